@@ -1,0 +1,22 @@
+"""Agents: which programs a member can run."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from pro0.errors import BadInput
+
+if TYPE_CHECKING:
+    from pro0.agents.adapter import Adapter
+
+AGENTS = {
+    "command": "pro0.agents.command:COMMAND",
+    "shell": "pro0.agents.shell:SHELL",
+}
+
+
+def adapter(name: str) -> "Adapter":
+    """Return the adapter of that agent, or raise BadInput."""
+    if name not in AGENTS:
+        raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(AGENTS))}")
+    module, _, attribute = AGENTS[name].partition(":")
+    return cast("Adapter", getattr(import_module(module), attribute))

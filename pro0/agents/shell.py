@@ -1,0 +1,15 @@
+"""The built-in shell agent, which needs no model: it runs the `run` command of tasks."""
+
+import sys
+
+from pro0.agents.adapter import Adapter
+from pro0.model.runtime import State
+
+SHELL = Adapter(
+    name="shell",
+    program="",
+    argv=lambda _seat: (sys.executable, "-I", "-m", "pro0.shell_agent"),
+    first_state=State.STARTING,
+    delivery="watches",
+    answers_shutdown=True,
+)

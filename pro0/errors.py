@@ -1,0 +1,74 @@
+"""Everything that can go wrong, as one tree; each branch has one exit code.
+
+Pro0Error 1
+├── BadInput 2             the words of the call are off
+├── NotFound 3             no such team, member, task, recipient
+├── Refused 4              conflict, not allowed, not ready, awaiting
+├── StoreError 5           corrupt, newer schema, lock time-out
+├── EnvironmentMissing 6   tmux, git or an agent is missing; an unsafe path
+├── Kept 7                 finished, but something was kept on purpose
+└── TimedOut 124           the limit of a wait ran out
+"""
+
+
+class Pro0Error(Exception):
+    """A failure that a person can read: one sentence, a code for programs, and at most one hint."""
+
+    exit_code = 1
+    code = "failed"
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        if code:
+            self.code = code
+
+
+class BadInput(Pro0Error):
+    """The caller's words cannot be used."""
+
+    exit_code = 2
+    code = "bad_input"
+
+
+class NotFound(Pro0Error):
+    """The named thing is not there."""
+
+    exit_code = 3
+    code = "not_found"
+
+
+class Refused(Pro0Error):
+    """The act is not allowed now, or not by this caller; nothing changed."""
+
+    exit_code = 4
+    code = "refused"
+
+
+class StoreError(Pro0Error):
+    """A file of the store cannot be read, written or locked; it stays as it is."""
+
+    exit_code = 5
+    code = "store_error"
+
+
+class EnvironmentMissing(Pro0Error):
+    """Something outside pro0 that the act needs is missing or unsafe."""
+
+    exit_code = 6
+    code = "environment"
+
+
+class Kept(Pro0Error):
+    """The act finished, and something was kept on purpose."""
+
+    exit_code = 7
+    code = "kept"
+
+
+class TimedOut(Pro0Error):
+    """The limit of a wait ran out."""
+
+    exit_code = 124
+    code = "timed_out"

@@ -1,0 +1,1 @@
+"""Frozen values: what is stored and what is decided about. Nothing here acts."""

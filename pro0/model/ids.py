@@ -1,0 +1,55 @@
+"""Names: one gate for every name that becomes a path, a pane title or a key."""
+
+import re
+
+from pro0.errors import BadInput
+
+LEAD = "lead"
+HUMAN = "human"
+ALL = "all"
+RESERVED = frozenset({LEAD, HUMAN, ALL})
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+_TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})")
+
+
+def team_name(text: str) -> str:
+    """Return the name of a team, or raise BadInput (rulings 3.2)."""
+    return _checked(text, "team name")
+
+
+def agent_id(text: str) -> str:
+    """Return a member's agent id, or raise BadInput for a bad or reserved one (rulings 3.2)."""
+    checked = _checked(text, "member name")
+    if checked in RESERVED:
+        raise BadInput(f"the name {checked!r} is reserved", hint="choose another name")
+    return checked
+
+
+def agent_id_from(display: str) -> str:
+    """Make an agent id from a display name, "Frontend Coder" becoming "frontend-coder" (S004-100)."""
+    if not display.isprintable() or not display.isascii():
+        raise BadInput(f"{display!r} cannot be a member name", hint="use letters a–z, digits, '-' and spaces")
+    return agent_id(re.sub(r"[ _]+", "-", display.strip()).lower())
+
+
+def task_id(text: str) -> str:
+    """Return "task-7" for "task-7" or "7", or raise BadInput."""
+    match = _TASK.fullmatch(text)
+    if not match:
+        raise BadInput(f"{text!r} is not a task id", hint="task ids look like task-7, or just 7")
+    return f"task-{match[1]}"
+
+
+def task_number(id: str) -> int:
+    """Return the number in a task id, for sorting."""
+    return int(id.removeprefix("task-"))
+
+
+def _checked(text: str, what: str) -> str:
+    if not NAME.fullmatch(text):
+        raise BadInput(
+            f"{text!r} cannot be a {what}",
+            hint="use 1–48 of a–z, 0–9 and '-', starting with a letter or a digit",
+        )
+    return text

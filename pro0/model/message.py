@@ -1,0 +1,68 @@
+"""Messages and mailboxes, as they are stored (rulings 3.4)."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pro0.model.stored import Document, Stored
+
+BODY_LIMIT = 256 * 1024
+"""Bytes of UTF-8 in one message body; more is refused with exit 2."""
+
+
+class MessageType(StrEnum):
+    """What kind of entry a message is."""
+
+    MESSAGE = "message"
+    BROADCAST = "broadcast"
+    NOTIFICATION = "notification"
+    SHUTDOWN_REQUEST = "shutdown_request"
+    SHUTDOWN_RESPONSE = "shutdown_response"
+
+
+class Message(Stored, frozen=True):
+    """One mailbox entry; `seq` is its order in that mailbox, `id` names it everywhere."""
+
+    id: str
+    seq: int
+    from_: str
+    to: str
+    type: MessageType
+    content: str
+    timestamp: datetime
+    read: bool = False
+    in_reply_to: str | None = None
+
+
+class Notice(Stored, frozen=True):
+    """A message that is owed: its id is fixed, so delivering it twice delivers it once."""
+
+    id: str
+    from_: str
+    to: str
+    content: str
+    type: MessageType = MessageType.NOTIFICATION
+    in_reply_to: str | None = None
+
+
+class HandOver(Stored, frozen=True):
+    """What the last `inbox` call gave out: up to `seq`, to `incarnation`; not yet acknowledged."""
+
+    incarnation: str
+    seq: int
+
+
+class Mailbox(Document, frozen=True):
+    """messages.json: the newest messages; `sealed` segments hold the older ones, `acked` is the truth about `read`."""
+
+    agent_id: str = ""
+    next_seq: int = 1
+    acked: int = 0
+    sealed: int = 0
+    handed: HandOver | None = None
+    messages: tuple[Message, ...] = ()
+
+
+class Segment(Document, frozen=True):
+    """A sealed part of a mailbox; never changed after it is written."""
+
+    messages: tuple[Message, ...] = ()

@@ -1,0 +1,245 @@
+"""What the lead sees and does: runtime.json, session reports, the snapshot it decides about, and its actions."""
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from pro0.model.stored import Document, Stored
+from pro0.model.task import TaskList
+from pro0.model.team import Seat, TeamConfig, Wanted
+
+
+class State(StrEnum):
+    """The state of a member, one list everywhere (rulings 1)."""
+
+    STARTING = "starting"
+    WORKING = "working"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"
+    DIALOG = "dialog"
+    DRAFT = "draft"
+    ERROR = "error"
+    UNKNOWN = "unknown"
+    STOPPING = "stopping"
+    UNRESPONSIVE = "unresponsive"
+    SHUTDOWN = "shutdown"
+    EXITED = "exited"
+    CRASHED = "crashed"
+
+
+ENDED = frozenset({State.SHUTDOWN, State.EXITED, State.CRASHED})
+
+
+class Process(Stored, frozen=True):
+    """One process for all time: a pid alone may be reused, with start and boot id it cannot be."""
+
+    pid: int
+    start: str
+    boot_id: str
+
+
+class Exit(Stored, frozen=True):
+    """How an agent ended: by itself with a code, by a signal, or never started (`error`)."""
+
+    at: datetime
+    code: int | None = None
+    signal: int | None = None
+    reason: str = ""
+
+
+class Report(Document, frozen=True):
+    """sessions/{incarnation}.json: what a guard says of its session; only that guard writes it."""
+
+    agent_id: str
+    incarnation: str
+    guard: Process
+    agent: Process | None = None
+    state: State = State.STARTING
+    since: datetime
+    task: str | None = None
+    note: str = ""
+    exit: Exit | None = None
+
+
+class Launch(Stored, frozen=True):
+    """sessions/{incarnation}.start.json: what a guard is to start; it reads the file once and removes it."""
+
+    agent_id: str
+    incarnation: str
+    team: str
+    team_uid: str
+    argv: tuple[str, ...]
+    cwd: str
+    env: dict[str, str]
+    report: str
+    first_state: State = State.STARTING
+    grace: float = 10.0
+
+
+class Handle(Stored, frozen=True):
+    """Where a backend shows a session: for tmux the socket, the server's identity, the pane id and the pane's pid."""
+
+    backend: str
+    incarnation: str
+    pid: int = 0
+    socket: str = ""
+    server_pid: int = 0
+    server_start: str = ""
+    pane: str = ""
+    log: str = ""
+
+
+class SeatState(Stored, frozen=True):
+    """What is known of one member's session."""
+
+    agent_id: str
+    generation: int
+    incarnation: str
+    state: State
+    since: datetime
+    started_at: datetime
+    task: str | None = None
+    guard: Process | None = None
+    agent: Process | None = None
+    handle: Handle | None = None
+    exit: Exit | None = None
+    note: str = ""
+    reported_at: datetime | None = None
+    asked: str | None = None
+    asked_at: datetime | None = None
+    ending_since: datetime | None = None
+    told: tuple[str, ...] = ()
+    nudged: int = 0
+
+
+class Failure(Stored, frozen=True):
+    """A spawn that could not be done: at which step, and why; what it made has been undone."""
+
+    agent_id: str
+    generation: int
+    at: datetime
+    message: str
+    hint: str = ""
+
+
+class Phase(StrEnum):
+    """What the lead is doing with the whole team."""
+
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+
+
+class Refusal(Stored, frozen=True):
+    """Why a stop did not end everyone: who stayed, and the reason of each."""
+
+    request_id: str
+    stayed: dict[str, str] = {}
+
+
+class Runtime(Document, frozen=True):
+    """runtime.json: written only by the holder of the lead's lease."""
+
+    lead: Process | None = None
+    lead_version: str = ""
+    lead_since: datetime | None = None
+    phase: Phase = Phase.RUNNING
+    seats: tuple[SeatState, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    refusal: Refusal | None = None
+    server: Handle | None = None
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """All that `decide` may know: taken by `engine.observe`, without a lock."""
+
+    now: datetime
+    config: TeamConfig
+    wanted: Wanted
+    runtime: Runtime
+    tasks: TaskList
+    reports: dict[str, Report]
+    guards_alive: frozenset[str] = frozenset()
+    """Incarnations whose guard process is alive."""
+    leftovers: frozenset[str] = frozenset()
+    """Incarnations whose guard is gone while processes that carry their tag are alive."""
+    unread: dict[str, int] = {}
+    """By agent id: the highest seq of a mailbox that is not acknowledged, 0 for none."""
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Start a session for a seat."""
+
+    seat: Seat
+    incarnation: str
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """Put a shutdown request into a member's mailbox."""
+
+    agent_id: str
+    incarnation: str
+    request_id: str
+    reason: str
+
+
+class End(msgspec.Struct, frozen=True):
+    """End a session: TERM to its guard, which ends the tree; KILL of everything that is left with `firm`."""
+
+    agent_id: str
+    incarnation: str
+    firm: bool = False
+
+
+class Free(msgspec.Struct, frozen=True):
+    """Give the claims of a dead session back, and drop the reservations of an ended member."""
+
+    agent_id: str
+    incarnation: str
+    how: str
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Deliver a notice; its id is fixed, so telling twice tells once."""
+
+    id: str
+    to: str
+    content: str
+
+
+class Nudge(msgspec.Struct, frozen=True):
+    """Show the one fixed line about unread mail in a member's pane."""
+
+    agent_id: str
+    incarnation: str
+    unread: int
+
+
+class Forget(msgspec.Struct, frozen=True):
+    """Drop a seat that never came to life."""
+
+    agent_id: str
+    generation: int
+
+
+class LiftStop(msgspec.Struct, frozen=True):
+    """Withdraw the stop wish, since someone stays."""
+
+    request_id: str
+
+
+class Finish(msgspec.Struct, frozen=True):
+    """The team is stopped: remove what was made for running it, and end the lead."""
+
+
+Action = Start | Ask | End | Free | Tell | Nudge | Forget | LiftStop | Finish
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What to record, then what to do, and when to look again at the latest."""
+
+    runtime: Runtime
+    actions: tuple[Action, ...] = ()
+    wake_at: datetime | None = None

@@ -1,0 +1,149 @@
+"""The task, as it is stored (rulings 2)."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pro0.model.message import Notice
+from pro0.model.stored import Document, Stored
+
+
+class Status(StrEnum):
+    """The stored status of a task."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    DONE = "done"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+
+
+class Kind(StrEnum):
+    """A task to do, or an epic that only groups."""
+
+    TASK = "task"
+    EPIC = "epic"
+
+
+class Gate(StrEnum):
+    """A gate declared before the work (`requires`)."""
+
+    APPROVAL = "approval"
+    REVIEW = "review"
+    CONTENT = "content"
+
+
+class Awaiting(StrEnum):
+    """What a task waits for a human to give."""
+
+    WORK = "work"
+    APPROVAL = "approval"
+    INPUT = "input"
+    REVIEW = "review"
+    CONTENT = "content"
+    ESCALATION = "escalation"
+    CHECKPOINT = "checkpoint"
+
+
+class Policy(StrEnum):
+    """The way of working that applies to a task and its subtasks."""
+
+    POOL = "pool"
+    SUPERVISED = "supervised"
+    DISPATCH = "dispatch"
+
+
+class Claim(Stored, frozen=True):
+    """The right of one session, or a human, to work on a task; `epoch` counts the claims of that task."""
+
+    agent_id: str
+    incarnation: str
+    epoch: int
+    claimed_at: datetime
+
+
+class Wait(Stored, frozen=True):
+    """Why, since when and by whom a task waits for a human."""
+
+    kind: Awaiting
+    since: datetime
+    by: str
+    reason: str = ""
+
+
+class Entry(Stored, frozen=True):
+    """One act in a task's history, with the text that came with it."""
+
+    at: datetime
+    actor: str
+    act: str
+    from_: Status | None = None
+    to: Status | None = None
+    text: str = ""
+
+
+class Task(Stored, frozen=True):
+    """A unit of work; ready, blocked and depth are derived, never stored."""
+
+    id: str
+    title: str = ""
+    description: str = ""
+    type: Kind = Kind.TASK
+    acceptance: str = ""
+    labels: tuple[str, ...] = ()
+    run: str | None = None
+    timeout: float | None = None
+    parent: str | None = None
+    dependencies: tuple[str, ...] = ()
+    priority: int = 2
+    role: str | None = None
+    status: Status = Status.PENDING
+    requires: Gate | None = None
+    awaiting: Wait | None = None
+    assignee: str | None = None
+    claim: Claim | None = None
+    epoch: int = 0
+    policy: Policy | None = None
+    result: str | None = None
+    branch: str | None = None
+    base_branch: str | None = None
+    worktree: str | None = None
+    iterations: int = 0
+    review_cycles: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    created_at: datetime | None = None
+    created_by: str = ""
+    updated_at: datetime | None = None
+    started_at: datetime | None = None
+    claimed_at: datetime | None = None
+    completed_at: datetime | None = None
+    closed_reason: str = ""
+    history: tuple[Entry, ...] = ()
+
+
+class TaskList(Document, frozen=True):
+    """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`)."""
+
+    next_id: int = 1
+    tasks: tuple[Task, ...] = ()
+    outbox: tuple[Notice, ...] = ()
+
+
+class Comment(Stored, frozen=True):
+    """A remark on a task."""
+
+    id: str
+    at: datetime
+    author: str
+    text: str
+
+
+class Comments(Document, frozen=True):
+    """comments.json of one task."""
+
+    comments: tuple[Comment, ...] = ()

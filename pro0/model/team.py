@@ -1,0 +1,83 @@
+"""The team: who is on it (config.json), and what is wanted of it (wanted.json)."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pro0.model.stored import Document, Stored
+
+
+class Member(Stored, frozen=True):
+    """A seat as config.json lists it, with the keys of the PRD's schema (S004-094)."""
+
+    name: str
+    agent_id: str
+    category: str = ""
+    session_id: str = ""
+    spawned_at: datetime | None = None
+    agent: str = ""
+
+
+class TeamConfig(Document, frozen=True):
+    """config.json: written only by the holder of the lead's lease."""
+
+    name: str
+    lead_agent_id: str = "lead"
+    created_at: datetime
+    members: tuple[Member, ...] = ()
+    uid: str = ""
+    project: str = ""
+    mode: str = "headless"
+    mode_reason: str = ""
+
+
+class Wish(StrEnum):
+    """What is wanted of the whole team."""
+
+    RUN = "run"
+    STOP = "stop"
+
+
+class Answer(Stored, frozen=True):
+    """What a member said to one shutdown request."""
+
+    request_id: str
+    incarnation: str
+    approve: bool
+    at: datetime
+    reason: str = ""
+
+
+class ShutdownWish(Stored, frozen=True):
+    """A request that a member, or the whole team, ends; `timeout` in seconds, `force` ends who does not answer."""
+
+    id: str
+    by: str
+    at: datetime
+    timeout: float = 60.0
+    force: bool = False
+    reason: str = ""
+
+
+class Seat(Stored, frozen=True):
+    """What is wanted of one member; a higher `generation` than the running one asks for a new session."""
+
+    agent_id: str
+    name: str
+    agent: str
+    generation: int = 1
+    role: str = ""
+    prompt: str = ""
+    argv: tuple[str, ...] = ()
+    nudge: bool = False
+    shutdown: ShutdownWish | None = None
+    answer: Answer | None = None
+
+
+class Wanted(Document, frozen=True):
+    """wanted.json: what operations ask for; the lead makes it so."""
+
+    wish: Wish = Wish.RUN
+    paused: bool = False
+    stop: ShutdownWish | None = None
+    seats: tuple[Seat, ...] = ()
+    environment: dict[str, str] = {}

@@ -1,0 +1,23 @@
+"""Backends: where sessions are shown."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from pro0.errors import BadInput
+
+if TYPE_CHECKING:
+    from pro0.sessions.backend import Backend
+
+BACKENDS = {
+    "headless": "pro0.sessions.headless:Headless",
+    "memory": "pro0.sessions.memory:Memory",
+    "tmux": "pro0.sessions.tmux:Tmux",
+}
+
+
+def backend(name: str) -> "Backend":
+    """Return the backend of that name, or raise BadInput."""
+    if name not in BACKENDS:
+        raise BadInput(f"there is no backend {name!r}", hint=f"one of {', '.join(sorted(BACKENDS))}")
+    module, _, attribute = BACKENDS[name].partition(":")
+    return cast("Backend", getattr(import_module(module), attribute)())

@@ -1,0 +1,62 @@
+"""What every backend promises; the contract suite in tests/contracts/ holds each of them to it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from pro0.model.runtime import Handle
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where sessions of one team are shown."""
+
+    team: str
+    uid: str
+    project: Path
+    inside_tmux: str = ""
+    """The value of TMUX in the terminal that started the team, empty outside tmux."""
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """One session to open: the guard's argv, the title people see, and the log of a session without terminal."""
+
+    incarnation: str
+    title: str
+    argv: tuple[str, ...]
+    log: Path
+
+
+class Backend(Protocol):
+    """Shows sessions. It starts guards and nothing else, and touches only what it tagged."""
+
+    name: str
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        """Start every guard, all or none, and return the handles in order; raises EnvironmentMissing, naming the step."""
+        ...
+
+    def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
+        """Return the incarnations whose place still exists and still is ours."""
+        ...
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines that the session shows, as plain text; raises Refused when the place is not ours."""
+        ...
+
+    def nudge(self, handle: Handle, line: str) -> bool:
+        """Show one line to the agent and press Enter; False when this backend or the pane's mode cannot."""
+        ...
+
+    def close(self, handle: Handle) -> None:
+        """Remove the place of an ended session; a place that is gone or not ours is left alone."""
+        ...
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
+        """Return the argv with which a person watches the team, empty when there is nothing to watch."""
+        ...
+
+    def dismantle(self, place: Place) -> None:
+        """Remove what was made for the whole team (a server, a socket); nothing that belongs to the person."""
+        ...

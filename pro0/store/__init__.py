@@ -1,0 +1,1 @@
+"""The store: readable JSON at fixed paths, every file replaced whole."""

@@ -1,0 +1,76 @@
+"""The write path, standard library only: temp, write all, fsync, rename, fsync of the folder.
+
+Everything goes through an open folder, never through a path: a folder that was renamed away takes late writes with it,
+so a write after a cleanup brings nothing back (rulings 3.10).
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+TEMPORARY = ".tmp-"
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+
+@contextmanager
+def folder(path: Path) -> Iterator[int]:
+    """Open a folder that is not a symbolic link; FileNotFoundError when it is not there."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> None:
+    """Replace one file whole: afterwards it holds `data`, or, on any error, what it held before."""
+    temporary = f"{TEMPORARY}{os.urandom(16).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, FILE_MODE, dir_fd=folder)
+    try:
+        try:
+            _write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    if durable:
+        os.fsync(folder)
+
+
+def read(folder: int, name: str, limit: int) -> bytes:
+    """Return a regular file's bytes; raises FileNotFoundError, or OSError for a link, a FIFO or more than `limit` bytes."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        status = os.fstat(descriptor)
+        if not _is_regular(status.st_mode):
+            raise OSError(f"{name} is not a regular file")
+        if status.st_size > limit:
+            raise OSError(f"{name} has {status.st_size} bytes, more than {limit}")
+        return _read_all(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+
+
+def _is_regular(mode: int) -> bool:
+    return mode & 0o170000 == 0o100000
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    parts = []
+    while part := os.read(descriptor, max(size + 1, 65536)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,73 @@
+"""The only module that spells a file name (the PRD's layout, S004-091)."""
+
+import os
+from pathlib import Path
+
+from pro0.model import ids
+
+HOME_VARIABLE = "PRO0_HOME"
+
+CONFIG = "config.json"
+WANTED = "wanted.json"
+RUNTIME = "runtime.json"
+TASKS = "tasks.json"
+COMMENTS = "comments.json"
+MESSAGES = "messages.json"
+EVENTS = "events.jsonl"
+LEAD_LOG = "lead.jsonl"
+LEAD_ERRORS = "lead.err"
+LOCK = ".lock"
+LEASE = "lead.lock"
+TRASH = ".trash-"
+NEW = ".new-"
+SETTINGS = "config.yaml"
+PROJECT_SETTINGS = Path(".pro0") / SETTINGS
+
+
+def home(environment: dict[str, str] | os._Environ[str]) -> Path:
+    """Return the root of the store: PRO0_HOME, else ~/.pro0."""
+    chosen = environment.get(HOME_VARIABLE)
+    return Path(chosen).absolute() if chosen else Path.home() / ".pro0"
+
+
+class TeamPaths:
+    """Where everything of one team is; the name is checked, so no path leaves the home."""
+
+    def __init__(self, home: Path, team: str) -> None:
+        name = ids.team_name(team)
+        self.home = home
+        self.name = name
+        self.team = home / "teams" / name
+        self.tasks = home / "tasks" / name
+        self.mailboxes = home / "mailboxes" / name
+        self.sessions = self.team / "sessions"
+        self.logs = self.team / "logs"
+
+    def mailbox(self, agent_id: str) -> Path:
+        """Return the folder of one mailbox."""
+        checked = agent_id if agent_id in (ids.LEAD, ids.HUMAN) else ids.agent_id(agent_id)
+        return self.mailboxes / checked
+
+    def task(self, task_id: str) -> Path:
+        """Return the folder of one task's comments and older history."""
+        return self.tasks / ids.task_id(task_id)
+
+    def report(self, incarnation: str) -> str:
+        """Return the file name of a guard's report, in `sessions`."""
+        return f"{incarnation}.json"
+
+    def launch(self, incarnation: str) -> str:
+        """Return the file name of what a guard is to start, in `sessions`."""
+        return f"{incarnation}.start.json"
+
+    def log(self, agent_id: str) -> Path:
+        """Return the log of a session without a terminal."""
+        return self.logs / f"{ids.agent_id(agent_id)}.log"
+
+
+def segment(number: int) -> str:
+    """Return the file name of a sealed mailbox segment, in the folder `archive`."""
+    return f"{number:06d}.json"
+
+
+ARCHIVE = "archive"
