@@ -20,8 +20,6 @@ LOCK = ".lock"
 LEASE = "lead.lock"
 TRASH = ".trash-"
 NEW = ".new-"
-SETTINGS = "config.yaml"
-PROJECT_SETTINGS = Path(".pro0") / SETTINGS
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:

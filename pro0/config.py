@@ -1,0 +1,260 @@
+"""Settings: flag > environment > project > user > default, decided in this one place (rulings 3.14).
+
+A new setting is one more field of `Settings`: everything else here reads that table.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, cast
+
+import msgspec
+
+from pro0.errors import BadInput, Refused
+
+USER_FILE = "config.yaml"
+"""The user's settings, in PRO0_HOME."""
+PROJECT_FILE = Path(".pro0") / USER_FILE
+"""The project's settings, in the project directory."""
+SIZE_LIMIT = 1024 * 1024
+"""Bytes of a settings file."""
+
+Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
+MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
+
+_SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_OUTSIDE_STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'[^']*')|(?<!:)//[^\n]*|/\*.*?\*/|\t""", re.DOTALL)
+_BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What PyYAML lets through, besides its own errors, for text like `!!int ""`."""
+
+
+class Rule(NamedTuple):
+    """Which values a setting takes; both functions raise ValueError for any other."""
+
+    variable: str
+    about: str
+    allowed: str
+    parse: Callable[[str], object]
+    check: Callable[[object], object]
+
+
+def switch(variable: str, about: str) -> Rule:
+    """Make the rule of a setting that is on or off."""
+
+    def parse(text: str) -> object:
+        if text.lower() not in _SWITCH:
+            raise ValueError(text)
+        return _SWITCH[text.lower()]
+
+    def check(value: object) -> object:
+        if not isinstance(value, bool):
+            raise ValueError(value)
+        return value
+
+    return Rule(variable, about, "true or false", parse, check)
+
+
+def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) -> Rule:
+    """Make the rule of a whole number; a smaller one than `at_least` is raised to it."""
+
+    def parse(text: str) -> object:
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+            raise ValueError(text)
+        return int(text)
+
+    def check(value: object) -> object:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(value)
+        return max(value, at_least)
+
+    return Rule(variable, about, f"a whole number from {low} to {high}", parse, check)
+
+
+def choice(variable: str, about: str, words: tuple[str, ...]) -> Rule:
+    """Make the rule of a setting that is one word of a list."""
+
+    def check(value: object) -> object:
+        if value not in words:
+            raise ValueError(value)
+        return value
+
+    return Rule(variable, about, f"one of {', '.join(words)}", str, check)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The table of settings: name, type, rule and default of each, one row per setting."""
+
+    enabled: Annotated[bool, switch("PRO0_EXPERIMENTAL_AGENT_TEAMS", "Teams may be used.")] = True
+    max_teammates: Annotated[int, whole("PRO0_MAX_TEAMMATES", "How many teammates may live at once.", 1, 100)] = 10
+    teammate_mode: Annotated[Mode, choice("PRO0_TEAMMATE_MODE", "Where teammates are shown.", MODES)] = "auto"
+    poll_interval_ms: Annotated[
+        int,
+        whole("PRO0_POLL_INTERVAL_MS", "Longest time between two looks, raised to 1000.", 0, 3_600_000, at_least=1000),
+    ] = 3000
+    cleanup_on_exit: Annotated[
+        bool, switch("PRO0_CLEANUP_ON_EXIT", "The lead removes sockets, panes and runtime files at its end.")
+    ] = True
+
+
+class Setting(NamedTuple):
+    """One row of `SETTINGS`: what people, documents and `pro0 config` see of a setting."""
+
+    name: str
+    attribute: str
+    default: object
+    rule: Rule
+
+
+class Chosen(NamedTuple):
+    """The value of a setting, and where it came from."""
+
+    name: str
+    value: object
+    source: str
+
+
+def _rows() -> Iterable[Setting]:
+    for field in msgspec.structs.fields(Settings):
+        yield Setting(field.encode_name, field.name, field.default, cast(Rule, field.type.__metadata__[0]))
+
+
+SETTINGS = tuple(_rows())
+_NAMES = tuple(setting.name for setting in SETTINGS)
+
+
+def load(home: Path, project: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
+    """Return the settings in force; flags have the settings' names, None meaning not given; BadInput for a bad one."""
+    chosen = explain(home, project, environ, flags)
+    return msgspec.convert({name: value for name, value, _ in chosen}, Settings)
+
+
+def explain(
+    home: Path, project: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]
+) -> tuple[Chosen, ...]:
+    """Return every setting in force with its source; reads at most two files and writes none."""
+    layers = [*_flags(flags), *_environment(environ)]
+    for path in ([project / PROJECT_FILE] if project else []) + [home / USER_FILE]:
+        layers += _file(path)
+    first: dict[str, Chosen] = {}
+    for chosen in layers:
+        first.setdefault(chosen.name, chosen)
+    return tuple(first.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
+
+
+def require_enabled(settings: Settings) -> None:
+    """Raise Refused when teams are turned off (AC-77)."""
+    if not settings.enabled:
+        raise Refused(
+            "agent teams are turned off (enabled: false)",
+            code="disabled",
+            hint="`pro0 config` shows where; PRO0_EXPERIMENTAL_AGENT_TEAMS=1 turns them on",
+        )
+
+
+def _flags(flags: Mapping[str, object]) -> Iterable[Chosen]:
+    given = {name: value for name, value in flags.items() if value is not None}
+    _check_names(given, _NAMES, "the flags")
+    for setting in SETTINGS:
+        if setting.name in given:
+            yield _chosen(setting, given[setting.name], "flag", text=True)
+
+
+def _environment(environ: Mapping[str, str]) -> Iterable[Chosen]:
+    for setting in SETTINGS:
+        if text := environ.get(setting.rule.variable):
+            yield _chosen(setting, text, setting.rule.variable, text=True)
+
+
+def _file(path: Path) -> Iterable[Chosen]:
+    values = _flattened(_parsed(_text(path), path), path)
+    for setting in SETTINGS:
+        if setting.name in values:
+            yield _chosen(setting, values[setting.name], str(path), text=False)
+
+
+def _chosen(setting: Setting, raw: object, source: str, *, text: bool) -> Chosen:
+    rule = setting.rule
+    try:
+        return Chosen(setting.name, rule.check(rule.parse(raw) if text and isinstance(raw, str) else raw), source)
+    except ValueError:
+        said = f"{setting.name} must be {rule.allowed}, not {_shown(raw)} ({source})"
+        raise BadInput(said, code="bad_setting") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.exists():
+            return ""
+        if not path.is_file():
+            raise BadInput(f"the settings {path} are not a regular file")
+        with path.open("rb") as stream:
+            data = stream.read(SIZE_LIMIT + 1)
+        if len(data) > SIZE_LIMIT:
+            raise BadInput(f"the settings {path} are larger than {SIZE_LIMIT} bytes")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the settings {path} are not UTF-8 text: {error.reason}") from error
+    except OSError as error:
+        raise BadInput(f"the settings {path} cannot be read: {error.strerror}") from error
+
+
+def _parsed(text: str, path: Path) -> dict[object, object]:
+    """Return the mapping in a settings file: YAML without aliases, or the PRD's JSON with comments."""
+    if not text.strip():
+        return {}
+    import yaml  # only when there is something to read: start-up time
+
+    if text.lstrip().startswith(("{", "//", "/*")):
+        text = _OUTSIDE_STRINGS.sub(lambda match: match[1] or " ", text)
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise BadInput(f"the settings {path} use a YAML alias", hint="write the value out")
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, *_BROKEN) as error:
+        raise BadInput(f"the settings {path} are not YAML: {_trouble(error)}") from None
+    return _mapping(value, f"the settings {path}")
+
+
+def _trouble(error: Exception) -> str:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    return f"{problem or 'a value cannot be read'}{f', line {mark.line + 1}' if mark else ''}"
+
+
+def _flattened(values: dict[object, object], path: Path) -> dict[object, object]:
+    """Return the flat keys and those of the PRD's `experimental.agentTeams` block as one mapping (S004-105)."""
+    _check_names(values, (*_NAMES, "experimental"), str(path))
+    outer = _mapping(values.get("experimental"), f"experimental ({path})")
+    _check_names(outer, ("agentTeams",), f"experimental, {path}")
+    inner = _mapping(outer.get("agentTeams"), f"experimental.agentTeams ({path})")
+    _check_names(inner, _NAMES, f"experimental.agentTeams, {path}")
+    flat = {key: value for key, value in values.items() if key != "experimental"}
+    for key in inner.keys() & flat.keys():
+        raise BadInput(f"{key} is set twice, flat and in experimental.agentTeams ({path})", hint="remove one of them")
+    return flat | inner
+
+
+def _mapping(value: object, what: str) -> dict[object, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadInput(f"{what} must be a mapping of names to values, not {_shown(value)}")
+    return value
+
+
+def _check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> None:
+    for key in given:
+        if key not in known:
+            hint = _nearest(str(key)[:80], known)
+            raise BadInput(f"there is no setting {_shown(key)} ({where})", code="unknown_setting", hint=hint)
+
+
+def _nearest(key: str, known: tuple[str, ...]) -> str:
+    import difflib  # only for an error: it takes longer to import than all else here
+
+    near = difflib.get_close_matches(key, known, 1, 0.5)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+
+
+def _shown(value: object) -> str:
+    text = f"{value!r}"
+    return text if len(text) <= 80 else f"{text[:77]}..."

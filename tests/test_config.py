@@ -1,0 +1,349 @@
+"""Settings: S004-105…110, S004-116, AC-77, rulings 3.14."""
+
+import contextlib
+import itertools
+import json
+import string
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0 import config
+from pro0.config import Settings
+from pro0.errors import BadInput, Refused
+
+PRD_BLOCK = """{
+  "experimental": {
+    "agentTeams": {
+      "enabled": true,
+      "maxTeammates": 4,
+      "teammateMode": "tmux",  // "in-process" | "tmux" | "iterm2" | "auto"
+      "pollIntervalMs": 5000,
+      "cleanupOnExit": false
+    }
+  }
+}
+"""
+FROM_BLOCK = Settings(enabled=True, max_teammates=4, teammate_mode="tmux", poll_interval_ms=5000, cleanup_on_exit=False)
+
+
+class Place:
+    """A home and a project that may have settings files."""
+
+    def __init__(self, root: Path) -> None:
+        self.home, self.project = root / "home", root / "project"
+
+    def user(self, text: str | bytes) -> Path:
+        return self._write(self.home / config.USER_FILE, text)
+
+    def own(self, text: str | bytes) -> Path:
+        return self._write(self.project / config.PROJECT_FILE, text)
+
+    def load(self, environ: Mapping[str, str] | None = None, **flags: object) -> Settings:
+        return config.load(self.home, self.project, environ or {}, flags)
+
+    def _write(self, path: Path, text: str | bytes) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_the_defaults_are_those_of_the_prd_and_nothing_is_written(place: Place) -> None:
+    """S004-106…109, rulings 3.14."""
+    assert place.load() == Settings(
+        enabled=True, max_teammates=10, teammate_mode="auto", poll_interval_ms=3000, cleanup_on_exit=True
+    )
+    assert not place.home.exists()
+    assert not place.project.exists()
+
+
+@pytest.mark.parametrize("given_in", list(itertools.product([False, True], repeat=4)))
+def test_the_first_source_that_says_something_wins(place: Place, given_in: tuple[bool, ...]) -> None:
+    """Rulings 3.14: flag > environment > project > user > default, every combination."""
+    flag, environment, project, user = given_in
+    if project:
+        place.own("maxTeammates: 3\n")
+    if user:
+        place.user("maxTeammates: 2\n")
+    environ = {"PRO0_MAX_TEAMMATES": "4"} if environment else {}
+    flags = {"maxTeammates": 5 if flag else None}
+    sources = ["flag", "PRO0_MAX_TEAMMATES", str(place.project / config.PROJECT_FILE), str(place.home / "config.yaml")]
+    expected = [*zip([5, 4, 3, 2], sources, strict=True), (10, "default")][[*given_in, True].index(True)]
+    chosen = {c.name: c for c in config.explain(place.home, place.project, environ, flags)}
+    assert (chosen["maxTeammates"].value, chosen["maxTeammates"].source) == expected
+    assert config.load(place.home, place.project, environ, flags).max_teammates == expected[0]
+
+
+def test_each_setting_is_decided_alone(place: Place) -> None:
+    place.own("maxTeammates: 3\n")
+    place.user("maxTeammates: 2\nteammateMode: headless\n")
+    settings = place.load({"PRO0_CLEANUP_ON_EXIT": "0"})
+    assert (settings.max_teammates, settings.teammate_mode, settings.cleanup_on_exit) == (3, "headless", False)
+
+
+def test_without_a_project_only_the_user_file_counts(place: Place) -> None:
+    place.own("maxTeammates: 3\n")
+    place.user("maxTeammates: 2\n")
+    assert config.load(place.home, None, {}, {}).max_teammates == 2
+
+
+BLOCKS = {
+    "prd-json-with-comments": PRD_BLOCK,
+    "flat-yaml": "enabled: true\nmaxTeammates: 4\nteammateMode: tmux # here\npollIntervalMs: 5000\n"
+    "cleanupOnExit: false\n",
+    "yaml-block": "experimental:\n  agentTeams: {maxTeammates: 4, teammateMode: tmux, pollIntervalMs: 5000,"
+    " cleanupOnExit: no}\n",
+    "plain-json": json.dumps(
+        {"maxTeammates": 4, "teammateMode": "tmux", "pollIntervalMs": 5000, "cleanupOnExit": False}
+    ),
+    "json-with-tabs": PRD_BLOCK.replace("  ", "\t"),
+    "json-after-a-comment": "// teams\n/* of\nmine */ " + PRD_BLOCK,
+    "json-with-a-trailing-comma": PRD_BLOCK.replace("false", "false,"),
+    "json-with-a-byte-order-mark": "\ufeff" + PRD_BLOCK,
+    "both-forms": "maxTeammates: 4\nteammateMode: tmux\nexperimental:\n  agentTeams:\n    pollIntervalMs: 5000\n"
+    "    cleanupOnExit: false\n",
+}
+
+
+@pytest.mark.parametrize("text", BLOCKS.values(), ids=BLOCKS)
+def test_every_accepted_form_of_a_file(place: Place, text: str) -> None:
+    """S004-105…109, rulings 3.14: the PRD's block as it is, comments included."""
+    place.user(text)
+    assert place.load() == FROM_BLOCK
+
+
+EMPTY = {
+    "empty": "",
+    "blank": " \n",
+    "comment": "# nothing yet\n",
+    "json": "{}",
+    "null": "~\n",
+    "block": "experimental:\n",
+}
+
+
+@pytest.mark.parametrize("text", EMPTY.values(), ids=EMPTY)
+def test_a_file_that_says_nothing(place: Place, text: str) -> None:
+    place.user(text)
+    assert place.load() == Settings()
+
+
+def test_comment_marks_inside_strings_stay(place: Place) -> None:
+    place.user('{"teammateMode": "tm//ux"}')
+    with pytest.raises(BadInput, match="'tm//ux'"):
+        place.load()
+
+
+@pytest.mark.parametrize(("given_ms", "ms"), [(0, 1000), (1, 1000), (999, 1000), (1000, 1000), (1001, 1001)])
+def test_the_poll_interval_is_raised_to_a_second(place: Place, given_ms: int, ms: int) -> None:
+    """S004-108, NFR2: at most one look per second."""
+    place.user(f"pollIntervalMs: {given_ms}\n")
+    assert place.load().poll_interval_ms == ms
+
+
+BAD = {
+    "enabled": ["maybe", 1, 0, "true", [], {}, 1.0],
+    "maxTeammates": [0, 101, -1, 2.5, "10", True, [3], "many"],
+    "teammateMode": ["screen", "", "TMUX", 1, True, ["tmux"], {}],
+    "pollIntervalMs": [-1, 3_600_001, "3000", 1.5, False, 10**30],
+    "cleanupOnExit": ["sometimes", 2, "yes please"],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in BAD.items() for value in values])
+def test_a_bad_value_names_key_value_file_and_what_is_allowed(place: Place, key: str, value: object) -> None:
+    """AC-77, S004-116."""
+    path = place.own(json.dumps({key: value}))
+    with pytest.raises(BadInput) as caught:
+        place.load()
+    rule = next(setting.rule for setting in config.SETTINGS if setting.name == key)
+    assert caught.value.exit_code == 2
+    for part in (key, repr(value), str(path), rule.allowed):
+        assert part in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("PRO0_EXPERIMENTAL_AGENT_TEAMS", "2"),
+        ("PRO0_MAX_TEAMMATES", "ten"),
+        ("PRO0_MAX_TEAMMATES", "1_0"),
+        ("PRO0_MAX_TEAMMATES", "0"),
+        ("PRO0_TEAMMATE_MODE", "panes"),
+        ("PRO0_POLL_INTERVAL_MS", "3s"),
+        ("PRO0_CLEANUP_ON_EXIT", "perhaps"),
+    ],
+)
+def test_a_bad_variable_names_itself(place: Place, variable: str, text: str) -> None:
+    """AC-77, S004-110."""
+    with pytest.raises(BadInput) as caught:
+        place.load({variable: text})
+    assert variable in caught.value.message
+    assert repr(text) in caught.value.message
+
+
+def test_an_empty_variable_says_nothing(place: Place) -> None:
+    assert place.load({setting.rule.variable: "" for setting in config.SETTINGS}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("maxTeamates: 3", "did you mean maxTeammates?"),
+        ("max_teammates: 3", "did you mean maxTeammates?"),
+        ("colour: red", "known: enabled,"),
+        ("5: 3", "known: enabled,"),
+        ("experimental: {agentTeam: {}}", "did you mean agentTeams?"),
+        ("experimental: {agentTeams: {teamateMode: tmux}}", "did you mean teammateMode?"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest_name(place: Place, text: str, hint: str) -> None:
+    """S004-116."""
+    path = place.user(text)
+    with pytest.raises(BadInput) as caught:
+        place.load()
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith(hint)
+    assert str(path) in caught.value.message
+
+
+def test_an_unknown_flag_is_refused(place: Place) -> None:
+    with pytest.raises(BadInput, match="no setting 'max'"):
+        place.load(max=3)
+
+
+def test_a_flag_may_be_text(place: Place) -> None:
+    assert place.load(maxTeammates="7", enabled="no") == Settings(max_teammates=7, enabled=False)
+
+
+BROKEN = {
+    "list": "- enabled\n",
+    "text": "enabled\n",
+    "unclosed": '{"enabled": true',
+    "block-is-a-list": "experimental: [agentTeams]\n",
+    "teams-is-a-number": "experimental: {agentTeams: 1}\n",
+    "twice": "maxTeammates: 3\nexperimental: {agentTeams: {maxTeammates: 3}}\n",
+    "empty-int": 'maxTeammates: !!int ""\n',
+    "bad-timestamp": "maxTeammates: 2026-99-99\n",
+    "bad-tag": "maxTeammates: !!bool perhaps\n",
+    "python-tag": "maxTeammates: !!python/object/apply:os.getcwd []\n",
+    "unhashable-key": "? [a]\n: 1\n",
+    "deep": "[" * 100_000,
+    "long-number": "maxTeammates: " + "9" * 5000,
+    "alias": "a: &a [x]\nb: [*a, *a]\n",
+    "bomb": "a: &a [x,x,x]\n"
+    + "".join(f"{k}: &{k} [{','.join(['*' + j] * 9)}]\n" for j, k in itertools.pairwise("abcdefghi")),
+    "not-utf-8": b"\xff\xfe\xfa",
+    "nul": "enabled: \x00\n",
+    "too-large": "# " + "x" * config.SIZE_LIMIT,
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_a_file_that_cannot_be_used_is_an_error_that_names_it(place: Place, text: str | bytes) -> None:
+    """S004-116: never read as empty, never a traceback, never evaluated."""
+    path = place.user(text)
+    with pytest.raises(BadInput) as caught:
+        place.load()
+    assert str(path) in caught.value.message
+    assert len(caught.value.message) < 1000
+
+
+def test_what_is_not_a_regular_file_is_an_error(place: Place) -> None:
+    (place.home / config.USER_FILE).mkdir(parents=True)
+    with pytest.raises(BadInput, match="not a regular file"):
+        place.load()
+
+
+@pytest.mark.parametrize("how", ["user", "project", "environment", "flag"])
+def test_teams_turned_off_are_refused_and_nothing_is_made(place: Place, how: str) -> None:
+    """AC-77."""
+    if how == "project":
+        place.own(PRD_BLOCK.replace('"enabled": true', '"enabled": false'))
+    environ, flags = {}, {}
+    home = place.home / "deep"
+    if how == "user":
+        place.home = home = place.project
+        place.user("enabled: false\n")
+    if how == "environment":
+        environ = {"PRO0_EXPERIMENTAL_AGENT_TEAMS": "0"}
+    if how == "flag":
+        flags = {"enabled": False}
+    settings = config.load(home, place.project, environ, flags)
+    with pytest.raises(Refused, match="turned off") as caught:
+        config.require_enabled(settings)
+    assert (caught.value.exit_code, caught.value.code) == (4, "disabled")
+    assert how == "user" or not home.exists()
+
+
+def test_the_variable_turns_teams_on_over_the_files(place: Place) -> None:
+    """S004-110."""
+    place.own("enabled: false\n")
+    config.require_enabled(place.load({"PRO0_EXPERIMENTAL_AGENT_TEAMS": "1"}))
+
+
+def test_every_setting_is_a_whole_row() -> None:
+    for setting in config.SETTINGS:
+        assert setting.rule.check(setting.default) == setting.default
+        assert setting.rule.variable.startswith("PRO0_")
+        assert setting.rule.about.endswith(".")
+    assert [s.name for s in config.SETTINGS] == [
+        "enabled",
+        "maxTeammates",
+        "teammateMode",
+        "pollIntervalMs",
+        "cleanupOnExit",
+    ]
+
+
+def test_yaml_is_only_imported_for_a_file(tmp_path: Path) -> None:
+    load = "import sys, pathlib, pro0.config as c; c.load(pathlib.Path(sys.argv[1]), None, {}, {})"
+    check = "assert not {'yaml', 'difflib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", f"{load}; {check}", str(tmp_path)], check=True, timeout=60)
+
+
+VALUES = {
+    "enabled": st.booleans(),
+    "maxTeammates": st.integers(1, 100),
+    "teammateMode": st.sampled_from(config.MODES),
+    "pollIntervalMs": st.integers(1000, 3_600_000),
+    "cleanupOnExit": st.booleans(),
+}
+LAYER = st.fixed_dictionaries({}, optional=VALUES)
+
+
+@given(st.lists(LAYER, min_size=4, max_size=4), st.booleans())
+def test_any_layers_give_the_first_value_of_each(
+    tmp_path_factory: pytest.TempPathFactory, layers: list[dict[str, object]], block: bool
+) -> None:
+    flags, environment, project, user = layers
+    place = Place(tmp_path_factory.mktemp("config"))
+    for layer, write in ((project, place.own), (user, place.user)):
+        write(json.dumps({"experimental": {"agentTeams": layer}} if block else layer))
+    variables = {setting.name: setting.rule.variable for setting in config.SETTINGS}
+    environ = {variables[name]: str(value) for name, value in environment.items()}
+    chosen = {c.name: c.value for c in config.explain(place.home, place.project, environ, flags)}
+    defaults = {setting.name: setting.default for setting in config.SETTINGS}
+    assert chosen == defaults | user | project | environment | flags
+
+
+@given(
+    st.one_of(st.text(max_size=200), st.text(string.punctuation + " \n\tabn01", max_size=80), st.binary(max_size=80))
+)
+def test_any_file_gives_settings_or_one_of_our_errors(
+    tmp_path_factory: pytest.TempPathFactory, text: str | bytes
+) -> None:
+    place = Place(tmp_path_factory.mktemp("config"))
+    place.user(text.encode(errors="surrogatepass") if isinstance(text, str) else text)
+    with contextlib.suppress(BadInput):
+        assert isinstance(place.load(), Settings)
