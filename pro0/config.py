@@ -6,11 +6,14 @@ A new setting is one more field of `Settings`: everything else here reads that t
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 import msgspec
 
 from pro0.errors import BadInput, Refused
+
+if TYPE_CHECKING:
+    import yaml
 
 USER_FILE = "config.yaml"
 """The user's settings, in PRO0_HOME."""
@@ -18,13 +21,15 @@ PROJECT_FILE = Path(".pro0") / USER_FILE
 """The project's settings, in the project directory."""
 SIZE_LIMIT = 1024 * 1024
 """Bytes of a settings file."""
+DEPTH_LIMIT = 16
+EVENT_LIMIT = 10_000
 
 Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _OUTSIDE_STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'[^']*')|(?<!:)//[^\n]*|/\*.*?\*/|\t""", re.DOTALL)
-_BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+_BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
 """What PyYAML lets through, besides its own errors, for text like `!!int ""`."""
 
 
@@ -207,12 +212,22 @@ def _parsed(text: str, path: Path) -> dict[object, object]:
     if text.lstrip().startswith(("{", "//", "/*")):
         text = _OUTSIDE_STRINGS.sub(lambda match: match[1] or " ", text)
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            raise BadInput(f"the settings {path} use a YAML alias", hint="write the value out")
+        _bounded(yaml.parse(text, yaml.SafeLoader), path)
         value = yaml.safe_load(text)
     except (yaml.YAMLError, *_BROKEN) as error:
         raise BadInput(f"the settings {path} are not YAML: {_trouble(error)}") from None
     return _mapping(value, f"the settings {path}")
+
+
+def _bounded(events: Iterable["yaml.Event"], path: Path) -> None:
+    """Refuse what costs more to read than its size: aliases, deep nesting, very many values."""
+    import yaml
+
+    depth = 0
+    for count, event in enumerate(events):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEPTH_LIMIT or count > EVENT_LIMIT or isinstance(event, yaml.AliasEvent):
+            raise BadInput(f"the settings {path} use aliases, or are nested too deep or too long to be settings")
 
 
 def _trouble(error: Exception) -> str:

@@ -239,6 +239,7 @@ BROKEN = {
     "python-tag": "maxTeammates: !!python/object/apply:os.getcwd []\n",
     "unhashable-key": "? [a]\n: 1\n",
     "deep": "[" * 100_000,
+    "many": "[" + "x," * 100_000 + "]",
     "long-number": "maxTeammates: " + "9" * 5000,
     "alias": "a: &a [x]\nb: [*a, *a]\n",
     "bomb": "a: &a [x,x,x]\n"
