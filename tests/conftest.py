@@ -1,0 +1,83 @@
+"""What every test may use: a fresh home, the program, and a net that nothing slips through."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.leftovers import end, processes_under
+from tests.waiting import wait_until
+
+SHORT = Path("/tmp")
+"""Sockets live here: the path of a unix socket has 108 bytes on Linux, 104 on macOS."""
+
+
+class Result(NamedTuple):
+    """How a call of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a short path, and the net: what runs below it or the temp folder at the end fails the session."""
+    for name in list(os.environ):
+        if name.startswith(("PRO0_", "TMUX")):
+            del os.environ[name]
+    folder = Path(tempfile.mkdtemp(prefix="pro0-", dir=SHORT))
+    yield folder
+    ours = (tmp_path_factory.getbasetemp(), folder)
+    try:
+        wait_until(lambda: not processes_under(*ours), 5, "everything that the tests started has ended")
+    except AssertionError:
+        left = processes_under(*ours)
+        end(left)
+        pytest.fail("tests left processes alive:\n" + "\n".join(str(process) for process in left), pytrace=False)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def home(tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PRO0_HOME that does not exist yet, with a HOME of its own and no identity of any session."""
+    user, sockets = tmp_path / "user", Path(tempfile.mkdtemp(dir=short_folder))
+    user.mkdir()
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.setenv("PRO0_HOME", str(tmp_path / "pro0"))
+    monkeypatch.setenv("TMUX_TMPDIR", str(sockets))
+    return tmp_path / "pro0"
+
+
+@pytest.fixture
+def cli(home: Path) -> Callable[..., Result]:
+    """The program as a person calls it: `cli("task", "list", cwd=…)` gives code, out and err."""
+    script = Path(sys.executable).with_name("pro0")
+    program = [str(script)] if script.exists() else [sys.executable, "-m", "pro0"]
+
+    def call(
+        *arguments: str,
+        stdin: str = "",
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        seconds: float = 60,
+    ) -> Result:
+        done = subprocess.run(
+            [*program, *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env=os.environ | (env or {}),
+            timeout=seconds,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    return call

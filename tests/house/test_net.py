@@ -1,0 +1,74 @@
+"""The net under the tests: what a test leaves behind is found, named and ended."""
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.leftovers import end, processes_under
+from tests.waiting import wait_until
+
+ROOT = Path(__file__).parents[2]
+LEAVES_A_PROCESS = """
+import os, subprocess
+from tests.conftest import *
+
+def test_that_forgets(home):
+    process = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    print("PID", process.pid)
+    del process
+"""
+
+
+def test_a_process_below_a_folder_is_found_and_ended(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "300"], env=os.environ | {"PRO0_HOME": str(tmp_path / "pro0")}) as process:
+        left = wait_until(lambda: processes_under(tmp_path), 10, "the process is found")
+        assert [one.process.pid for one in left] == [process.pid]
+        assert not processes_under(tmp_path / "other")
+        end(left)
+    assert not processes_under(tmp_path)
+
+
+def test_a_tmux_server_is_found_and_ended(home: Path) -> None:
+    name = uuid.uuid4().hex[:8]
+    subprocess.run(["tmux", "-L", name, "new-session", "-d", "sleep 300"], check=True, timeout=30)
+    left = wait_until(
+        lambda: [one for one in processes_under(home.parent) if "tmux" in one.argv[0]], 10, "tmux is found"
+    )
+    end(left)
+    subprocess.run(["tmux", "-L", name, "kill-server"], check=False, capture_output=True, timeout=30)
+    wait_until(lambda: not processes_under(home.parent), 10, "the server and its panes have ended")
+
+
+def test_a_forgotten_process_fails_the_session(tmp_path: Path) -> None:
+    (tmp_path / "test_forgets.py").write_text(LEAVES_A_PROCESS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--basetemp", tmp_path / "t", tmp_path],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "tests left processes alive" in done.stdout
+    assert "sleep 300" in done.stdout
+    assert not processes_under(tmp_path)
+
+
+def test_wait_until_names_what_did_not_come() -> None:
+    assert wait_until(lambda: 7, 1, "seven") == 7
+    with pytest.raises(AssertionError, match=r"after 0\.05 s still not: the moon"):
+        wait_until(lambda: None, 0.05, "the moon")
+
+
+def test_a_home_is_fresh_and_alone(home: Path) -> None:
+    assert not home.exists()
+    assert os.environ["PRO0_HOME"] == str(home)
+    assert Path(os.environ["HOME"]).is_relative_to(home.parent)
+    assert [name for name in os.environ if name.startswith("PRO0_")] == ["PRO0_HOME"]
+    assert len(os.environ["TMUX_TMPDIR"]) < 60
+    assert "TMUX" not in os.environ
