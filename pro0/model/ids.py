@@ -29,7 +29,7 @@ def agent_id(text: str) -> str:
 def agent_id_from(display: str) -> str:
     """Make an agent id from a display name, "Frontend Coder" becoming "frontend-coder" (S004-100)."""
     if not display.isprintable() or not display.isascii():
-        raise BadInput(f"{display!r} cannot be a member name", hint="use letters a–z, digits, '-' and spaces")
+        raise BadInput(f"{display!r} cannot be a member name", hint="use letters a-z, digits, '-' and spaces")
     return agent_id(re.sub(r"[ _]+", "-", display.strip()).lower())
 
 
@@ -50,6 +50,6 @@ def _checked(text: str, what: str) -> str:
     if not NAME.fullmatch(text):
         raise BadInput(
             f"{text!r} cannot be a {what}",
-            hint="use 1–48 of a–z, 0–9 and '-', starting with a letter or a digit",
+            hint="use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit",
         )
     return text

@@ -49,7 +49,7 @@ class Exit(Stored, frozen=True):
     reason: str = ""
 
 
-class Report(Document, frozen=True):
+class Report(Document, frozen=True, kw_only=True):
     """sessions/{incarnation}.json: what a guard says of its session; only that guard writes it."""
 
     agent_id: str
@@ -139,7 +139,7 @@ class Refusal(Stored, frozen=True):
     stayed: dict[str, str] = {}
 
 
-class Runtime(Document, frozen=True):
+class Runtime(Document, frozen=True, kw_only=True):
     """runtime.json: written only by the holder of the lead's lease."""
 
     lead: Process | None = None

@@ -7,9 +7,7 @@ import msgspec
 SCHEMA_VERSION = 1
 
 
-class Stored(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True
-):
+class Stored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """A frozen value with camelCase keys on disk; an unknown key is an error, never dropped in silence."""
 
 

@@ -83,6 +83,7 @@ class Entry(Stored, frozen=True):
     from_: Status | None = None
     to: Status | None = None
     text: str = ""
+    incarnation: str | None = None
 
 
 class Task(Stored, frozen=True):
@@ -147,3 +148,34 @@ class Comments(Document, frozen=True):
     """comments.json of one task."""
 
     comments: tuple[Comment, ...] = ()
+
+
+class Draft(Stored, frozen=True):
+    """A task to be made; `key` is its name within one file, and `blocked_by` may hold keys and task ids."""
+
+    title: str
+    key: str | None = None
+    description: str = ""
+    type: Kind = Kind.TASK
+    acceptance: str = ""
+    labels: tuple[str, ...] = ()
+    run: str | None = None
+    timeout: float | None = None
+    parent: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    priority: int = 2
+    assignee: str | None = None
+
+
+class Changes(Stored, frozen=True):
+    """Fields of a task to change; None leaves a field as it is."""
+
+    title: str | None = None
+    description: str | None = None
+    acceptance: str | None = None
+    run: str | None = None
+    timeout: float | None = None
+    priority: int | None = None
+    labels: tuple[str, ...] | None = None
+    add_dependencies: tuple[str, ...] = ()
+    drop_dependencies: tuple[str, ...] = ()

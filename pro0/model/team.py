@@ -17,7 +17,7 @@ class Member(Stored, frozen=True):
     agent: str = ""
 
 
-class TeamConfig(Document, frozen=True):
+class TeamConfig(Document, frozen=True, kw_only=True):
     """config.json: written only by the holder of the lead's lease."""
 
     name: str
@@ -73,11 +73,10 @@ class Seat(Stored, frozen=True):
     answer: Answer | None = None
 
 
-class Wanted(Document, frozen=True):
+class Wanted(Document, frozen=True, kw_only=True):
     """wanted.json: what operations ask for; the lead makes it so."""
 
     wish: Wish = Wish.RUN
     paused: bool = False
     stop: ShutdownWish | None = None
     seats: tuple[Seat, ...] = ()
-    environment: dict[str, str] = {}

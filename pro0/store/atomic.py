@@ -46,7 +46,7 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
 
 
 def read(folder: int, name: str, limit: int) -> bytes:
-    """Return a regular file's bytes; raises FileNotFoundError, or OSError for a link, a FIFO or more than `limit` bytes."""
+    """Return a regular file's bytes; raises OSError for a link, a FIFO or more than `limit` bytes."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
         status = os.fstat(descriptor)

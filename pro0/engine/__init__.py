@@ -1,0 +1,1 @@
+"""The lead: observe, decide, apply."""

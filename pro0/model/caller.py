@@ -1,0 +1,35 @@
+"""Who asks for a change."""
+
+from enum import StrEnum
+
+import msgspec
+
+from pro0.model.ids import HUMAN, LEAD
+
+
+class Who(StrEnum):
+    """What kind of caller it is; verdicts and other human acts are a human's alone (rulings 2.3)."""
+
+    HUMAN = "human"
+    LEAD = "lead"
+    LEAD_AGENT = "lead_agent"
+    MEMBER = "member"
+
+
+ANYONE = frozenset(Who)
+PEOPLE_AND_AGENTS = frozenset({Who.HUMAN, Who.LEAD_AGENT, Who.MEMBER})
+HUMAN_ONLY = frozenset({Who.HUMAN})
+IN_CHARGE = frozenset({Who.HUMAN, Who.LEAD_AGENT})
+LEAD_ONLY = frozenset({Who.LEAD})
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """A caller with its address; a member also has the incarnation of its session."""
+
+    who: Who
+    agent_id: str
+    incarnation: str
+
+
+THE_HUMAN = Caller(Who.HUMAN, HUMAN, HUMAN)
+THE_LEAD = Caller(Who.LEAD, LEAD, LEAD)

@@ -1,0 +1,1 @@
+"""Operations: one function per change; surfaces only translate."""

@@ -1,0 +1,138 @@
+"""Who asks, of which team, and what an operation may use: the store, a clock, new ids."""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+import msgspec
+
+from pro0 import processes
+from pro0.errors import Refused
+from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
+from pro0.model.ids import LEAD, NAME
+from pro0.model.runtime import ENDED
+from pro0.store.teams import Store, TeamStore
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+TEAM = "PRO0_TEAM"
+AGENT_ID = "PRO0_AGENT_ID"
+INCARNATION = "PRO0_INCARNATION"
+MEMBER_OF = "PRO0_MEMBER_OF"
+"""The home an identity belongs to: identity counts only there (rulings 2.3)."""
+TASK_ID = "PRO0_TASK_ID"
+PARENT_TASK_ID = "PRO0_PARENT_TASK_ID"
+TEAM_UID = "PRO0_TEAM_UID"
+IDENTITY = (TEAM, AGENT_ID, INCARNATION, MEMBER_OF, TASK_ID, PARENT_TASK_ID, TEAM_UID)
+
+
+def clock() -> datetime:
+    """Return the time now, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """Return a new random id."""
+    return str(uuid.uuid4())
+
+
+class Context(msgspec.Struct, frozen=True):
+    """One caller's view of one team."""
+
+    team: TeamStore
+    caller: Caller
+    now: Callable[[], datetime] = clock
+    new_id: Callable[[], str] = new_id
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """One row of the table of operations."""
+
+    name: str
+    by: frozenset[Who]
+    changes: bool
+    summary: str
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""Every operation, by name; the noun modules of this room fill it, `catalog` has them all."""
+
+
+def operation(
+    name: str, by: frozenset[Who], *, changes: bool = True
+) -> Callable[[Callable[Concatenate[Context, P], R]], Callable[Concatenate[Context, P], R]]:
+    """Enter a function into the table; whoever is not in `by`, or acts for a session that is over, is refused."""
+
+    def enter(function: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Context, P], R]:
+        summary = (function.__doc__ or "").splitlines()[0]
+        OPERATIONS[name] = Operation(name=name, by=by, changes=changes, summary=summary)
+
+        @wraps(function)
+        def checked(context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            _permit(context, OPERATIONS[name])
+            return function(context, *args, **kwargs)
+
+        return checked
+
+    return enter
+
+
+def lead_context(team: TeamStore) -> Context:
+    """Return the context in which the lead process acts."""
+    return Context(team, THE_LEAD)
+
+
+def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str | None]:
+    """Return who this process is, and the team its identity names: a member by its environment or by the guard above it."""
+    agent, incarnation = environment.get(AGENT_ID), environment.get(INCARNATION)
+    if agent and incarnation and _same(environment.get(MEMBER_OF), home):
+        return _member(agent, incarnation), environment.get(TEAM)
+    for arguments in processes.ancestor_arguments(os.getpid()):
+        if found := _guarded(arguments, home):
+            return found
+    return THE_HUMAN, None
+
+
+def _member(agent: str, incarnation: str) -> Caller:
+    return Caller(Who.LEAD_AGENT if agent == LEAD else Who.MEMBER, agent, incarnation)
+
+
+def _same(member_of: str | None, home: Path) -> bool:
+    return member_of is None or os.path.realpath(member_of) == os.path.realpath(home)
+
+
+def _guarded(arguments: list[str], home: Path) -> tuple[Caller, str] | None:
+    """Return the member whose guard has these arguments, if it is a guard of this home."""
+    if not arguments:
+        return None
+    launch = Path(arguments[-1])
+    team, teams = launch.parent.parent, launch.parent.parent.parent
+    if launch.suffix != ".json" or not NAME.fullmatch(team.name) or not _same(str(teams), home / "teams"):
+        return None
+    report = Store(home).team(team.name).report(launch.name.partition(".")[0])
+    return (_member(report.agent_id, report.incarnation), team.name) if report else None
+
+
+def _permit(context: Context, operation: Operation) -> None:
+    caller = context.caller
+    if caller.who not in operation.by:
+        allowed = " or ".join(sorted(who.replace("_", " ") for who in operation.by))
+        raise Refused(f"{caller.agent_id} may not do {operation.name}: only {allowed} may", code="not_allowed")
+    if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
+        _living(context)
+
+
+def _living(context: Context) -> None:
+    """Refuse what a session asks for that is over or was replaced."""
+    caller = context.caller
+    for seat in context.team.require().runtime.read().seats:
+        if seat.agent_id == caller.agent_id:
+            if seat.incarnation == caller.incarnation and seat.state not in ENDED:
+                return
+            raise Refused(f"this session of {caller.agent_id} is over", code="stale_session")
+    raise Refused(f"{caller.agent_id} is not a member of {context.team.name}", code="not_member")

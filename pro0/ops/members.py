@@ -1,0 +1,230 @@
+"""Members: what is wanted of each seat; the lead makes it so."""
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents import adapter
+from pro0.errors import BadInput, NotFound, Refused
+from pro0.model import ids
+from pro0.model.caller import ANYONE, IN_CHARGE, Who
+from pro0.model.message import MessageType, Notice
+from pro0.model.runtime import SeatState
+from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
+from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
+from pro0.ops.seats import Roster, roster
+from pro0.rules import text
+from pro0.rules.changes import find
+from pro0.store.paths import HOME_VARIABLE
+from pro0.store.teams import TeamStore
+
+
+class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A member as it is asked for."""
+
+    name: str
+    agent: str = "shell"
+    role: str = ""
+    prompt: str = ""
+    argv: tuple[str, ...] = ()
+    nudge: bool = False
+
+
+@operation("member.spawn", IN_CHARGE)
+def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
+    """Ask for new members, all or none; an ended seat of that name gets a new session (rulings 3.11)."""
+    with context.team.require().wanted.change("spawn members") as change:
+        _spawning(context, change.value)
+        seats = []
+        for draft in drafts:
+            change.value, seat = _seated(context, change.value, draft, limit)
+            seats.append(seat)
+    for seat in seats:
+        context.team.mailbox(seat.agent_id).make()
+        _log(context, "spawn", seat.agent_id)
+    return seats
+
+
+@operation("member.restart", IN_CHARGE)
+def restart(context: Context, name: str) -> Seat:
+    """Ask for a new session in an ended seat: same id, same mailbox."""
+    with context.team.require().wanted.change("restart a member") as change:
+        _spawning(context, change.value)
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = known.find(name)
+        if not known.ended(seat.agent_id):
+            hint = f"end it first: pro0 member shutdown {seat.agent_id}"
+            raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
+        fresh = renewed(seat)
+        change.value = with_seat(change.value, fresh)
+    _log(context, "restart", seat.agent_id)
+    return fresh
+
+
+@operation("member.shutdown", IN_CHARGE)
+def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 60.0, force: bool = False) -> Seat:
+    """Ask that a member ends; with `force` it is ended when it has not agreed in time."""
+    with context.team.require().wanted.change("shut a member down") as change:
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = known.find(name)
+        if how := known.ended(seat.agent_id):
+            raise Refused(f"{seat.agent_id} has ended already ({how})", code="conflict")
+        wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
+        asked = replace(seat, shutdown=wish, answer=None)
+        change.value = with_seat(change.value, asked)
+    _log(context, "shutdown", seat.agent_id)
+    return asked
+
+
+@operation("shutdown.answer", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
+def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
+    """Say yes, or not yet, to the shutdown that this session was asked for (S004-055)."""
+    caller = context.caller
+    if not approve and not reason.strip():
+        raise BadInput("a rejection needs a reason", hint='pro0 shutdown reject "still working on task-3"')
+    with context.team.require().wanted.change("answer a shutdown") as change:
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat, request = known.find(caller.agent_id), _asked(known, caller.agent_id)
+        said = Answer(
+            request_id=request,
+            incarnation=caller.incarnation,
+            approve=approve,
+            at=context.now(),
+            reason=text.checked(reason, "reason"),
+        )
+        answered = replace(seat, answer=said)
+        change.value = with_seat(change.value, answered)
+    _tell_the_asker(context, change.value, seat, said)
+    _log(context, "answer", caller.agent_id, approve=str(approve).lower(), reason=reason)
+    return answered
+
+
+@operation("member.list", ANYONE, changes=False)
+def members(context: Context) -> Roster:
+    """Return all seats with what is known of each."""
+    return roster(context.team)
+
+
+@operation("member.env", frozenset({Who.HUMAN}), changes=False)
+def environment(context: Context, name: str, task: str | None = None) -> dict[str, str]:
+    """Return the variables with which a program acts as a member's present session."""
+    known = roster(context.team)
+    seat = known.find(name)
+    state = known.state(seat.agent_id)
+    if state is None or known.ended(seat.agent_id):
+        raise NotFound(f"{seat.agent_id} has no session now", hint=f"pro0 member restart {seat.agent_id}")
+    found = find(context.team.tasks.read(), ids.task_id(task)) if task else None
+    return identity(context.team, state) | task_identity(found.id if found else "", (found and found.parent) or "")
+
+
+def identity(team: TeamStore, state: SeatState) -> dict[str, str]:
+    """Return the identity of one session as environment variables."""
+    home = str(team.paths.home)
+    return {
+        HOME_VARIABLE: home,
+        TEAM: team.name,
+        AGENT_ID: state.agent_id,
+        INCARNATION: state.incarnation,
+        MEMBER_OF: home,
+    }
+
+
+def task_identity(task: str, parent: str) -> dict[str, str]:
+    """Return the variables that name the task a program works on, empty for none."""
+    return {"PRO0_TASK_ID": task, "PRO0_PARENT_TASK_ID": parent}
+
+
+def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool) -> ShutdownWish:
+    """Return a new request to end; `timeout` in seconds."""
+    if not 0 <= timeout <= 86400:
+        raise BadInput(f"a time-out of {timeout:g} seconds is out of range", hint="0 to 86400 seconds")
+    return ShutdownWish(
+        id=context.new_id(),
+        by=context.caller.agent_id,
+        at=context.now(),
+        timeout=timeout,
+        force=force,
+        reason=text.checked(reason, "reason"),
+    )
+
+
+def renewed(seat: Seat) -> Seat:
+    """Return a seat that asks for a new session."""
+    return replace(seat, generation=seat.generation + 1, shutdown=None, answer=None)
+
+
+def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
+    """Return what is wanted, with this seat added or in its place."""
+    if any(old.agent_id == seat.agent_id for old in wanted.seats):
+        return replace(wanted, seats=tuple(seat if old.agent_id == seat.agent_id else old for old in wanted.seats))
+    return replace(wanted, seats=(*wanted.seats, seat))
+
+
+def _spawning(context: Context, wanted: Wanted) -> None:
+    if wanted.wish is Wish.STOP:
+        name = context.team.name
+        raise Refused(f"{name} is stopping or stopped", code="stopping", hint=f"pro0 team resume -t {name}")
+
+
+def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
+    known = Roster(context.team.name, wanted, context.team.runtime.read())
+    agent_id = ids.agent_id_from(draft.name)
+    _startable(draft)
+    same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
+    if same and not known.ended(same.agent_id):
+        raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
+    if len(known.live()) >= limit:
+        hint = "end one, or raise maxTeammates in the settings"
+        raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
+    seat = Seat(
+        agent_id=same.agent_id if same else agent_id,
+        name=draft.name.strip(),
+        agent=draft.agent,
+        generation=same.generation + 1 if same else 1,
+        role=draft.role,
+        prompt=text.checked(draft.prompt, "prompt"),
+        argv=draft.argv,
+        nudge=draft.nudge,
+    )
+    return with_seat(wanted, seat), seat
+
+
+def _startable(draft: SeatDraft) -> None:
+    adapter(draft.agent)
+    if draft.agent == "command" and not draft.argv:
+        raise BadInput(
+            "a command member needs a program", hint="pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"
+        )
+    if draft.agent != "command" and draft.argv:
+        raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
+
+
+def _same_name(one: str, other: str) -> bool:
+    return one.strip().casefold() == other.strip().casefold()
+
+
+def _asked(known: Roster, agent_id: str) -> str:
+    state = known.state(agent_id)
+    if state is None or state.asked is None:
+        raise Refused("nobody asked this session to shut down", code="no_request")
+    return state.asked
+
+
+def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> None:
+    wish = seat.shutdown or wanted.stop
+    asker = wish.by if wish else ids.LEAD
+    verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
+    notice = Notice(
+        id=context.new_id(),
+        from_=seat.agent_id,
+        to=asker,
+        type=MessageType.SHUTDOWN_RESPONSE,
+        content=f"{seat.agent_id} {verdict}",
+        in_reply_to=said.request_id,
+    )
+    for address in dict.fromkeys((asker, ids.LEAD)):
+        if context.team.mailbox(address).exists():
+            context.team.mailbox(address).post(replace(notice, to=address), context.now())
+
+
+def _log(context: Context, what: str, agent_id: str, **details: str) -> None:
+    context.team.log_event(context.now(), context.caller.agent_id, f"member.{what}", agent=agent_id, **details)

@@ -1,0 +1,113 @@
+"""Messages: send, broadcast, read."""
+
+import msgspec
+
+from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import roster
+from pro0.rules import text
+from pro0.rules.mail import unread_up_to
+from pro0.store.teams import TeamStore
+
+
+class Letter(msgspec.Struct, frozen=True):
+    """A delivery together with the mailbox it came from."""
+
+    mailbox: str
+    message: Message
+    again: bool
+
+
+@operation("message.send", PEOPLE_AND_AGENTS)
+def send(context: Context, to: str, content: str, *, in_reply_to: str | None = None) -> Message:
+    """Put a message into one member's mailbox, or that of `lead` or `human`; the sender is stamped."""
+    address = roster(context.team).address(to)
+    notice = Notice(
+        id=context.new_id(),
+        from_=context.caller.agent_id,
+        to=address,
+        type=MessageType.MESSAGE,
+        content=_body(content),
+        in_reply_to=in_reply_to,
+    )
+    message = context.team.mailbox(address).post(notice, context.now())
+    context.team.log_event(context.now(), context.caller.agent_id, "message.send", to=address, seq=message.seq)
+    return message
+
+
+@operation("message.broadcast", PEOPLE_AND_AGENTS)
+def broadcast(context: Context, content: str) -> list[Message]:
+    """Put a message into every living member's mailbox but the sender's (AC-69)."""
+    sender, body, now = context.caller.agent_id, _body(content), context.now()
+    messages = []
+    for seat in roster(context.team).live():
+        if seat.agent_id != sender:
+            notice = Notice(
+                id=context.new_id(), from_=sender, to=seat.agent_id, type=MessageType.BROADCAST, content=body
+            )
+            messages.append(context.team.mailbox(seat.agent_id).post(notice, now))
+    context.team.log_event(now, sender, "message.broadcast", recipients=len(messages))
+    return messages
+
+
+@operation("message.inbox", PEOPLE_AND_AGENTS)
+def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
+    """Give out the unread messages of the caller; acknowledged by the next call, or at once (rulings 3.4)."""
+    letters: list[Letter] = []
+    for address in addresses(context.team, context.caller):
+        given = context.team.mailbox(address).hand_out(context.caller.incarnation, acknowledge=acknowledge)
+        letters += [Letter(address, delivery.message, delivery.again) for delivery in given]
+    return sorted(letters, key=lambda letter: (letter.message.timestamp, letter.message.seq))
+
+
+@operation("message.acknowledge", PEOPLE_AND_AGENTS)
+def acknowledge(context: Context, letters: list[Letter]) -> None:
+    """Mark letters that were shown as read."""
+    newest: dict[str, int] = {}
+    for letter in letters:
+        newest[letter.mailbox] = max(newest.get(letter.mailbox, 0), letter.message.seq)
+    for address, seq in newest.items():
+        context.team.mailbox(address).acknowledge(seq)
+
+
+@operation("message.history", PEOPLE_AND_AGENTS, changes=False)
+def history(context: Context) -> list[Letter]:
+    """Return every message the caller ever got, in order, read or not."""
+    letters: list[Letter] = []
+    for address in addresses(context.team, context.caller):
+        box = context.team.mailbox(address)
+        head = box.head.read()
+        letters += [
+            Letter(address, msgspec.structs.replace(message, read=message.seq <= head.acked), again=False)
+            for message in box.since(head, 0)
+        ]
+    return sorted(letters, key=lambda letter: (letter.message.timestamp, letter.message.seq))
+
+
+@operation("message.unread", ANYONE, changes=False)
+def unread(context: Context) -> int:
+    """Return how many messages the caller has not read."""
+    heads = [context.team.mailbox(address).head.read() for address in addresses(context.team, context.caller)]
+    return sum(head.next_seq - 1 - head.acked for head in heads if unread_up_to(head))
+
+
+def addresses(team: TeamStore, caller: Caller) -> list[str]:
+    """Return the mailboxes a caller reads: its own; a human without a lead agent also that of the lead (rulings 3.8)."""
+    if caller.who is not Who.HUMAN:
+        return [caller.agent_id]
+    led = any(member.agent_id == LEAD for member in team.require().config.read().members)
+    return [HUMAN] if led else [HUMAN, LEAD]
+
+
+def deliver(context: Context, notices: tuple[Notice, ...]) -> None:
+    """Deliver what is owed; a notice that was delivered before, or whose recipient has gone, is dropped."""
+    for notice in notices:
+        box = context.team.mailbox(notice.to)
+        if box.exists():
+            box.post(notice, context.now())
+
+
+def _body(content: str) -> str:
+    return text.checked(content, "message", BODY_LIMIT)

@@ -1,0 +1,56 @@
+"""Finding members: by agent id, by name, in any case."""
+
+import msgspec
+
+from pro0.errors import NotFound
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.runtime import ENDED, Runtime, SeatState, State
+from pro0.model.team import Seat, Wanted
+from pro0.store.teams import TeamStore
+
+
+class Roster(msgspec.Struct, frozen=True):
+    """All seats of a team with what is known of each."""
+
+    team: str
+    wanted: Wanted
+    runtime: Runtime
+
+    def find(self, text: str) -> Seat:
+        """Return the seat with that id or name, in any case, or raise NotFound (AC-71)."""
+        folded = text.strip().casefold()
+        for seat in self.wanted.seats:
+            if folded in (seat.agent_id, seat.name.casefold()):
+                return seat
+        names = ", ".join(seat.agent_id for seat in self.wanted.seats) or "nobody yet"
+        raise NotFound(f"{text!r} is not a member of {self.team}", hint=f"members: {names}")
+
+    def state(self, agent_id: str) -> SeatState | None:
+        """Return what is known of a seat's present generation, or None when nothing is yet."""
+        wanted = next((seat.generation for seat in self.wanted.seats if seat.agent_id == agent_id), 0)
+        return next((s for s in self.runtime.seats if s.agent_id == agent_id and s.generation == wanted), None)
+
+    def ended(self, agent_id: str) -> State | None:
+        """Return how a member ended, or None while it lives or is being started."""
+        state = self.state(agent_id)
+        return state.state if state and state.state in ENDED else None
+
+    def live(self) -> list[Seat]:
+        """Return the seats that have not ended."""
+        return [seat for seat in self.wanted.seats if not self.ended(seat.agent_id)]
+
+    def address(self, text: str) -> str:
+        """Return where a message to `text` goes; raises NotFound for nobody and for who has ended (rulings 3.4)."""
+        folded = text.strip().casefold()
+        if folded in (LEAD, HUMAN):
+            return folded
+        seat = self.find(text)
+        if how := self.ended(seat.agent_id):
+            hint = f"start it again: pro0 member restart {seat.agent_id}"
+            raise NotFound(f"{seat.agent_id} has ended ({how})", code="recipient_ended", hint=hint)
+        return seat.agent_id
+
+
+def roster(team: TeamStore) -> Roster:
+    """Read who is on the team, without a lock."""
+    return Roster(team.name, team.require().wanted.read(), team.runtime.read())

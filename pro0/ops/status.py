@@ -1,0 +1,198 @@
+"""One look at a team: its members, its tasks, what needs the person, and whether anything can still move."""
+
+from datetime import datetime
+from enum import IntEnum
+
+import msgspec
+
+from pro0 import processes
+from pro0.model.caller import ANYONE
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.runtime import ENDED, Phase, Runtime, State
+from pro0.model.task import SETTLED, Kind, Status, Task
+from pro0.model.team import Seat
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import Roster, roster
+from pro0.rules.board import Board, claimable, hopeless, why_not_ready
+
+
+class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """One member as `team status` shows it."""
+
+    name: str
+    agent_id: str
+    agent: str
+    state: State
+    task: str | None = None
+    pid: int | None = None
+    pane: str | None = None
+    since: datetime | None = None
+    started_at: datetime | None = None
+    unread: int = 0
+    note: str = ""
+    incarnation: str | None = None
+
+
+class LeadStatus(msgspec.Struct, frozen=True):
+    """The lead process: `state` is running or gone."""
+
+    pid: int | None
+    state: str
+
+
+class Attention(msgspec.Struct, frozen=True):
+    """One thing that needs the person, and what to type about it."""
+
+    what: str
+    command: str
+
+
+class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """All of one team at one look."""
+
+    name: str
+    project: str
+    mode: str
+    mode_reason: str
+    phase: Phase
+    paused: bool
+    lead: LeadStatus
+    members: tuple[MemberStatus, ...]
+    tasks: dict[str, int]
+    attention: tuple[Attention, ...]
+
+
+class Outcome(IntEnum):
+    """How a team's work stands; the value is the exit code of `team wait` (rulings 3.19)."""
+
+    ALL_DONE = 0
+    SOMETHING_FAILED = 1
+    WAITS = 4
+
+
+class Progress(msgspec.Struct, frozen=True, rename="camel"):
+    """Whether anything can still move by itself; if not, how it ended and what is left."""
+
+    moving: bool
+    outcome: Outcome
+    counts: dict[str, int]
+    left: tuple[str, ...]
+
+
+@operation("team.status", ANYONE, changes=False)
+def status(context: Context) -> TeamStatus:
+    """Return all of one team at one look."""
+    team = context.team.require()
+    config, known = team.config.read(), roster(team)
+    board = Board(team.tasks.read().tasks)
+    members = tuple(_member(context, known, seat) for seat in known.wanted.seats)
+    return TeamStatus(
+        name=config.name,
+        project=config.project,
+        mode=config.mode,
+        mode_reason=config.mode_reason,
+        phase=known.runtime.phase,
+        paused=known.wanted.paused,
+        lead=lead_status(known.runtime),
+        members=members,
+        tasks=counts(board),
+        attention=tuple(_attention(context, members, board)),
+    )
+
+
+@operation("team.progress", ANYONE, changes=False)
+def progress(context: Context) -> Progress:
+    """Return whether anything runs or could be taken by a living member (rulings 3.19)."""
+    known, board = roster(context.team), Board(context.team.tasks.read().tasks)
+    open_tasks = [task for task in board if task.status not in SETTLED]
+    moving = any(task.claim for task in open_tasks) or (not known.wanted.paused and _somebody_can(known, board))
+    failed = [task for task in board if task.status is Status.FAILED]
+    stuck = [task for task in open_tasks if hopeless(board, task)]
+    outcome = Outcome.SOMETHING_FAILED if failed or stuck else Outcome.WAITS if open_tasks else Outcome.ALL_DONE
+    return Progress(moving, outcome, counts(board), tuple(_left(board, [*failed, *open_tasks])))
+
+
+def lead_status(runtime: Runtime) -> LeadStatus:
+    """Return whether the lead that runtime.json names is alive."""
+    lead = runtime.lead
+    alive = lead is not None and processes.alive(lead)
+    return LeadStatus(pid=lead.pid if lead and alive else None, state="running" if alive else "gone")
+
+
+def counts(board: Board) -> dict[str, int]:
+    """Return how many tasks have each status, and how many of them are ready."""
+    found = {str(status): 0 for status in Status}
+    for task in board:
+        found[task.status] += 1
+    return found | {"ready": sum(why_not_ready(board, task) is None for task in board)}
+
+
+def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
+    state = known.state(seat.agent_id)
+    head = context.team.mailbox(seat.agent_id).head.read()
+    unread = head.next_seq - 1 - head.acked
+    basic = MemberStatus(name=seat.name, agent_id=seat.agent_id, agent=seat.agent, state=State.STARTING, unread=unread)
+    if state is None:
+        return basic
+    return msgspec.structs.replace(
+        basic,
+        state=state.state,
+        task=state.task,
+        pid=state.agent.pid if state.agent else None,
+        pane=state.handle.pane or None if state.handle else None,
+        since=state.since,
+        started_at=state.started_at,
+        note=state.note,
+        incarnation=state.incarnation,
+    )
+
+
+def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board) -> list[Attention]:
+    needs = [
+        Attention(f"{m.agent_id} has crashed{f' ({m.note})' if m.note else ''}", f"pro0 member restart {m.agent_id}")
+        for m in members
+        if m.state is State.CRASHED
+    ]
+    needs += [
+        Attention(f"{m.agent_id} does not answer", f"pro0 member shutdown {m.agent_id} --force")
+        for m in members
+        if m.state is State.UNRESPONSIVE
+    ]
+    needs += [
+        Attention(f"{task.id} has failed: {task.title}", f"pro0 task show {task.id}")
+        for task in board
+        if task.status is Status.FAILED
+    ]
+    needs += [
+        Attention(f"{task.id} waits for you ({task.awaiting.reason})", f"pro0 task show {task.id}")
+        for task in board
+        if task.awaiting
+    ]
+    unread = _unread_of_the_human(context)
+    return [*needs, Attention(f"{unread} unread messages", "pro0 inbox")] if unread else needs
+
+
+def _unread_of_the_human(context: Context) -> int:
+    led = any(member.agent_id == LEAD for member in context.team.config.read().members)
+    heads = [context.team.mailbox(address).head.read() for address in ([HUMAN] if led else [HUMAN, LEAD])]
+    return sum(head.next_seq - 1 - head.acked for head in heads)
+
+
+def _somebody_can(known: Roster, board: Board) -> bool:
+    """Return whether a living member takes tasks by itself and could take one: the shell agent takes those with `run`."""
+    for seat in known.live():
+        state = known.state(seat.agent_id)
+        if seat.agent == "command" or (state and state.state in ENDED):
+            continue
+        offers = claimable(board, seat.agent_id)
+        if any(task.run or seat.agent != "shell" for task in offers):
+            return True
+    return False
+
+
+def _left(board: Board, tasks: list[Task]) -> list[str]:
+    return [
+        f"{task.id} {task.status.value.replace('_', ' ')}: {why_not_ready(board, task) or 'is ready, nobody takes it'}"
+        for task in tasks
+        if task.type is not Kind.EPIC
+    ]

@@ -1,0 +1,87 @@
+"""Teams: made, paused, stopped, looked at."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import Refused
+from pro0.model import ids
+from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
+from pro0.model.runtime import Phase
+from pro0.model.team import TeamConfig, Wanted, Wish
+from pro0.ops.context import Context, clock, new_id, operation
+from pro0.ops.members import renewed, shutdown_wish
+from pro0.ops.seats import Roster
+from pro0.store.teams import Store
+
+
+class Home(msgspec.Struct, frozen=True):
+    """How a team is to be made."""
+
+    name: str
+    project: Path
+    mode: str
+    mode_reason: str
+
+
+def create(store: Store, caller: Caller, home: Home) -> Context:
+    """Make a team without members; raises Refused for a name that is taken, and for a caller who is a member."""
+    if caller.who is not Who.HUMAN:
+        raise Refused("a teammate cannot start a team of its own", code="not_allowed")
+    ids.team_name(home.name)
+    _not_elsewhere(store, home)
+    config = TeamConfig(
+        name=home.name,
+        created_at=clock(),
+        uid=new_id(),
+        project=str(home.project),
+        mode=home.mode,
+        mode_reason=home.mode_reason,
+    )
+    context = Context(store.create(config, Wanted()), caller)
+    context.team.log_event(context.now(), caller.agent_id, "team.create")
+    return context
+
+
+@operation("team.pause", IN_CHARGE)
+def pause(context: Context, *, paused: bool) -> Wanted:
+    """Stop or resume the claiming of tasks; what is being worked on goes on."""
+    with context.team.require().wanted.change("pause a team") as change:
+        change.value = replace(change.value, paused=paused)
+    context.team.log_event(context.now(), context.caller.agent_id, "team.pause" if paused else "team.unpause")
+    return change.value
+
+
+@operation("team.stop", IN_CHARGE)
+def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason: str = "") -> Wanted:
+    """Ask every member to shut down; from now on nobody claims and nothing starts (rulings 3.9)."""
+    wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
+    with context.team.require().wanted.change("stop a team") as change:
+        change.value = replace(change.value, wish=Wish.STOP, stop=wish)
+    context.team.log_event(context.now(), context.caller.agent_id, "team.stop")
+    return change.value
+
+
+@operation("team.resume", HUMAN_ONLY)
+def resume(context: Context) -> Wanted:
+    """Want the team to run again: a stopped team's members, all but those that were ended one by one, get new sessions."""
+    with context.team.require().wanted.change("resume a team") as change:
+        wanted, runtime = change.value, context.team.runtime.read()
+        if wanted.wish is Wish.STOP:
+            known = Roster(context.team.name, wanted, runtime)
+            stopped = runtime.phase is Phase.STOPPED
+            seats = tuple(
+                renewed(seat) if stopped and known.ended(seat.agent_id) and not seat.shutdown else seat
+                for seat in wanted.seats
+            )
+            change.value = replace(wanted, wish=Wish.RUN, stop=None, seats=seats)
+    return change.value
+
+
+def _not_elsewhere(store: Store, home: Home) -> None:
+    team = store.team(home.name)
+    if team.exists():
+        bound = team.config.read().project
+        if bound != str(home.project):
+            raise Refused(f"the team {home.name} belongs to {bound}", code="conflict", hint="choose another name")

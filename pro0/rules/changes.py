@@ -1,0 +1,277 @@
+"""Every change of a team's task list, as a pure function from list to list.
+
+Each returns a whole new list or raises and changes nothing; what settles by itself settles in the same change, and what
+must be told to somebody is put into the list's outbox, so that one write commits act, consequences and notices.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, NotFound, Refused
+from pro0.model.caller import THE_LEAD, Caller, Who
+from pro0.model.ids import task_id
+from pro0.model.message import Notice
+from pro0.model.task import SETTLED, Awaiting, Changes, Draft, Entry, Status, Task, TaskList, Wait
+from pro0.rules import graph, lifecycle, text
+from pro0.rules.board import Board, settling, why_not_ready
+from pro0.rules.lifecycle import Act, Request
+
+AGENT_COMMAND = "agent-made command"
+PRIORITIES = range(-1_000_000, 1_000_001)
+
+
+def find(tasks: TaskList, id: str) -> Task:
+    """Return the task with that id, or raise NotFound."""
+    for task in tasks.tasks:
+        if task.id == id:
+            return task
+    raise NotFound(f"there is no {id}", hint="list them: pro0 task list")
+
+
+def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
+    """Do one act on one task and settle what follows; returns the new list and the task as it is then."""
+    board = Board(tasks.tasks)
+    before = find(tasks, id)
+    if request.act is Act.CLAIM:
+        _claimable(board, before, request.caller)
+    asked = replace(request, open_subtasks=len(board.open_children(id)))
+    after = lifecycle.advance(before, asked)
+    if after is before:
+        return tasks, before
+    changed = settle(_with(tasks, [after]), request.now)
+    return changed, find(changed, id)
+
+
+def assign(tasks: TaskList, id: str, request: Request, notice_id: str) -> tuple[TaskList, Task]:
+    """Reserve a pending task for one member, and owe that member one message (rulings 2, assign)."""
+    changed, task = act(tasks, id, request)
+    if not request.assignee:
+        return changed, task
+    content = f"{task.id} is assigned to you: {task.title}"
+    return _owe(changed, request.caller, [(request.assignee, notice_id, content)]), task
+
+
+def cancel(tasks: TaskList, id: str, request: Request, new_id: Callable[[], str]) -> tuple[TaskList, Task]:
+    """Cancel a task and its open subtasks, deepest first; whoever works on one of them is owed a message."""
+    board = Board(tasks.tasks)
+    chosen = [*_open_below(board, find(tasks, id)), find(tasks, id)]
+    holders = [(task.claim.agent_id, task) for task in chosen if task.claim]
+    changed = _with(tasks, [lifecycle.advance(task, request) for task in chosen])
+    changed = settle(changed, request.now)
+    notices = [(to, new_id(), f"{task.id} was cancelled: {request.text or task.title}") for to, task in holders]
+    return _owe(changed, request.caller, notices), find(changed, id)
+
+
+def free(tasks: TaskList, agent_id: str, incarnation: str, how: str, now: datetime) -> TaskList:
+    """Give back what a dead session held: its claims, and the member's reservations (rulings 2, proved death)."""
+    request = Request(act=Act.DIED, caller=THE_LEAD, now=now, text=f"{agent_id} {how}")
+    held = [task for task in tasks.tasks if _held_by(task, agent_id, incarnation)]
+    return _with(tasks, [lifecycle.advance(task, request) for task in held]) if held else tasks
+
+
+def create(tasks: TaskList, drafts: Iterable[Draft], caller: Caller, now: datetime) -> tuple[TaskList, list[Task]]:
+    """Add tasks, all or none; raises NotFound for an unknown reference and Refused for a cycle (rulings 2.6)."""
+    drafts = list(drafts)
+    ids = {f"task-{tasks.next_id + index}": draft for index, draft in enumerate(drafts)}
+    keys = _keys(ids)
+    known = {task.id for task in tasks.tasks} | set(ids)
+    new = [_made(id, draft, keys, known, caller, now) for id, draft in ids.items()]
+    changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
+    _acyclic(changed)
+    return changed, new
+
+
+def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: datetime) -> tuple[TaskList, Task]:
+    """Change fields of a task that is not settled; raises Refused, NotFound or BadInput and changes nothing."""
+    before = find(tasks, id)
+    if before.status in SETTLED:
+        raise Refused(f"{id} is {before.status}: its fields stay as they are", hint=f"pro0 task reopen {id}")
+    known = {task.id for task in tasks.tasks}
+    after = _gated(_fields(before, changes, known), caller, now, new=changes.run not in (None, before.run))
+    if changes.run is not None and caller.who is Who.HUMAN:
+        after = _agreed(after)
+    if after == before:
+        return tasks, before
+    what = ", ".join(name for name in after.__struct_fields__ if getattr(after, name) != getattr(before, name))
+    after = _noted(after, "update", caller, now, what)
+    changed = _with(tasks, [after])
+    _acyclic(changed)
+    return changed, after
+
+
+def delete(tasks: TaskList, id: str, *, force: bool, now: datetime) -> TaskList:
+    """Remove a task; others that name it are changed only with `force` (rulings 2.6)."""
+    gone = find(tasks, id)
+    if gone.claim and not force:
+        raise Refused(f"{id} is claimed by {gone.claim.agent_id}", hint=f"cancel it first: pro0 task cancel {id}")
+    users = [task for task in tasks.tasks if id in task.dependencies or task.parent == id]
+    if users and not force:
+        names = ", ".join(task.id for task in users)
+        raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
+    kept = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
+    return settle(_with(kept, [_without(task, id) for task in users]), now)
+
+
+def settle(tasks: TaskList, now: datetime) -> TaskList:
+    """Finish every parent that is over, until none is left; doing it again changes nothing (rulings 2.4)."""
+    request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
+    while over := settling(Board(tasks.tasks)):
+        tasks = _with(tasks, [lifecycle.advance(task, request) for task in over])
+    return tasks
+
+
+def _claimable(board: Board, task: Task, caller: Caller) -> None:
+    if task.claim:
+        return
+    why = why_not_ready(board, task)
+    if why:
+        raise Refused(f"{task.id} {why}", code="not_ready", hint="see what is ready: pro0 task ready")
+    if task.assignee not in (None, caller.agent_id) and caller.who is not Who.HUMAN:
+        raise Refused(f"{task.id} is reserved for {task.assignee}", code="reserved", hint="pro0 task next")
+
+
+def _open_below(board: Board, task: Task) -> list[Task]:
+    return [found for child in board.open_children(task.id) for found in (*_open_below(board, child), child)]
+
+
+def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:
+    if task.claim:
+        return task.claim.agent_id == agent_id and task.claim.incarnation == incarnation
+    return task.status is Status.PENDING and task.assignee == agent_id and not task.awaiting
+
+
+def _with(tasks: TaskList, changed: Iterable[Task]) -> TaskList:
+    new = {task.id: task for task in changed}
+    return replace(tasks, tasks=tuple(new.get(task.id, task) for task in tasks.tasks))
+
+
+def _owe(tasks: TaskList, caller: Caller, notices: Iterable[tuple[str, str, str]]) -> TaskList:
+    owed = tuple(
+        Notice(id=id, from_=caller.agent_id, to=to, content=content)
+        for to, id, content in notices
+        if to != caller.agent_id
+    )
+    return replace(tasks, outbox=(*tasks.outbox, *owed))
+
+
+def _keys(ids: dict[str, Draft]) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    for id, draft in ids.items():
+        if draft.key is None:
+            continue
+        if draft.key in keys:
+            raise BadInput(f"two tasks have the key {draft.key!r}", hint="a key names one task of the file")
+        keys[draft.key] = id
+    return keys
+
+
+def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: Caller, now: datetime) -> Task:
+    task = Task(
+        id=id,
+        title=text.title(draft.title),
+        description=text.checked(draft.description, "description"),
+        acceptance=text.checked(draft.acceptance, "acceptance"),
+        type=draft.type,
+        labels=draft.labels,
+        run=_command(draft.run),
+        timeout=_limit(draft.timeout),
+        parent=_resolve(draft.parent, keys, known) if draft.parent else None,
+        dependencies=_dependencies(id, [_resolve(name, keys, known) for name in draft.blocked_by]),
+        priority=_priority(draft.priority),
+        assignee=draft.assignee,
+        created_at=now,
+        created_by=caller.agent_id,
+    )
+    return _noted(_gated(task, caller, now, new=task.run is not None), "create", caller, now)
+
+
+def _resolve(name: str, keys: dict[str, str], known: set[str]) -> str:
+    id = keys.get(name) or task_id(name)
+    if id not in known:
+        raise NotFound(f"there is no {id}", hint="list them: pro0 task list")
+    return id
+
+
+def _dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
+    dependencies = tuple(dict.fromkeys(names))
+    if id in dependencies:
+        raise Refused(f"{id} cannot depend on itself", code="cycle")
+    return dependencies
+
+
+def _acyclic(tasks: TaskList) -> None:
+    dependencies = {task.id: task.dependencies for task in tasks.tasks}
+    parents = {task.id: (task.parent,) for task in tasks.tasks if task.parent}
+    for what, edges in (("dependency", dependencies), ("parent", parents)):
+        if found := graph.cycle(edges):
+            raise Refused(f"that makes a {what} cycle: {' → '.join(found)}", code="cycle", hint="drop one of them")
+
+
+def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
+    added = [_resolve(name, {}, known) for name in changes.add_dependencies]
+    dropped = {task_id(name) for name in changes.drop_dependencies}
+    return replace(
+        task,
+        title=task.title if changes.title is None else text.title(changes.title),
+        description=_or(changes.description, task.description, "description"),
+        acceptance=_or(changes.acceptance, task.acceptance, "acceptance"),
+        run=task.run if changes.run is None else _command(changes.run),
+        timeout=task.timeout if changes.timeout is None else _limit(changes.timeout),
+        priority=task.priority if changes.priority is None else _priority(changes.priority),
+        labels=task.labels if changes.labels is None else changes.labels,
+        dependencies=tuple(id for id in _dependencies(task.id, (*task.dependencies, *added)) if id not in dropped),
+    )
+
+
+def _or(new: str | None, old: str, what: str) -> str:
+    return old if new is None else text.checked(new, what)
+
+
+def _gated(task: Task, caller: Caller, now: datetime, *, new: bool) -> Task:
+    """Hold a new command that an agent made until a human agrees to its exact text (rulings 2.9)."""
+    if not new or caller.who is Who.HUMAN:
+        return task
+    if task.claim:
+        raise Refused(f"{task.id} is being worked on: its command stays as it is", code="not_allowed")
+    wait = Wait(kind=Awaiting.ESCALATION, since=now, by=caller.agent_id, reason=AGENT_COMMAND)
+    return replace(task, awaiting=wait)
+
+
+def _agreed(task: Task) -> Task:
+    """Lift that hold: a human has set the command, which is to agree to its exact text."""
+    held = task.awaiting is not None and task.awaiting.reason == AGENT_COMMAND
+    return replace(task, awaiting=None) if held else task
+
+
+def _noted(task: Task, what: str, caller: Caller, now: datetime, note: str = "") -> Task:
+    entry = Entry(at=now, actor=caller.agent_id, act=what, to=task.status, text=note)
+    return replace(task, updated_at=now, history=(*task.history, entry))
+
+
+def _without(task: Task, id: str) -> Task:
+    kept = tuple(name for name in task.dependencies if name != id)
+    return replace(task, dependencies=kept, parent=None if task.parent == id else task.parent)
+
+
+def _command(run: str | None) -> str | None:
+    if run is None:
+        return None
+    if "\0" in run:
+        raise BadInput("a command cannot hold a NUL byte")
+    return text.checked(run, "command") or None
+
+
+def _limit(timeout: float | None) -> float | None:
+    if timeout is None:
+        return None
+    if not 0 < timeout <= 7 * 24 * 3600:
+        raise BadInput(f"{timeout:g} seconds is no time limit", hint="more than 0, at most a week (604800)")
+    return timeout
+
+
+def _priority(priority: int) -> int:
+    if priority not in PRIORITIES:
+        raise BadInput(f"priority {priority} is out of range", hint="0 to 4 are usual, lower goes first")
+    return priority

@@ -1,0 +1,80 @@
+"""Mailboxes as pure changes: order by seq, acknowledged seq as the truth, full heads sealed (rulings 3.4, 3.5)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.message import HandOver, Mailbox, Message, Notice
+
+HEAD_COUNT = 200
+"""Messages in the head at most; on the way past it the older half is sealed."""
+HEAD_BYTES = 256 * 1024
+"""Bytes of message text in the head at most, but for the newest message."""
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """A message as `inbox` gives it; `again` when an earlier session was given it and never acknowledged it."""
+
+    message: Message
+    again: bool = False
+
+
+def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
+    """Append a message; one whose id is already there changes nothing, which makes owed notices idempotent."""
+    if any(message.id == notice.id for message in box.messages):
+        return box
+    message = Message(
+        id=notice.id,
+        seq=box.next_seq,
+        from_=notice.from_,
+        to=notice.to,
+        type=notice.type,
+        content=notice.content,
+        timestamp=now,
+        in_reply_to=notice.in_reply_to,
+    )
+    return replace(box, next_seq=box.next_seq + 1, messages=(*box.messages, message))
+
+
+def overflow(box: Mailbox) -> tuple[Mailbox, tuple[Message, ...]]:
+    """Split off the older half of a head that is over a limit; a head within it is returned whole, with nothing."""
+    size = sum(len(message.content) for message in box.messages)
+    within = len(box.messages) <= HEAD_COUNT and size <= HEAD_BYTES
+    if within or len(box.messages) == 1:
+        return box, ()
+    middle = len(box.messages) // 2
+    kept = replace(box, sealed=box.sealed + 1, messages=box.messages[middle:])
+    return kept, box.messages[:middle]
+
+
+def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple[Mailbox, list[Delivery]]:
+    """Give out what is unread, once per incarnation; what the same incarnation was given before is acknowledged."""
+    earlier = box.handed
+    if earlier and earlier.incarnation == incarnation:
+        box = acknowledge(box, earlier.seq)
+    given = earlier.seq if earlier else 0
+    fresh = [message for message in unread if message.seq > box.acked]
+    deliveries = [Delivery(message, again=message.seq <= given) for message in fresh]
+    if fresh:
+        box = replace(box, handed=HandOver(incarnation=incarnation, seq=fresh[-1].seq))
+    return box, deliveries
+
+
+def acknowledge(box: Mailbox, seq: int) -> Mailbox:
+    """Mark everything up to `seq` as read; going back is impossible."""
+    if seq <= box.acked:
+        return box
+    marked = tuple(_read(message, seq) for message in box.messages)
+    return replace(box, acked=seq, messages=marked)
+
+
+def unread_up_to(box: Mailbox) -> int:
+    """Return the seq of the newest unread message, 0 when everything is read."""
+    newest = box.next_seq - 1
+    return newest if newest > box.acked else 0
+
+
+def _read(message: Message, seq: int) -> Message:
+    return message if message.read or message.seq > seq else replace(message, read=True)

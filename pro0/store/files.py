@@ -1,0 +1,160 @@
+"""Typed files: read or say what is wrong, change under the lock, replace whole."""
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Generic, NoReturn, TypeVar, cast
+
+import msgspec
+
+from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, StoreError
+from pro0.model.stored import SCHEMA_VERSION, Document
+from pro0.store import atomic
+from pro0.store.lock import locked
+
+T = TypeVar("T", bound=Document)
+
+SIZE_LIMIT = 64 * 1024 * 1024
+"""Bytes of the largest file that is read; more is refused before it is parsed."""
+
+
+class Change(Generic[T]):
+    """What one locked change works on: assign `value`, and it is written when the block ends without an error."""
+
+    def __init__(self, folder: int, value: T) -> None:
+        self.folder = folder
+        self.value = value
+
+
+class File(Generic[T]):
+    """One document at its place; without `absent`, which makes its first value, a missing file is corrupt."""
+
+    def __init__(self, folder: Path, name: str, kind: type[T], absent: Callable[[], T] | None = None) -> None:
+        self.folder = folder
+        self.path = folder / name
+        self._name = name
+        self._kind = kind
+        self._absent = absent
+
+    def read(self) -> T:
+        """Return the document without a lock; raises NotFound for a missing folder, StoreError when corrupt."""
+        with self._translated(), atomic.folder(self.folder) as folder:
+            return self._load(folder)
+
+    @contextmanager
+    def change(self, why: str) -> Iterator[Change[T]]:
+        """Lock, read, let the caller assign a new value, and replace the file; an error writes nothing."""
+        with self._translated(), locked(self.folder, why) as folder:
+            change = Change(folder, self._load(folder))
+            before = change.value
+            yield change
+            if change.value is not before:
+                self._save(folder, change.value)
+
+    def create(self, value: T) -> None:
+        """Write the document for the first time, into a folder that nobody else knows of yet."""
+        with self._translated(), atomic.folder(self.folder) as folder:
+            self._save(folder, value)
+
+    def _load(self, folder: int) -> T:
+        try:
+            data = atomic.read(folder, self._name, SIZE_LIMIT)
+        except FileNotFoundError:
+            if self._absent:
+                return self._absent()
+            raise StoreError(f"{self.path} is missing", code="store_corrupt", hint="pro0 doctor") from None
+        try:
+            return cast("T", decoder(self._kind).decode(data))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            raise _corrupt(self.path, data, error) from None
+
+    def _save(self, folder: int, value: T) -> None:
+        if value.schema_version > SCHEMA_VERSION:
+            raise _newer(self.path, value.schema_version)
+        atomic.replace(folder, self._name, encode(msgspec.structs.replace(value, revision=value.revision + 1)))
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            translate(error, self.path)
+
+
+def encode(value: msgspec.Struct) -> bytes:
+    """Return a value as JSON that people can read."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+@cache
+def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
+    """Return the decoder of a type, made once."""
+    return msgspec.json.Decoder(kind)
+
+
+def translate(error: OSError, path: Path) -> NoReturn:
+    """Raise what an operating system's error means for a person."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
+        raise NotFound(f"{path.parent} is not there") from None
+    if error.errno == errno.ELOOP:
+        raise EnvironmentMissing(f"{path} is a symbolic link, which is not followed", code="unsafe_path") from None
+    name = errno.errorcode.get(error.errno or 0, "")
+    why = f"{error.strerror} ({name})" if error.strerror else str(error)
+    raise StoreError(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno or 0)) from error
+
+
+_MENDS = {
+    errno.ENOSPC: "free some space; nothing was changed",
+    errno.EDQUOT: "free some of your quota; nothing was changed",
+    errno.EROFS: "the file system is read-only; choose another PRO0_HOME",
+    errno.EACCES: "look at its owner and mode; pro0 needs a folder of your own",
+    errno.ENOLCK: "this file system has no locks; choose another PRO0_HOME",
+    errno.EOPNOTSUPP: "this file system has no locks; choose another PRO0_HOME",
+}
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    schema_version: int = 0
+
+
+def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
+    try:
+        version = msgspec.json.decode(data, type=_Version).schema_version
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+        version = 0
+    if version > SCHEMA_VERSION:
+        return _newer(path, version)
+    why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+    return StoreError(f"{path} is corrupt: {why}", code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
+
+
+def _newer(path: Path, version: int) -> StoreError:
+    return StoreError(
+        f"{path} has schemaVersion {version}; this pro0 writes {SCHEMA_VERSION}",
+        code="newer_schema",
+        hint="use the newer pro0 that wrote it",
+    )
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder of one's own, and those above it, with mode 0700; one that is there already is kept."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        with suppress(FileExistsError), _raised(folder):
+            folder.mkdir(mode=atomic.FOLDER_MODE)
+
+
+@contextmanager
+def _raised(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        translate(error, path)

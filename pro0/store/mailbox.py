@@ -1,0 +1,78 @@
+"""One mailbox on disk: a bounded head, and sealed segments beside it; a segment is written first, then the head."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from pro0.errors import NotFound
+from pro0.model.message import Mailbox, Message, Notice, Segment
+from pro0.rules import mail
+from pro0.store.files import File, make_folder
+from pro0.store.paths import ARCHIVE, MESSAGES, segment
+
+
+class Box:
+    """The mailbox of one member."""
+
+    def __init__(self, folder: Path, agent_id: str) -> None:
+        self.agent_id = agent_id
+        self.folder = folder
+        self.head: File[Mailbox] = File(folder, MESSAGES, Mailbox)
+
+    def exists(self) -> bool:
+        """Return whether the mailbox was made."""
+        return self.head.path.exists()
+
+    def make(self) -> None:
+        """Make an empty mailbox; one that is there is kept."""
+        make_folder(self.folder)
+        if not self.exists():
+            self.head.create(Mailbox(agent_id=self.agent_id))
+
+    def post(self, notice: Notice, now: datetime) -> Message:
+        """Append a message and return it as stored; raises NotFound when the mailbox is gone."""
+        with self.head.change(f"send to {self.agent_id}") as change:
+            box, sealed = mail.overflow(mail.post(change.value, notice, now))
+            if sealed:
+                self._seal(box.sealed, sealed)
+            change.value = box
+        found = next((message for message in (*sealed, *box.messages) if message.id == notice.id), None)
+        if found is None:
+            raise NotFound(f"the message {notice.id} is not in the mailbox of {self.agent_id}")
+        return found
+
+    def hand_out(self, incarnation: str, *, acknowledge: bool) -> list[mail.Delivery]:
+        """Give out what is unread (see `mail.hand_out`), acknowledged at once when asked to."""
+        with self.head.change(f"inbox of {self.agent_id}") as change:
+            unread = list(self.since(change.value, change.value.acked))
+            box, deliveries = mail.hand_out(change.value, unread, incarnation)
+            if acknowledge and deliveries:
+                box = mail.acknowledge(box, deliveries[-1].message.seq)
+            change.value = box
+        return deliveries
+
+    def acknowledge(self, seq: int) -> None:
+        """Mark everything up to `seq` as read."""
+        with self.head.change(f"inbox of {self.agent_id}") as change:
+            change.value = mail.acknowledge(change.value, seq)
+
+    def since(self, box: Mailbox, seq: int) -> Iterator[Message]:
+        """Yield the messages after `seq` in order, from the sealed segments and the head."""
+        for number in range(self._first_segment(box, seq), box.sealed + 1):
+            yield from (message for message in self._segment(number).read().messages if message.seq > seq)
+        yield from (message for message in box.messages if message.seq > seq)
+
+    def _first_segment(self, box: Mailbox, seq: int) -> int:
+        oldest = box.messages[0].seq if box.messages else box.next_seq
+        number = box.sealed
+        while number >= 1 and oldest > seq + 1:
+            oldest = self._segment(number).read().messages[0].seq
+            number -= 1
+        return number + 1
+
+    def _seal(self, number: int, messages: tuple[Message, ...]) -> None:
+        make_folder(self.folder / ARCHIVE)
+        self._segment(number).create(Segment(messages=messages))
+
+    def _segment(self, number: int) -> File[Segment]:
+        return File(self.folder / ARCHIVE, segment(number), Segment)

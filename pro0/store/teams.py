@@ -1,0 +1,174 @@
+"""The store of all teams: found, made whole in one rename, and thrown away in one rename (rulings 3.1, 3.10)."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
+from pro0.model import ids
+from pro0.model.runtime import Report, Runtime
+from pro0.model.stored import iso
+from pro0.model.task import Comments, TaskList
+from pro0.model.team import TeamConfig, Wanted
+from pro0.store import atomic
+from pro0.store.files import SIZE_LIMIT, File, decoder, make_folder, translate
+from pro0.store.lock import locked
+from pro0.store.mailbox import Box
+from pro0.store.paths import COMMENTS, CONFIG, EVENTS, NEW, RUNTIME, TASKS, TRASH, WANTED, TeamPaths
+
+
+class TeamStore:
+    """The files of one team."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        self.paths = paths = TeamPaths(home, name)
+        self.name = paths.name
+        self.config: File[TeamConfig] = File(paths.team, CONFIG, TeamConfig)
+        self.wanted: File[Wanted] = File(paths.team, WANTED, Wanted)
+        self.runtime: File[Runtime] = File(paths.team, RUNTIME, Runtime)
+        self.tasks: File[TaskList] = File(paths.tasks, TASKS, TaskList)
+
+    def exists(self) -> bool:
+        """Return whether the team is there."""
+        return self.config.path.exists()
+
+    def require(self) -> "TeamStore":
+        """Return this store, or raise NotFound when there is no such team."""
+        if not self.exists():
+            raise NotFound(f"there is no team {self.name}", hint="list them: pro0 team list")
+        return self
+
+    def mailbox(self, agent_id: str) -> Box:
+        """Return the mailbox of one member, of the lead, or of the human."""
+        return Box(self.paths.mailbox(agent_id), agent_id)
+
+    def comments(self, task_id: str) -> File[Comments]:
+        """Return the comments of one task."""
+        return File(self.paths.task(task_id), COMMENTS, Comments, absent=Comments)
+
+    def report(self, incarnation: str) -> Report | None:
+        """Return what a guard says of its session, or None as long as it has said nothing."""
+        with suppress(FileNotFoundError, NotADirectoryError), atomic.folder(self.paths.sessions) as folder:
+            data = atomic.read(folder, self.paths.report(incarnation), SIZE_LIMIT)
+            return cast("Report", decoder(Report).decode(data))
+        return None
+
+    def log_event(self, now: datetime, actor: str, what: str, **details: str | int | None) -> None:
+        """Append one line to events.jsonl; it is for people, never the truth: failing to write it is no failure."""
+        line = {"at": iso(now), "actor": actor, "event": what, **{k: v for k, v in details.items() if v is not None}}
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with suppress(OSError), atomic.folder(self.paths.team) as folder:
+            descriptor = os.open(EVENTS, flags, atomic.FILE_MODE, dir_fd=folder)
+            try:
+                os.write(descriptor, msgspec.json.encode(line) + b"\n")
+            finally:
+                os.close(descriptor)
+
+
+class Store:
+    """Everything under one PRO0_HOME."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def team(self, name: str) -> TeamStore:
+        """Return the files of one team, whether it exists or not."""
+        return TeamStore(self.home, name)
+
+    def names(self) -> list[str]:
+        """Return the names of all teams."""
+        with suppress(FileNotFoundError):
+            return sorted(e.name for e in (self.home / "teams").iterdir() if ids.NAME.fullmatch(e.name))
+        return []
+
+    def create(self, config: TeamConfig, wanted: Wanted) -> TeamStore:
+        """Make a team; it is there whole or not at all, and one of that name that is there is never touched."""
+        team = self.team(config.name)
+        with self._changing(f"create team {team.name}"):
+            if team.exists():
+                raise Refused(
+                    f"there is a team {team.name} already",
+                    code="conflict",
+                    hint=f"pro0 team attach -t {team.name}, or remove it: pro0 team cleanup -t {team.name}",
+                )
+            self.sweep()
+            self._make(team, config, wanted)
+        return team
+
+    def discard(self, name: str, uid: str) -> None:
+        """Throw a team away: one rename commits it, the rest follows and may be finished later by `sweep`."""
+        with self._changing(f"remove team {name}"):
+            team = self.team(name).paths.team
+            team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
+            self.sweep()
+
+    def sweep(self) -> list[str]:
+        """Finish every removal that was begun, and drop every team that was only half made; returns their names."""
+        teams = self.home / "teams"
+        begun = [entry for entry in _entries(teams) if entry.name.startswith((TRASH, NEW))]
+        names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
+        for name in names:
+            if not (teams / name).exists():
+                _remove(self.home / "tasks" / name)
+                _remove(self.home / "mailboxes" / name)
+        for entry in begun:
+            _remove(entry)
+        return names
+
+    def _make(self, team: TeamStore, config: TeamConfig, wanted: Wanted) -> None:
+        paths = team.paths
+        new = paths.team.with_name(f"{NEW}{team.name}")
+        for left in (paths.tasks, paths.mailboxes):
+            if left.exists():
+                raise StoreError(f"{left} is there, but no team {team.name}", hint="move it away; it may hold work")
+        for folder in (new, new / paths.sessions.name, new / paths.logs.name, paths.tasks, paths.mailboxes):
+            make_folder(folder)
+        File(new, CONFIG, TeamConfig).create(config)
+        File(new, WANTED, Wanted).create(wanted)
+        File(new, RUNTIME, Runtime).create(Runtime())
+        team.tasks.create(TaskList())
+        for address in (ids.LEAD, ids.HUMAN):
+            team.mailbox(address).make()
+        new.rename(paths.team)
+
+    @contextmanager
+    def _changing(self, why: str) -> Iterator[None]:
+        make_folder(self.home / "teams")
+        check_owner(self.home)
+        try:
+            with locked(self.home, why):
+                yield
+        except OSError as error:
+            translate(error, self.home)
+
+
+def check_owner(home: Path) -> None:
+    """Raise EnvironmentMissing when the home belongs to somebody else; a mode that is too open is tightened."""
+    status = home.stat()
+    if status.st_uid != os.geteuid():
+        raise EnvironmentMissing(f"{home} belongs to another user", code="unsafe_path", hint="choose another PRO0_HOME")
+    if status.st_mode & 0o077:
+        home.chmod(atomic.FOLDER_MODE)
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _remove(path: Path) -> None:
+    """Remove a tree of ours; late writers may add a file meanwhile, so it is tried until the folder is gone."""
+    for _ in range(50):
+        with suppress(FileNotFoundError, OSError):
+            if path.is_symlink() or path.is_file():
+                path.unlink()
+            else:
+                shutil.rmtree(path)
+        if not os.path.lexists(path):
+            return
+    shutil.rmtree(path)

@@ -1,0 +1,63 @@
+"""Waking up when a folder changes: a descriptor that becomes readable, fed by watchfiles in a thread."""
+
+import os
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from watchfiles import Change, DefaultFilter, watch
+
+from pro0.store.atomic import TEMPORARY
+from pro0.store.paths import EVENTS, LEAD_LOG, LOCK
+
+_QUIET = frozenset({LOCK, EVENTS, LEAD_LOG})
+
+
+class _Interesting(DefaultFilter):
+    def __call__(self, _change: Change, path: str) -> bool:
+        name = os.path.basename(path)  # noqa: PTH119 - called for every change, a Path costs ten times as much
+        return name not in _QUIET and not name.startswith(TEMPORARY)
+
+
+class Watch:
+    """Tells that something changed below some folders; `close` ends its thread."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._readable, self._writable = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=([*folders],), daemon=True)
+        self._thread.start()
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable after a change."""
+        return self._readable
+
+    def drain(self) -> bool:
+        """Forget the changes so far; returns whether there were any."""
+        with suppress(BlockingIOError):
+            return bool(os.read(self._readable, 65536))
+        return False
+
+    def close(self) -> None:
+        """End the thread and close the descriptors."""
+        self._stop.set()
+        self._thread.join()
+        os.close(self._readable)
+        os.close(self._writable)
+
+    def _run(self, folders: list[Path]) -> None:
+        changes = watch(
+            *folders, watch_filter=_Interesting(), debounce=50, step=25, rust_timeout=1000, stop_event=self._stop
+        )
+        with suppress(FileNotFoundError):
+            for _ in changes:
+                with suppress(BlockingIOError):
+                    os.write(self._writable, b"x")
+
+
+def _pipe() -> tuple[int, int]:
+    readable, writable = os.pipe()
+    os.set_blocking(readable, False)
+    os.set_blocking(writable, False)
+    return readable, writable
