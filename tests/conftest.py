@@ -81,3 +81,9 @@ def cli(home: Path) -> Callable[..., Result]:
         return Result(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Workers of `-n auto`: two at least, so that every run shows that tests do not disturb each other."""
+    return max(2, min(8, os.cpu_count() or 2))

@@ -1,0 +1,43 @@
+# On a fresh machine with git, make and Python 3.11 or newer these two do everything: make demo, make test.
+
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: demo test check bench soak fmt man schemas setup clean
+
+demo: setup            # a whole team at work, from start to cleanup
+	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
+	@$(BIN)/pro0 demo
+
+test: setup            # every test but the long ones
+	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
+	@$(PYTEST) -n auto --dist worksteal
+
+check: setup           # form, types, and the laws of the house
+	@$(BIN)/ruff format --check --quiet . || { echo "hint: make fmt" >&2; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(PYTEST) -n auto tests/house
+
+bench: setup           # every figure, as tables
+	@$(BIN)/python -m bench
+
+soak: setup            # the tests that take minutes
+	@$(PYTEST) -m soak || { code=$$?; [ $$code -eq 5 ] && echo "there is no soak test yet" || exit $$code; }
+
+fmt: setup             # put the code in form
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+man: setup             # the manual pages, from the commands
+	@$(BIN)/python -m tools.manpages
+
+schemas: setup         # the JSON Schema of every stored file, from its type
+	@$(BIN)/python -m tools.schemas
+
+setup:
+	@tools/setup
+
+clean:                 # everything that is not in git, the environment too
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
