@@ -88,7 +88,7 @@ def lead_context(team: TeamStore) -> Context:
 
 
 def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str | None]:
-    """Return who this process is, and the team its identity names: a member by its environment or by the guard above it."""
+    """Return who this process is, a member by its environment or the guard above it, and that member's team."""
     agent, incarnation = environment.get(AGENT_ID), environment.get(INCARNATION)
     if agent and incarnation and _same(environment.get(MEMBER_OF), home):
         return _member(agent, incarnation), environment.get(TEAM)

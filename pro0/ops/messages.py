@@ -94,7 +94,7 @@ def unread(context: Context) -> int:
 
 
 def addresses(team: TeamStore, caller: Caller) -> list[str]:
-    """Return the mailboxes a caller reads: its own; a human without a lead agent also that of the lead (rulings 3.8)."""
+    """Return the mailboxes a caller reads: its own; for a human without a lead agent also the lead's (rulings 3.8)."""
     if caller.who is not Who.HUMAN:
         return [caller.agent_id]
     led = any(member.agent_id == LEAD for member in team.require().config.read().members)

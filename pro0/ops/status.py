@@ -179,7 +179,7 @@ def _unread_of_the_human(context: Context) -> int:
 
 
 def _somebody_can(known: Roster, board: Board) -> bool:
-    """Return whether a living member takes tasks by itself and could take one: the shell agent takes those with `run`."""
+    """Return whether a living member could take a task by itself; the shell agent takes those with `run`."""
     for seat in known.live():
         state = known.state(seat.agent_id)
         if seat.agent == "command" or (state and state.state in ENDED):

@@ -65,7 +65,7 @@ def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason
 
 @operation("team.resume", HUMAN_ONLY)
 def resume(context: Context) -> Wanted:
-    """Want the team to run again: a stopped team's members, all but those that were ended one by one, get new sessions."""
+    """Want the team to run again; members that its stop ended get new sessions."""
     with context.team.require().wanted.change("resume a team") as change:
         wanted, runtime = change.value, context.team.runtime.read()
         if wanted.wish is Wish.STOP:
