@@ -34,7 +34,7 @@ class Backend(Protocol):
     name: str
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
-        """Start every guard, all or none, and return the handles in order; raises EnvironmentMissing, naming the step."""
+        """Start every guard, all or none, and return the handles in order; raises EnvironmentMissing with the step."""
         ...
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:

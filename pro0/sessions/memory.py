@@ -1,0 +1,79 @@
+"""A backend that shows nothing: it records what was asked of it, and dies when it is told to. For tests."""
+
+from collections.abc import Sequence
+
+from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.model.runtime import Handle
+from pro0.sessions.backend import Opening, Place
+from pro0.sessions.starting import check
+
+
+class Memory:
+    """Sessions that exist in this object only."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.opened: dict[Handle, Opening] = {}
+        """Every opening that ever succeeded, by its handle."""
+        self.living: set[Handle] = set()
+        self.screens: dict[str, str] = {}
+        """What a session shows, by incarnation; tests write it."""
+        self.nudges: list[tuple[str, str]] = []
+        """Every nudge that arrived, as incarnation and line."""
+        self.busy: set[str] = set()
+        """Incarnations that cannot be nudged now."""
+        self.missing = ""
+        """When not empty: why no session can be opened."""
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        """Record the openings and return a handle for each; raises EnvironmentMissing when told to by `missing`."""
+        check(place, openings)
+        if self.missing:
+            raise EnvironmentMissing(self.missing)
+        first = len(self.opened)
+        handles = tuple(
+            Handle(backend=self.name, incarnation=opening.incarnation, pane=f"%{number}", log=str(opening.log))
+            for number, opening in enumerate(openings, first)
+        )
+        self.opened.update(zip(handles, openings, strict=True))
+        self.living.update(handles)
+        return handles
+
+    def die(self, handle: Handle) -> None:
+        """Let a session end by itself."""
+        self.living.discard(handle)
+
+    def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
+        """Return the incarnations that have not ended."""
+        return frozenset(handle.incarnation for handle in handles if handle in self.living)
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines of what a test wrote to `screens`; raises Refused when the session has ended."""
+        self._check(handle)
+        return "\n".join(self.screens.get(handle.incarnation, "").splitlines()[-lines:])
+
+    def nudge(self, handle: Handle, line: str) -> bool:
+        """Record the line; False for a session in `busy`, Refused when the session has ended."""
+        if not line.isprintable() or not line.strip():
+            raise BadInput("a nudge is one line of printable text")
+        self._check(handle)
+        if handle.incarnation in self.busy:
+            return False
+        self.nudges.append((handle.incarnation, line))
+        return True
+
+    def close(self, handle: Handle) -> None:
+        """End this session only."""
+        self.living.discard(handle)
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return nothing: there is nothing to watch."""
+        return ()
+
+    def dismantle(self, place: Place) -> None:
+        """Remove nothing: there is no server."""
+
+    def _check(self, handle: Handle) -> None:
+        if handle not in self.living:
+            raise Refused(f"pane {handle.pane} is gone", code="backend_stale")

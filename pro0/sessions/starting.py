@@ -1,0 +1,42 @@
+"""What every backend checks before it starts anything, and the environment it starts it in."""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+
+from pro0.errors import BadInput, EnvironmentMissing
+from pro0.sessions.backend import Opening, Place
+
+_PASSED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "TMUX_TMPDIR"})
+_INCARNATION = re.compile(r"[A-Za-z0-9-]{1,64}")
+
+
+def surroundings() -> dict[str, str]:
+    """Return the part of this process's environment that sessions may see: no secret, no agent's setting."""
+    return {name: value for name, value in os.environ.items() if name in _PASSED or name.startswith("LC_")}
+
+
+def is_incarnation(text: str) -> bool:
+    """Tell whether a text can be an owner tag: nothing in it means anything to tmux."""
+    return bool(_INCARNATION.fullmatch(text))
+
+
+def check(place: Place, openings: Sequence[Opening]) -> None:
+    """Raise BadInput or EnvironmentMissing when one of the openings cannot succeed."""
+    if not place.project.is_dir():
+        raise EnvironmentMissing(f"the project folder {place.project} is not there")
+    if len({opening.incarnation for opening in openings}) < len(openings):
+        raise BadInput("two openings have the same incarnation")
+    for opening in openings:
+        _check_one(opening)
+
+
+def _check_one(opening: Opening) -> None:
+    if not is_incarnation(opening.incarnation):
+        raise BadInput(f"{opening.incarnation!r} cannot be an incarnation")
+    if len(opening.argv) < 2:
+        # tmux gives a single word to a shell, so a command of one word has no place here.
+        raise BadInput(f"the command of session {opening.title!r} needs a program and at least one argument")
+    if not shutil.which(opening.argv[0]):
+        raise EnvironmentMissing(f"session {opening.title!r} cannot start: {opening.argv[0]!r} is not a program")

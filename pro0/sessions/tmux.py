@@ -1,0 +1,185 @@
+"""The tmux backend: a pane for every session, on a server of its own, or in windows of its own inside a person's tmux.
+
+A pane is ours when server, process and owner tag are those of the handle; that is checked in the call that acts on it.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import count, groupby
+from typing import TYPE_CHECKING
+
+from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
+from pro0.model.runtime import Handle
+from pro0.sessions import tmux_socket
+from pro0.sessions.backend import Opening, Place
+from pro0.sessions.starting import check
+from pro0.sessions.tmux_script import LOOK, Row, block, line, made, ours, rows, untagged
+from pro0.sessions.tmux_windows import arrange, bring_up
+
+if TYPE_CHECKING:
+    from pro0.sessions.tmux_server import Server
+
+PAUSE = 0.3
+"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+
+_BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
+_OURS = ("display-message", "-p", "ours")
+_FOREIGN = ("display-message", "-p", "foreign #{pane_id}")
+_BUFFERS = count()
+
+
+class Tmux:
+    """Sessions in tmux panes."""
+
+    name = "tmux"
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        """Make every pane in one call of tmux, all or none; raises EnvironmentMissing, naming the step."""
+        check(place, openings)
+        if not openings:
+            return ()
+        socket = tmux_socket.team_socket(place)
+        there = tmux_socket.listening(socket)
+        name = "" if place.inside_tmux else tmux_socket.own_name(place)
+        server = _server(socket, name=name, cwd=str(place.project))
+        found = rows(_look(socket)) if there else {}
+        session = _session(place, found)
+        script = bring_up(place, arrange(place, openings, found, session), start=not there)
+        try:
+            call = server.run(script, start=not place.inside_tmux)
+        except Pro0Error:
+            _undo(server, openings, (), fresh=not there)
+            raise
+        new = made(call.stdout)
+        tagged = {row.tag: row.handle() for row in rows(call.stdout).values() if row.pane in new}
+        if call.returncode or any(opening.incarnation not in tagged for opening in openings):
+            _undo(server, openings, call.stdout, fresh=not there)
+            raise _failure(place, len(openings), len(new), call.stderr)
+        return tuple(tagged[opening.incarnation] for opening in openings)
+
+    def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
+        """Return the incarnations whose pane is there and still is ours: one call of tmux for each server."""
+        alive: set[str] = set()
+        for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
+            there = {row.handle() for row in rows(_look(socket)).values() if not row.dead}
+            alive |= {handle.incarnation for handle in group if handle in there}
+        return frozenset(alive)
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines of a pane, also those that scrolled away; raises Refused when it is not ours."""
+        shown = _act(handle, line(("capture-pane", "-p", "-J", "-t", handle.pane, "-S", str(-lines))))
+        text = [row.rstrip() for row in shown]
+        while text and not text[-1]:
+            text.pop()
+        return "\n".join(text[-lines:])
+
+    def nudge(self, handle: Handle, line: str) -> bool:
+        """Paste one line into a pane and press Enter; False while a person uses the pane for something else.
+
+        Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
+        """
+        if not line.isprintable() or not line.strip():
+            raise BadInput("a nudge is one line of printable text")
+        if _act(handle, _paste(handle, line, "-p")) != ["sent"]:
+            return False
+        time.sleep(PAUSE)
+        # Enter is pasted too: a key would go to every pane of a synchronised window, or to copy mode.
+        return _act(handle, _paste(handle, "\r", "-r")) == ["sent"]
+
+    def close(self, handle: Handle) -> None:
+        """Kill this pane; one that is gone or not ours is left alone."""
+        with suppress(Refused):
+            _act(handle, line(("kill-pane", "-t", handle.pane)))
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
+        """Return how this terminal comes to show the team: attach, or switch when it is inside that tmux."""
+        panes = [handle for handle in handles if handle.backend == self.name]
+        if not panes:
+            return ()
+        return tmux_socket.watch(place, panes[0])
+
+    def dismantle(self, place: Place) -> None:
+        """End the team's own server and remove its socket; inside a person's tmux, kill the team's panes only."""
+        socket = tmux_socket.team_socket(place)
+        if not place.inside_tmux:
+            if tmux_socket.listening(socket):
+                _server(socket).end()
+            tmux_socket.remove(socket)
+            return
+        mine = [row for row in rows(_look(socket)).values() if row.team == place.uid]
+        _kill(_server(socket), mine)
+
+
+def _server(socket: str, *, name: str = "", cwd: str = "/") -> "Server":
+    # Late, since libtmux costs 58 ms, and a person who only attaches does not need it.
+    from pro0.sessions.tmux_server import Server
+
+    return Server(socket, name=name, cwd=cwd)
+
+
+def _look(socket: str) -> list[str]:
+    return _server(socket).ask(line(LOOK))
+
+
+def _socket(handle: Handle) -> str:
+    return handle.socket
+
+
+def _session(place: Place, found: dict[str, Row]) -> str:
+    """Return the id of the session that new windows go to, "" when it is to be made."""
+    if not place.inside_tmux:
+        return next((row.session for row in found.values() if row.session_name == place.team), "")
+    terminal = tmux_socket.Terminal(place.inside_tmux)
+    if not any(str(row.server_pid) == terminal.server_pid for row in found.values()):
+        raise EnvironmentMissing(
+            "the tmux that this team was started in is gone", hint="stop the team and start it again"
+        )
+    return terminal.session
+
+
+def _act(handle: Handle, then: str) -> list[str]:
+    """Do one line with a pane and return what it prints, if the pane is ours; else do nothing and raise Refused."""
+    answer = _server(handle.socket).ask(block(ours(handle), handle.pane, f"{line(_OURS)} ; {then}", line(_FOREIGN)))
+    if answer[:1] == [_OURS[-1]]:
+        return answer[1:]
+    there = answer and answer[0].endswith(handle.pane)
+    state = "now belongs to another process" if there else "is gone"
+    raise Refused(f"pane {handle.pane} {state}", code="backend_stale")
+
+
+def _paste(handle: Handle, text: str, how: str) -> str:
+    """Return the line that leaves copy mode and pastes a text, never typed and never seen by `ps`."""
+    buffer, pane = f"pro0-{handle.incarnation}-{next(_BUFFERS)}", handle.pane
+    leave = block("#{pane_in_mode}", pane, line(("send-keys", "-t", pane, "-X", "cancel")))
+    paste = line(
+        ("set-buffer", "-b", buffer, "--", text),
+        ("paste-buffer", how, "-d", "-b", buffer, "-t", pane),
+        ("display-message", "-p", "sent"),
+    )
+    return block(_BLOCKED, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
+
+
+def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:
+    """Remove what a bring-up made before it failed."""
+    with suppress(Pro0Error):
+        if fresh:
+            server.end()
+            tmux_socket.remove(server.socket)
+            return
+        wanted = {opening.incarnation for opening in openings}
+        tagged = [row for row in rows(_look(server.socket)).values() if row.tag in wanted]
+        _kill(server, [*made(printed).values(), *tagged])
+
+
+def _kill(server: "Server", panes: Sequence[Row]) -> None:
+    """Kill panes, each on a line of its own, so that one that is gone does not save the others."""
+    script = [block(untagged(row), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes]
+    if script:
+        server.ask("\n".join(script) + "\n")
+
+
+def _failure(place: Place, wanted: int, made: int, errors: Sequence[str]) -> EnvironmentMissing:
+    reason = "; ".join(errors) or "not every pane has its tag"
+    step = f"tmux made {made} of {wanted} panes for team {place.team!r}"
+    return EnvironmentMissing(f"{step}, then failed: {reason}", code="tmux_failed")

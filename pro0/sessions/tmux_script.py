@@ -1,0 +1,154 @@
+"""The words tmux is told, as pure text: quoting, conditions, and what it answers about panes."""
+
+import os
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from pro0.errors import Refused
+from pro0.model.runtime import Handle
+from pro0.sessions.starting import is_incarnation
+
+TAG = "@pro0"
+"""The pane option that holds the incarnation: what is ours."""
+TEAM = "@pro0_team"
+"""The pane option that holds the team's uid."""
+WINDOW = "@pro0_window"
+"""The window option that holds the team's uid: a window that pro0 made and may fill."""
+TITLE = "@pro0_title"
+"""The pane option that borders show: an agent may change its pane's title, never this."""
+
+Command = tuple[str, ...]
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+_PANE = re.compile(r"%[0-9]+")
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def word(text: str) -> str:
+    """Return a text as one word of a tmux script: every byte that could mean anything in octal."""
+    letters = (chr(byte) if chr(byte) in _SAFE else f"\\{byte:03o}" for byte in os.fsencode(text))
+    return f'"{"".join(letters)}"'
+
+
+def line(*commands: Command) -> str:
+    """Return one line of a script: when one of its commands fails, the rest of the line is not done."""
+    return " ; ".join(" ".join(map(word, command)) for command in commands)
+
+
+def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
+    """Return a command that does one of two lines, as the condition holds for a pane."""
+    other = f" {{ {otherwise} }}" if otherwise else ""
+    return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{other}"
+
+
+def literal(text: str) -> str:
+    """Return a text that tmux shows as it is: `#` would start a format, and `#(…)` a program."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text).replace("#", "##")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What tmux says of one pane."""
+
+    pane: str
+    pid: int
+    dead: bool
+    server_pid: int
+    server_start: str
+    window: str
+    session: str
+    width: int
+    height: int
+    tag: str
+    team: str
+    window_team: str
+    session_name: str
+    socket: str
+
+    def handle(self) -> Handle:
+        """Return the identity of this pane."""
+        return Handle(
+            backend="tmux",
+            incarnation=self.tag,
+            pid=self.pid,
+            socket=self.socket,
+            server_pid=self.server_pid,
+            server_start=self.server_start,
+            pane=self.pane,
+        )
+
+
+_FIELDS = (
+    "pane_id",
+    "pane_pid",
+    "?pane_dead,1,0",
+    "pid",
+    "start_time",
+    "window_id",
+    "session_id",
+    "window_width",
+    "window_height",
+    f"?{TAG},#{{{TAG}}},-",
+    f"?{TEAM},#{{{TEAM}}},-",
+    f"?{WINDOW},#{{{WINDOW}}},-",
+)
+# The free texts come last; a session's name has no colon.
+_FORMAT = " ".join(f"#{{{field}}}" for field in _FIELDS) + " #{session_name}:#{socket_path}"
+LOOK: Command = ("list-panes", "-a", "-F", _FORMAT)
+"""Prints every pane of a server."""
+MADE: Command = ("-P", "-F", f"made {_FORMAT}")
+"""Makes a command that makes a pane print it."""
+
+
+def rows(lines: Iterable[str]) -> dict[str, Row]:
+    """Return the panes that LOOK printed, by pane id; a window shown in two sessions counts once."""
+    found = (_row(line) for line in lines if line.startswith("%"))
+    return {row.pane: row for row in found if row}
+
+
+def made(lines: Iterable[str]) -> dict[str, Row]:
+    """Return the panes that a script made, by pane id, in order."""
+    return rows(line.removeprefix("made ") for line in lines if line.startswith("made "))
+
+
+def _row(text: str) -> Row | None:
+    parts = text.split(" ", len(_FIELDS))
+    if len(parts) <= len(_FIELDS):
+        return None
+    pane, pid, dead, server_pid, start, window, session, width, height, tag, team, window_team, rest = parts
+    if not all(map(_NUMBER.fullmatch, (pid, server_pid, start, width, height))):
+        return None
+    name, _, socket = rest.partition(":")
+    return Row(
+        pane=pane,
+        pid=int(pid),
+        dead=dead == "1",
+        server_pid=int(server_pid),
+        server_start=start,
+        window=window,
+        session=session,
+        width=int(width),
+        height=int(height),
+        tag=tag,
+        team=team,
+        window_team=window_team,
+        session_name=name,
+        socket=socket,
+    )
+
+
+def ours(handle: Handle) -> str:
+    """Return the condition that a pane is still the one of a handle; raises Refused for a handle that cannot be one."""
+    sound = (
+        is_incarnation(handle.incarnation) and _PANE.fullmatch(handle.pane) and _NUMBER.fullmatch(handle.server_start)
+    )
+    if not sound:
+        raise Refused(f"{handle.pane!r} is not a pane of pro0", code="backend_stale")
+    wanted = f"{handle.incarnation} {handle.pid} {handle.server_pid} {handle.server_start}"
+    return f"#{{==:#{{{TAG}}} #{{pane_pid}} #{{pid}} #{{start_time}},{wanted}}}"
+
+
+def untagged(row: Row) -> str:
+    """Return the condition that a pane is still the one just made, whether it has its tag yet or not."""
+    return f"#{{==:#{{pane_pid}} #{{pid}} #{{start_time}},{row.pid} {row.server_pid} {row.server_start}}}"
