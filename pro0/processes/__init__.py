@@ -1,0 +1,55 @@
+"""Processes by identity: who is alive, who belongs to whom, ending for certain, and waiting for ends.
+
+A pid alone may be reused; (pid, start, boot id) cannot be. A signal only ever goes to a process whose identity was
+verified after it was pinned.
+
+Guards import this package with nothing but the standard library, where importing msgspec would cost them 45 ms each:
+so inside, processes are `table.Entry`, and they become `Process` only here, on the way out.
+"""
+
+from __future__ import annotations
+
+from pro0.processes import table
+from pro0.processes.ending import end, signal_process
+from pro0.processes.table import alive
+from pro0.processes.watch import ExitWatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pro0.model.runtime import Process
+
+__all__ = ["ExitWatch", "alive", "ancestors", "descendants", "end", "identify", "signal_process", "tagged"]
+
+
+def identify(pid: int) -> Process | None:
+    """Return the identity of a running process; None when there is none, or only a zombie."""
+    found = table.entry(pid)
+    return _process(found) if found else None
+
+
+def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
+    """Return, for each value, this user's processes whose environment says `variable=value`; one scan answers for all.
+
+    macOS hides the environment of Apple's own programs, there a tag proves much, and its absence nothing.
+    """
+    return {
+        value: [_process(found) for found in entries] for value, entries in table.carrying(variable, values).items()
+    }
+
+
+def descendants(pid: int) -> list[Process]:
+    """Return the children of a process, their children, and so on; zombies are not counted."""
+    return [_process(found) for found in table.below(pid)]
+
+
+def ancestors(pid: int) -> list[Process]:
+    """Return the parents of a process, nearest first."""
+    return [_process(found) for found in table.above(pid)]
+
+
+def _process(found: table.Entry) -> Process:
+    from pro0.model.runtime import Process
+
+    return Process(pid=found.pid, start=found.start, boot_id=found.boot_id)

@@ -1,0 +1,96 @@
+"""Ending processes: politely, then firmly, and never a stranger."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from pro0.processes import pidfd
+from pro0.processes.table import alive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    from pro0.model.runtime import Process
+    from pro0.processes.table import Entry
+
+    Known = TypeVar("Known", Process, Entry)
+else:
+    import _signal as signal  # without enum, which costs a guard 4 ms
+
+FIRM = 5.0
+"""Seconds for which KILL is repeated; only what the kernel itself holds, or another user's, outlives them."""
+
+_FIRST_PAUSE = 0.002
+_LONGEST_PAUSE = 0.05
+_LOOK_AGAIN = 1.0
+_LOOK_AGAIN_FIRM = 0.05
+
+
+def signal_process(process: Process | Entry, number: int) -> bool:
+    """Send a signal to exactly this process; False when it is gone, or is not ours to signal."""
+    try:
+        return _send_pinned(process, number) if sys.platform == "linux" else _send(process, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+
+
+def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
+    """End all that `find` finds, children born meanwhile too: TERM, `grace` seconds, KILL; return who still lives.
+
+    A stopped process is continued, so that it can obey the TERM.
+    """
+    if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, again=False):
+        return []
+    return _press(find, FIRM, (signal.SIGKILL,), _LOOK_AGAIN_FIRM, again=True)
+
+
+def _press(
+    find: Callable[[], Iterable[Known]], seconds: float, numbers: tuple[int, ...], look_again: float, *, again: bool
+) -> list[Known]:
+    """Signal all that is found (each once, or `again` and again) until nothing is, or the time is up."""
+    deadline = time.monotonic() + seconds
+    asked: set[tuple[int, str]] = set()
+    while found := list(find()):
+        for process in found:
+            if again or (process.pid, process.start) not in asked:
+                asked.add((process.pid, process.start))
+                for number in numbers:
+                    signal_process(process, number)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return found
+        _until_gone(found, min(look_again, left))
+    return []
+
+
+def _until_gone(found: list[Known], seconds: float) -> None:
+    """Wait until all of these are gone, at most some seconds. Asking for a few is far cheaper than finding anew."""
+    deadline = time.monotonic() + seconds
+    pause = _FIRST_PAUSE
+    while any(alive(process) for process in found) and time.monotonic() < deadline:
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def _send_pinned(process: Process | Entry, number: int) -> bool:
+    # Pinned first, verified then: the pid cannot pass to a stranger between the look and the signal.
+    descriptor = pidfd.open_process(process.pid)
+    try:
+        if not alive(process):
+            return False
+        pidfd.send(descriptor, number)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _send(process: Process | Entry, number: int) -> bool:
+    if not alive(process):
+        return False
+    os.kill(process.pid, number)
+    return True

@@ -1,0 +1,96 @@
+"""macOS, by psutil, which is imported at the first look: a Linux guard must never need it."""
+
+import os
+
+_boot: list[str] = []
+
+
+def boot_id() -> str:
+    """Return what names this boot of the machine: the kernel's uuid of it, or the moment of the boot."""
+    if not _boot:
+        _boot.append(_session_uuid() or _boot_time())
+    return _boot[0]
+
+
+def status(pid: int) -> tuple[int, str] | None:
+    """Return the parent's pid and the start (seconds since 1970) of a running process; None for a zombie."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return process.ppid(), f"{_start(process):.6f}"
+    except (psutil.Error, OSError, ValueError):
+        return None
+
+
+def pids() -> list[int]:
+    """Return the pids of all processes."""
+    import psutil
+
+    return psutil.pids()
+
+
+def own_pids() -> list[int]:
+    """Return the pids of this user's processes."""
+    own = os.geteuid()
+    return [pid for pid in pids() if _owner(pid) == own]
+
+
+def session_pids(session: int) -> list[int]:
+    """Return the pids of the processes of one terminal session."""
+    return [pid for pid in pids() if _session(pid) == session]
+
+
+def environment(pid: int) -> bytes:
+    """Return the environment that a process was started with, NUL between entries; empty when it cannot be read."""
+    import psutil
+
+    try:
+        variables = psutil.Process(pid).environ()
+    except (psutil.Error, OSError, ValueError, SystemError):  # SystemError: psutil 7.2 on macOS, its pull request 2854
+        return b""
+    return b"\0".join(f"{name}={value}".encode(errors="surrogateescape") for name, value in variables.items())
+
+
+def _start(process: object) -> float:
+    """Return the kernel's own start time.
+
+    The public `create_time()` of macOS moves when the clock is set, and differently in every process that asks
+    (psutil 7.1), so that a guard and its lead would disagree on who is alive.
+    """
+    return float(process._proc.create_time(monotonic=True))  # type: ignore[attr-defined]
+
+
+def _owner(pid: int) -> int:
+    import psutil
+
+    try:
+        return psutil.Process(pid).uids().effective
+    except (psutil.Error, OSError, ValueError):
+        return -1
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return -1
+
+
+def _session_uuid() -> str:
+    import ctypes
+
+    value, size = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
+    try:
+        failed = ctypes.CDLL(None).sysctlbyname(b"kern.bootsessionuuid", value, ctypes.byref(size), None, 0)
+    except AttributeError:  # not a BSD
+        return ""
+    return "" if failed else value.value.decode()
+
+
+def _boot_time() -> str:
+    import psutil
+
+    return f"{psutil.boot_time():.0f}"

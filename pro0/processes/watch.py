@@ -1,0 +1,174 @@
+"""Waiting for the ends of processes without polling: pidfd on Linux, kqueue on macOS."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+
+from pro0.processes import pidfd
+from pro0.processes.table import alive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pro0.model.runtime import Process
+
+
+class ExitWatch:
+    """Tells when watched processes have ended. One thread only; a context manager that closes itself."""
+
+    def __init__(self) -> None:
+        self._watched: dict[Process, int] = {}
+        self._gone: list[Process] = []
+        self._queue = _Queue()
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable while `ended` has something to tell."""
+        return self._queue.fileno()
+
+    def add(self, process: Process) -> None:
+        """Watch a process; one that is gone already counts as ended now. Adding it twice is adding it once."""
+        if process in self._watched or process in self._gone:
+            return
+        key = self._queue.add(process.pid)
+        if key is not None and alive(process):  # asked after it was pinned, so that no end falls in between
+            self._watched[process] = key
+            return
+        if key is not None:
+            self._queue.remove(key)
+        self._gone.append(process)
+        self._queue.wake()
+
+    def discard(self, process: Process) -> None:
+        """Watch a process no longer, and forget its end if that was not told yet."""
+        if (key := self._watched.pop(process, None)) is not None:
+            self._queue.remove(key)
+        elif process in self._gone:
+            self._gone.remove(process)
+
+    def ended(self) -> list[Process]:
+        """Return those that have ended since the last call, each once, without waiting."""
+        keys = self._queue.ready()
+        gone, self._gone = self._gone, []
+        for process in [one for one, key in self._watched.items() if key in keys]:
+            self._queue.remove(self._watched.pop(process))
+            gone.append(process)
+        return gone
+
+    def close(self) -> None:
+        """Stop watching; nothing is told any more."""
+        for process in list(self._watched):
+            self.discard(process)
+        self._queue.close()
+
+    def __enter__(self) -> ExitWatch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Bell:
+    """A pipe that makes the queue readable for what needs no waiting."""
+
+    def __init__(self) -> None:
+        self.listen, self._ring = os.pipe()
+        os.set_blocking(self.listen, False)
+        os.set_blocking(self._ring, False)
+
+    def ring(self) -> None:
+        try:
+            os.write(self._ring, b"!")
+        except BlockingIOError:
+            pass
+
+    def quiet(self) -> None:
+        try:
+            while os.read(self.listen, 4096):
+                pass
+        except BlockingIOError:
+            pass
+
+    def close(self) -> None:
+        os.close(self.listen)
+        os.close(self._ring)
+
+
+if sys.platform == "linux":
+
+    class _Queue:
+        """Keys are pidfds."""
+
+        def __init__(self) -> None:
+            self._epoll = select.epoll()
+            self._bell = _Bell()
+            self._epoll.register(self._bell.listen, select.EPOLLIN)
+
+        def fileno(self) -> int:
+            return self._epoll.fileno()
+
+        def add(self, pid: int) -> int | None:
+            try:
+                key = pidfd.open_process(pid)
+            except ProcessLookupError:
+                return None
+            self._epoll.register(key, select.EPOLLIN)
+            return key
+
+        def remove(self, key: int) -> None:
+            self._epoll.unregister(key)
+            os.close(key)
+
+        def ready(self) -> set[int]:
+            self._bell.quiet()
+            found: set[int] = set()
+            # One call gives at most FD_SETSIZE - 1 of them; the rest keeps the queue readable for the next.
+            found.update(key for key, _ in self._epoll.poll(0))
+            return found
+
+        def wake(self) -> None:
+            self._bell.ring()
+
+        def close(self) -> None:
+            self._epoll.close()
+            self._bell.close()
+
+else:
+
+    class _Queue:
+        """Keys are pids."""
+
+        def __init__(self) -> None:
+            self._kqueue = select.kqueue()
+            self._bell = _Bell()
+            self._control(self._bell.listen, select.KQ_FILTER_READ, select.KQ_EV_ADD, 0)
+
+        def fileno(self) -> int:
+            return self._kqueue.fileno()
+
+        def add(self, pid: int) -> int | None:
+            try:
+                self._control(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
+            except ProcessLookupError:
+                return None
+            return pid
+
+        def remove(self, key: int) -> None:
+            try:
+                self._control(key, select.KQ_FILTER_PROC, select.KQ_EV_DELETE, 0)
+            except OSError:  # the kernel drops a process that has ended by itself
+                pass
+
+        def ready(self) -> set[int]:
+            self._bell.quiet()
+            return {event.ident for event in self._kqueue.control(None, 1024, 0)}
+
+        def wake(self) -> None:
+            self._bell.ring()
+
+        def close(self) -> None:
+            self._kqueue.close()
+            self._bell.close()
+
+        def _control(self, ident: int, kind: int, flags: int, notes: int) -> None:
+            self._kqueue.control([select.kevent(ident, kind, flags, notes)], 0, 0)
