@@ -1,0 +1,148 @@
+"""The life of a guard: take the launch file, start the agent, wait, end the tree, say how it ended."""
+
+import os
+import select
+import sys
+
+from pro0.guard import agent, tree
+from pro0.guard.launch import Launch, take
+from pro0.guard.report import Report, StatePipe
+from pro0.processes import end, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal
+
+BAD_LAUNCH = 70
+CANNOT_START = 127
+
+BY_ITSELF = ""
+ASKED = "ended: asked to"
+HANG_UP = "ended: hang-up"
+TEAM_GONE = "ended: the team is gone"
+FAILED = "ended: the guard failed"
+
+
+def main(arguments: list[str]) -> None:
+    """Guard the agent of the launch file given as the only argument, and leave with the agent's code."""
+    try:
+        guard = Guard(take(arguments[1]))
+    except (OSError, ValueError, IndexError) as error:
+        _complain(f"the launch file cannot be used: {error}")
+        os._exit(BAD_LAUNCH)
+    code = BAD_LAUNCH
+    try:
+        code = guard.run()
+    except BaseException as error:  # noqa: BLE001 - whatever failed, the tree must not stay behind
+        _complain(f"{type(error).__name__}: {error}")
+        guard.cause = guard.cause or FAILED
+        guard.finish()
+    finally:
+        os._exit(code)  # nothing to flush, and a terminal that is gone cannot fail it
+
+
+class Guard:
+    """One guard of one agent."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.cause = BY_ITSELF
+        self._launch = launch
+        self._report = Report(launch, table.entry(os.getpid()))
+        self._pipe = StatePipe()
+        self._wake = agent.catch_signals()
+        self._subreaper = agent.become_subreaper()
+        self._pid = 0
+        self._code: int | None = None
+
+    def run(self) -> int:
+        """Start the agent, stay until it or someone else ends it, end its tree; return the code to leave with."""
+        self._report.write()
+        if self._start():
+            while not self._over():
+                self._wait()
+        self.finish()
+        return BAD_LAUNCH if self._code is None else self._code
+
+    def finish(self) -> None:
+        """End the tree and put the report on disk for good."""
+        left = end(self._belonging, self._launch.grace)
+        if left:
+            self._report.remark(f"{len(left)} processes cannot be ended")
+        self._report.write(durable=True)
+
+    def _start(self) -> bool:
+        launch = self._launch
+        tags = {
+            tree.TEAM: launch.team_uid,
+            tree.INCARNATION: launch.incarnation,
+            tree.STATE: str(self._pipe.agents_end),
+        }
+        try:
+            self._pid = agent.start(launch.argv, launch.cwd, {**launch.env, **tags}, self._pipe.agents_end)
+        except agent.CannotStart as error:
+            self._code = CANNOT_START
+            self._report.ended("crashed", CANNOT_START, None, str(error))
+            return False
+        self._pipe.handed_over()
+        self._report.started(table.entry(self._pid), launch.first_state)
+        return True
+
+    def _over(self) -> bool:
+        if self._report.gone and not self.cause:
+            self.cause = TEAM_GONE
+        return bool(self.cause) or not self._pid
+
+    def _wait(self) -> None:
+        """Wait for a signal or a word of the agent, and take it in."""
+        sources = [self._wake, self._pipe.fileno] if self._pipe.open else [self._wake]
+        ready = select.select(sources, [], [])[0]
+        if self._pipe.fileno in ready:
+            self._listen()
+        if self._wake in ready:
+            # Who asks comes first: an agent that a hang-up killed a moment ago did not end by itself.
+            numbers = os.read(self._wake, 4096)
+            if signal.SIGTERM in numbers:
+                self.cause = ASKED
+            elif signal.SIGHUP in numbers:
+                self.cause = HANG_UP
+            self._reap()
+
+    def _listen(self) -> None:
+        self._report.told(self._pipe.lines())
+
+    def _belonging(self) -> list[table.Entry]:
+        self._reap()
+        return tree.belonging(self._launch.incarnation, session=not self._subreaper)
+
+    def _reap(self) -> None:
+        """Take in every child that has ended: the agent, and orphans of its tree that came here."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            if pid == self._pid:
+                self._agent_ended(status)
+
+    def _agent_ended(self, status: int) -> None:
+        self._pid = 0
+        if self._pipe.open:
+            self._listen()
+        code = os.waitstatus_to_exitcode(status)
+        self._code = code if code >= 0 else 128 - code
+        state = "shutdown" if self.cause == ASKED else "crashed"
+        if self.cause == BY_ITSELF and code == 0:
+            state = "exited"
+        self._report.ended(state, code if code >= 0 else None, -code if code < 0 else None, self.cause)
+
+
+def _complain(sentence: str) -> None:
+    try:
+        sys.stderr.write(f"pro0 guard: {sentence}\n")
+        sys.stderr.flush()
+    except (OSError, AttributeError):  # the terminal is gone, or there never was one
+        pass

@@ -1,0 +1,77 @@
+"""JSON and dates, by the C modules inside json and datetime: json alone would double what a guard needs to start."""
+
+import time
+
+INTERPRETER = (ImportError, AttributeError, TypeError)
+"""What using another Python's private C module may raise."""
+
+
+def now() -> str:
+    """Return this moment as ISO-8601 UTC with milliseconds."""
+    moment = time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1000):03d}Z"
+
+
+def parse(text: str) -> object:
+    """Return the value of a JSON text; raises ValueError for anything else, and for one too deep."""
+    try:
+        return _parse(text.strip())
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+
+
+def dump(value: object) -> str:
+    """Return the JSON text of a value made of dict, str, int, float, bool and None."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_quote(key)}:{dump(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, str):
+        return _quote(value)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
+
+
+def is_text(value: object) -> bool:
+    """Say whether a value is a str that can be written as UTF-8: JSON may spell half a surrogate pair."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def _parse(text: str) -> object:
+    try:
+        import _json
+
+        value, end = _json.make_scanner(_Choices)(text, 0)  # type: ignore[arg-type]
+    except INTERPRETER:
+        import json
+
+        value = json.loads(text)
+    except StopIteration:
+        raise ValueError("not JSON") from None
+    else:
+        if end != len(text):
+            raise ValueError("more than one value")
+    return value
+
+
+class _Choices:
+    """The attributes that the scanner takes its options from, as json.JSONDecoder has them."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    array_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}
+
+
+def _quote(text: str) -> str:
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json.encoder import py_encode_basestring_ascii as encode_basestring_ascii
+    return encode_basestring_ascii(text)
