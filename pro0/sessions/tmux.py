@@ -25,7 +25,8 @@ PAUSE = 0.3
 
 _BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
 _OURS = ("display-message", "-p", "ours")
-_FOREIGN = ("display-message", "-p", "foreign #{pane_id}")
+_FOREIGN = ("display-message", "-p", "foreign")
+_GONE = ("display-message", "-p", "gone")
 _BUFFERS = count()
 
 
@@ -140,12 +141,13 @@ def _session(place: Place, found: dict[str, Row]) -> str:
 
 def _act(handle: Handle, then: str) -> list[str]:
     """Do one line with a pane and return what it prints, if the pane is ours; else do nothing and raise Refused."""
-    answer = _server(handle.socket).ask(block(ours(handle), handle.pane, f"{line(_OURS)} ; {then}", line(_FOREIGN)))
+    pane = handle.pane
+    refuse = block(f"#{{==:#{{pane_id}},{pane}}}", pane, line(_FOREIGN), line(_GONE))
+    answer = _server(handle.socket).ask(block(ours(handle), pane, f"{line(_OURS)} ; {then}", refuse))
     if answer[:1] == [_OURS[-1]]:
         return answer[1:]
-    there = answer and answer[0].endswith(handle.pane)
-    state = "now belongs to another process" if there else "is gone"
-    raise Refused(f"pane {handle.pane} {state}", code="backend_stale")
+    state = "now belongs to another process" if answer == [_FOREIGN[-1]] else "is gone"
+    raise Refused(f"pane {pane} {state}", code="backend_stale")
 
 
 def _paste(handle: Handle, text: str, how: str) -> str:

@@ -1,0 +1,141 @@
+"""The headless backend: no terminal at all; guards run detached, and what they print goes to a log."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pro0 import processes
+from pro0.errors import EnvironmentMissing, Refused
+from pro0.model.runtime import Handle, Process
+from pro0.sessions.backend import Opening, Place
+from pro0.sessions.starting import check, surroundings
+
+PATIENCE = 5.0
+"""Seconds that guards get to end when the bring-up they belong to failed."""
+
+_TAIL = 65536
+_CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
+"""The guards that this process started: it must fetch their ends, whichever Headless object opened them."""
+
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Headless:
+    """Sessions without a terminal."""
+
+    name = "headless"
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        """Start every guard detached from this process, all or none; raises EnvironmentMissing, naming the step."""
+        check(place, openings)
+        started: list[subprocess.Popen[bytes]] = []
+        for opening in openings:
+            try:
+                started.append(_start(place, opening))
+            except OSError as error:
+                _undo(started)
+                raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error}") from None
+        _CHILDREN.update((guard.pid, guard) for guard in started)
+        return tuple(map(_handle, openings, started))
+
+    def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
+        """Return the incarnations whose guard still runs."""
+        _reap()
+        return frozenset(handle.incarnation for handle in handles if processes.alive(_guard(handle)))
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines of a session's log, which outlives it; raises Refused when the log is gone."""
+        try:
+            descriptor = os.open(handle.log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            raise Refused(f"the log {handle.log} is gone: {error.strerror}", code="backend_stale") from None
+        with open(descriptor, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+            text = log.read().decode(errors="replace")
+        return "\n".join(plain(text).rstrip().split("\n")[-lines:])
+
+    def nudge(self, handle: Handle, line: str) -> bool:  # noqa: ARG002
+        """Return False: nobody reads here."""
+        return False
+
+    def close(self, handle: Handle) -> None:
+        """Tell the guard, when it still runs, that its place is gone: HUP, as a terminal does."""
+        processes.signal_process(_guard(handle), signal.SIGHUP)
+        _reap()
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return how to follow the logs, empty when there is none."""
+        logs = tuple(handle.log for handle in handles if handle.backend == self.name)
+        return ("tail", "-F", *logs) if logs else ()
+
+    def dismantle(self, place: Place) -> None:  # noqa: ARG002
+        """Remove nothing, since nothing was made for the whole team."""
+        _reap()
+
+
+def plain(text: str) -> str:
+    """Return what a terminal's printer would show: no sequences, of an overwritten line the last state."""
+    text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
+    return _CONTROL.sub("", _OVERWRITTEN.sub("", text))
+
+
+def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
+    Path(opening.log).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    log = os.open(opening.log, flags, 0o600)
+    try:
+        return subprocess.Popen(
+            opening.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=place.project,
+            env=surroundings(),
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+
+
+def _handle(opening: Opening, guard: subprocess.Popen[bytes]) -> Handle:
+    # A guard that has ended at once has no identity any more; its handle is that of nobody.
+    identity = processes.identify(guard.pid)
+    start = f"{identity.start} {identity.boot_id}" if identity else ""
+    return Handle(
+        backend=Headless.name,
+        incarnation=opening.incarnation,
+        pid=guard.pid,
+        server_start=start,
+        log=str(opening.log),
+    )
+
+
+def _guard(handle: Handle) -> Process:
+    start, _, boot_id = handle.server_start.partition(" ")
+    return Process(pid=handle.pid, start=start, boot_id=boot_id)
+
+
+def _reap() -> None:
+    for pid, guard in list(_CHILDREN.items()):
+        if guard.poll() is not None:
+            del _CHILDREN[pid]
+
+
+def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End the guards of a bring-up that failed: politely, so that they end their trees, then firmly."""
+    for guard in started:
+        guard.terminate()
+    deadline = time.monotonic() + PATIENCE
+    for guard in started:
+        with suppress(subprocess.TimeoutExpired):
+            guard.wait(max(0.0, deadline - time.monotonic()))
+        with suppress(ProcessLookupError):
+            os.killpg(guard.pid, signal.SIGKILL)
+        guard.wait()
