@@ -27,8 +27,8 @@ FIRM = 5.0
 
 _FIRST_PAUSE = 0.002
 _LONGEST_PAUSE = 0.05
+_FIRST_LOOK = 0.05
 _LOOK_AGAIN = 1.0
-_LOOK_AGAIN_FIRM = 0.05
 
 
 def signal_process(process: Process | Entry, number: int) -> bool:
@@ -46,7 +46,7 @@ def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
     """
     if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, again=False):
         return []
-    return _press(find, FIRM, (signal.SIGKILL,), _LOOK_AGAIN_FIRM, again=True)
+    return _press(find, FIRM, (signal.SIGKILL,), _FIRST_LOOK, again=True)
 
 
 def _press(
@@ -55,6 +55,7 @@ def _press(
     """Signal all that is found (each once, or `again` and again) until nothing is, or the time is up."""
     deadline = time.monotonic() + seconds
     asked: set[tuple[int, str]] = set()
+    pause = _FIRST_LOOK
     while found := list(find()):
         for process in found:
             if again or (process.pid, process.start) not in asked:
@@ -64,7 +65,8 @@ def _press(
         left = deadline - time.monotonic()
         if left <= 0:
             return found
-        _until_gone(found, min(look_again, left))
+        _until_gone(found, min(pause, left))
+        pause = min(pause * 2, look_again)
     return []
 
 

@@ -45,7 +45,7 @@ def session_pids(session: int) -> list[int]:
 
 
 def environment(pid: int) -> bytes:
-    """Return the environment that a process was started with, NUL between entries; empty when it cannot be read."""
+    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
     return _read(f"/proc/{pid}/environ")
 
 

@@ -44,14 +44,14 @@ def session_pids(session: int) -> list[int]:
 
 
 def environment(pid: int) -> bytes:
-    """Return the environment that a process was started with, NUL between entries; empty when it cannot be read."""
+    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
     import psutil
 
     try:
         variables = psutil.Process(pid).environ()
     except (psutil.Error, OSError, ValueError, SystemError):  # SystemError: psutil 7.2 on macOS, its pull request 2854
         return b""
-    return b"\0".join(f"{name}={value}".encode(errors="surrogateescape") for name, value in variables.items())
+    return b"".join(f"{name}={value}\0".encode(errors="surrogateescape") for name, value in variables.items())
 
 
 def _start(process: object) -> float:

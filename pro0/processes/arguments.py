@@ -1,0 +1,33 @@
+"""Command lines of processes: how an operation finds the guard above it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pro0.processes import table
+
+
+def ancestor_arguments(pid: int) -> Iterator[list[str]]:
+    """Yield the command line of each ancestor of a process, nearest first."""
+    for ancestor in table.above(pid):
+        yield arguments(ancestor.pid)
+
+
+def arguments(pid: int) -> list[str]:
+    """Return the command line of a process, empty when it is gone or may not be read."""
+    if sys.platform != "linux":
+        return _foreign(pid)
+    try:
+        data = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return []
+    return [part.decode(errors="surrogateescape") for part in data.rstrip(b"\0").split(b"\0")]
+
+
+def _foreign(pid: int) -> list[str]:
+    import psutil
+
+    try:
+        return list(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return []

@@ -1,0 +1,160 @@
+"""Ending for certain, and never a stranger."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pro0 import processes
+from pro0.model.runtime import Process
+from pro0.processes import pidfd
+from tests.processes import families
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
+    with subprocess.Popen(["sleep", "600"]) as child:
+        yield child
+        child.kill()
+
+
+def identity(pid: int) -> Process:
+    found = processes.identify(pid)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("kind", families.KINDS)
+def test_every_kind_of_child_is_ended(tmp_path: Path, kind: str) -> None:
+    """S004-022, S004-081, reliability 49 and 52: found by tag or by descent, whatever it ignores."""
+    head = families.start(tmp_path, f"end-{kind}", kind)
+    family = families.settled(tmp_path, "agent", kind)
+    assert families.alive(family) == ["agent", kind]
+
+    left = processes.end(lambda: families.all_of(os.getpid(), f"end-{kind}")[1:], 0.2)
+
+    assert left == []
+    assert families.alive(family) == []
+    assert head.wait() == -signal.SIGTERM
+
+
+def test_polite_comes_first(tmp_path: Path) -> None:
+    """One that cleans up on TERM, even if it was stopped, has its time for it."""
+    script = f"trap 'echo clean > {tmp_path}/done; exit 0' TERM; echo > {tmp_path}/ready; while :; do sleep 0.01; done"
+    with subprocess.Popen(["sh", "-c", script]) as child:
+        wait_until((tmp_path / "ready").exists, 5, "the trap is set")
+        os.kill(child.pid, signal.SIGSTOP)
+        found = identity(child.pid)
+        assert processes.end(lambda: [found] if processes.alive(found) else [], 30) == []
+        assert child.wait() == 0
+    assert (tmp_path / "done").exists()
+
+
+def test_each_is_asked_once_and_newcomers_too(tmp_path: Path) -> None:
+    """A child born while its parent has its grace is asked as well."""
+    script = f"""
+trap 'echo asked >> {tmp_path}/log; sh -c "echo born > {tmp_path}/born; exec sleep 600" & wait; exit 0' TERM
+echo > {tmp_path}/ready; while :; do sleep 0.01; done"""
+    with subprocess.Popen(["sh", "-c", script], env={**os.environ, families.TAG: "newcomers"}) as child:
+        wait_until((tmp_path / "ready").exists, 5, "the trap is set")
+        assert processes.end(lambda: processes.tagged(families.TAG, ["newcomers"])["newcomers"], 30) == []
+        assert child.wait() == 0
+    assert (tmp_path / "log").read_text().split() == ["asked"]
+
+
+def test_nothing_found_is_nothing_done() -> None:
+    looks = 0
+
+    def find() -> list[Process]:
+        nonlocal looks
+        looks += 1
+        return []
+
+    assert processes.end(find, 10) == []
+    assert looks == 1
+
+
+@pytest.mark.parametrize("change", [{"start": "1"}, {"boot_id": "another boot"}])
+def test_a_stranger_is_never_signalled(sleeper: "subprocess.Popen[bytes]", change: dict[str, object]) -> None:
+    """Reliability 51."""
+    stranger = msgspec.structs.replace(identity(sleeper.pid), **change)
+    assert not processes.signal_process(stranger, signal.SIGKILL)
+    assert processes.alive(identity(sleeper.pid))
+
+
+def test_a_signal_arrives(sleeper: "subprocess.Popen[bytes]") -> None:
+    assert processes.signal_process(identity(sleeper.pid), signal.SIGUSR1)
+    assert sleeper.wait() == -signal.SIGUSR1
+
+
+def test_the_dead_get_no_signal(sleeper: "subprocess.Popen[bytes]") -> None:
+    found = identity(sleeper.pid)
+    sleeper.kill()
+    wait_until(lambda: not processes.alive(found), 5, "it is a zombie")
+    assert not processes.signal_process(found, signal.SIGTERM)
+    sleeper.wait()
+    assert not processes.signal_process(found, signal.SIGTERM)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pidfd")
+def test_a_python_built_with_old_headers_can_pin_too(
+    sleeper: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    monkeypatch.delattr("_signal.pidfd_send_signal", raising=False)
+    found = identity(sleeper.pid)
+    assert processes.signal_process(found, signal.SIGUSR1)
+    assert sleeper.wait() == -signal.SIGUSR1
+    assert not processes.signal_process(found, signal.SIGUSR1)
+    with pytest.raises(ProcessLookupError):
+        pidfd.open_process(2**22 + 1)
+
+
+RECYCLE = """
+import os, signal, sys
+from pro0 import processes
+
+def child(pid):
+    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+        last.write(str(pid - 1))
+    born = os.fork()
+    if not born:
+        while True:
+            signal.pause()
+    return born
+
+wrong = 0
+for round in range(40):
+    first = child(5000)
+    known = processes.identify(first)
+    os.kill(first, signal.SIGKILL); os.waitpid(first, 0)
+    while True:
+        innocent = child(5000)
+        assert innocent == known.pid
+        if processes.identify(innocent) != known:
+            break
+        # Born in the same hundredth of a second: the system itself gives both the same start.
+        os.kill(innocent, signal.SIGKILL); os.waitpid(innocent, 0)
+    assert not processes.alive(known)
+    assert processes.end(lambda: [known] if processes.alive(known) else [], 0) == []
+    wrong += processes.signal_process(known, signal.SIGKILL)
+    wrong += os.waitpid(innocent, os.WNOHANG)[0] != 0
+    os.kill(innocent, signal.SIGKILL); os.waitpid(innocent, 0)
+print(wrong)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs a pid namespace of its own")
+def test_a_really_reused_pid_is_left_alone() -> None:
+    """Reliability 51: the pid of a known process is given to an innocent one."""
+    enter = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*enter, "true"], capture_output=True).returncode:
+        pytest.skip("no pid namespaces here")
+    done = subprocess.run([*enter, sys.executable, "-c", RECYCLE], capture_output=True, text=True, cwd=Path.cwd())
+    assert (done.stdout, done.stderr) == ("0\n", "")

@@ -1,0 +1,97 @@
+"""Waiting for the ends of processes on a descriptor."""
+
+import os
+import select
+import subprocess
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from pro0 import processes
+from pro0.model.runtime import Process
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def children() -> Iterator[list["subprocess.Popen[bytes]"]]:
+    started = [subprocess.Popen(["sleep", "600"]) for _ in range(3)]
+    yield started
+    for child in started:
+        child.kill()
+        child.wait()
+
+
+@pytest.fixture
+def watch() -> Iterator[processes.ExitWatch]:
+    with processes.ExitWatch() as one:
+        yield one
+
+
+def identity(child: "subprocess.Popen[bytes]") -> Process:
+    found = processes.identify(child.pid)
+    assert found
+    return found
+
+
+def readable(watch: processes.ExitWatch, seconds: float) -> bool:
+    return bool(select.select([watch], [], [], seconds)[0])
+
+
+def test_ends_are_told_once(children: list["subprocess.Popen[bytes]"], watch: processes.ExitWatch) -> None:
+    known = [identity(child) for child in children]
+    for process in known:
+        watch.add(process)
+        watch.add(process)
+    assert not readable(watch, 0)
+    assert watch.ended() == []
+
+    children[0].kill()
+    children[2].kill()
+    assert readable(watch, 5)
+    told: list[Process] = []
+    while len(told) < 2 and readable(watch, 5):
+        told += watch.ended()
+    assert sorted(told, key=known.index) == [known[0], known[2]]
+    assert not readable(watch, 0)
+    assert watch.ended() == []
+
+
+def test_who_is_gone_already_has_ended(children: list["subprocess.Popen[bytes]"], watch: processes.ExitWatch) -> None:
+    zombie, gone, living = (identity(child) for child in children)
+    children[0].kill()
+    wait_until(lambda: not processes.alive(zombie), 5, "a zombie")
+    children[1].kill()
+    children[1].wait()
+    stranger = msgspec.structs.replace(living, start="1")
+    for process in (zombie, gone, stranger, zombie):
+        watch.add(process)
+    watch.add(living)
+    assert readable(watch, 0)
+    assert watch.ended() == [zombie, gone, stranger]
+    assert not readable(watch, 0)
+
+
+def test_the_discarded_are_not_told(children: list["subprocess.Popen[bytes]"], watch: processes.ExitWatch) -> None:
+    known = [identity(child) for child in children]
+    for process in known[:2]:
+        watch.add(process)
+    children[1].kill()
+    assert readable(watch, 5)
+    for process in known:
+        watch.discard(process)
+    children[0].kill()
+    children[0].wait()
+    assert watch.ended() == []
+    assert not readable(watch, 0)
+
+
+def test_no_descriptor_stays_open(children: list["subprocess.Popen[bytes]"]) -> None:
+    before = len(os.listdir("/dev/fd"))
+    with processes.ExitWatch() as watch:
+        for child in children:
+            watch.add(identity(child))
+        children[0].kill()
+        wait_until(watch.ended, 5, "told")
+        watch.discard(identity(children[1]))
+    assert len(os.listdir("/dev/fd")) == before
