@@ -133,7 +133,7 @@ class Phase(StrEnum):
 
 
 class Refusal(Stored, frozen=True):
-    """Why a stop did not end everyone: who stayed, and the reason of each."""
+    """Why a request to end did not end everyone: who stayed, and the reason of each."""
 
     request_id: str
     stayed: dict[str, str] = {}
@@ -148,7 +148,7 @@ class Runtime(Document, frozen=True, kw_only=True):
     phase: Phase = Phase.RUNNING
     seats: tuple[SeatState, ...] = ()
     failures: tuple[Failure, ...] = ()
-    refusal: Refusal | None = None
+    refusals: tuple[Refusal, ...] = ()
     server: Handle | None = None
 
 
@@ -166,7 +166,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     leftovers: frozenset[str] = frozenset()
     """Incarnations whose guard is gone while processes that carry their tag are alive."""
     unread: dict[str, int] = {}
-    """By agent id: the highest seq of a mailbox that is not acknowledged, 0 for none."""
+    """By agent id: the newest seq of a mailbox when it is not acknowledged, 0 when everything is read."""
+    protocol: frozenset[str] = frozenset()
+    """Agent programs that answer shutdown requests."""
+    line: frozenset[str] = frozenset()
+    """Agent programs that are shown the fixed line about unread mail."""
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -177,12 +181,11 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Put a shutdown request into a member's mailbox."""
+    """Put a shutdown request into a member's mailbox; `id` is that message's, fixed per time of asking."""
 
+    id: str
     agent_id: str
-    incarnation: str
-    request_id: str
-    reason: str
+    content: str
 
 
 class End(msgspec.Struct, frozen=True):
@@ -217,24 +220,21 @@ class Nudge(msgspec.Struct, frozen=True):
     unread: int
 
 
-class Forget(msgspec.Struct, frozen=True):
-    """Drop a seat that never came to life."""
-
-    agent_id: str
-    generation: int
-
-
-class LiftStop(msgspec.Struct, frozen=True):
-    """Withdraw the stop wish, since someone stays."""
+class Withdraw(msgspec.Struct, frozen=True):
+    """Take a wish to end back, since someone stays."""
 
     request_id: str
+
+
+class Deliver(msgspec.Struct, frozen=True):
+    """Deliver the notices that tasks.json still owes."""
 
 
 class Finish(msgspec.Struct, frozen=True):
     """The team is stopped: remove what was made for running it, and end the lead."""
 
 
-Action = Start | Ask | End | Free | Tell | Nudge | Forget | LiftStop | Finish
+Action = Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Finish
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

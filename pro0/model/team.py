@@ -28,6 +28,7 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     project: str = ""
     mode: str = "headless"
     mode_reason: str = ""
+    inside_tmux: str = ""
 
 
 class Wish(StrEnum):

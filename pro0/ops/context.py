@@ -10,11 +10,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from pro0 import processes
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.ids import LEAD, NAME
 from pro0.model.runtime import ENDED
+from pro0.processes.arguments import ancestor_arguments
 from pro0.store.teams import Store, TeamStore
 
 P = ParamSpec("P")
@@ -92,7 +92,7 @@ def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str |
     agent, incarnation = environment.get(AGENT_ID), environment.get(INCARNATION)
     if agent and incarnation and _same(environment.get(MEMBER_OF), home):
         return _member(agent, incarnation), environment.get(TEAM)
-    for arguments in processes.ancestor_arguments(os.getpid()):
+    for arguments in ancestor_arguments(os.getpid()):
         if found := _guarded(arguments, home):
             return found
     return THE_HUMAN, None

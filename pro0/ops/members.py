@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from pro0.agents import adapter
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model import ids
-from pro0.model.caller import ANYONE, IN_CHARGE, Who
+from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import SeatState
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
@@ -96,6 +96,33 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
     _tell_the_asker(context, change.value, seat, said)
     _log(context, "answer", caller.agent_id, approve=str(approve).lower(), reason=reason)
     return answered
+
+
+@operation("shutdown.withdraw", LEAD_ONLY)
+def withdraw(context: Context, request_id: str) -> None:
+    """Take a wish to end back, since somebody stays; the team, or the member, goes on."""
+    with context.team.wanted.change("withdraw a shutdown") as change:
+        wanted = change.value
+        if wanted.stop and wanted.stop.id == request_id:
+            change.value = replace(wanted, wish=Wish.RUN, stop=None)
+        for seat in wanted.seats:
+            if seat.shutdown and seat.shutdown.id == request_id:
+                change.value = with_seat(change.value, replace(seat, shutdown=None, answer=None))
+    _log(context, "stays", request_id)
+
+
+@operation("member.undo", LEAD_ONLY)
+def undo(context: Context, agent_id: str, generation: int) -> None:
+    """Drop a seat whose first session could not be started, or go back to the one it had before."""
+    with context.team.wanted.change("undo a spawn") as change:
+        seats = []
+        for seat in change.value.seats:
+            if (seat.agent_id, seat.generation) != (agent_id, generation):
+                seats.append(seat)
+            elif generation > 1:
+                seats.append(replace(seat, generation=generation - 1))
+        change.value = replace(change.value, seats=tuple(seats))
+    _log(context, "undo", agent_id)
 
 
 @operation("member.list", ANYONE, changes=False)

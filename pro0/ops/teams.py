@@ -21,8 +21,9 @@ class Home(msgspec.Struct, frozen=True):
 
     name: str
     project: Path
-    mode: str
-    mode_reason: str
+    mode: str = "headless"
+    mode_reason: str = ""
+    inside_tmux: str = ""
 
 
 def create(store: Store, caller: Caller, home: Home) -> Context:
@@ -38,6 +39,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         project=str(home.project),
         mode=home.mode,
         mode_reason=home.mode_reason,
+        inside_tmux=home.inside_tmux,
     )
     context = Context(store.create(config, Wanted()), caller)
     context.team.log_event(context.now(), caller.agent_id, "team.create")

@@ -1,0 +1,132 @@
+"""Apply: do what was decided. Notices first (doing them again is harmless), then the record, then the sessions."""
+
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.engine.log import Log
+from pro0.engine.opening import Opener
+from pro0.engine.places import backend_of, place_of
+from pro0.errors import Pro0Error
+from pro0.model.ids import LEAD
+from pro0.model.message import MessageType, Notice
+from pro0.model.runtime import (
+    Ask,
+    Decision,
+    Deliver,
+    End,
+    Finish,
+    Free,
+    Handle,
+    Nudge,
+    Process,
+    Runtime,
+    Snapshot,
+    Start,
+    Tell,
+    Withdraw,
+)
+from pro0.ops import members, messages, tasks
+from pro0.ops.context import INCARNATION, lead_context
+from pro0.rules import prompts
+from pro0.store.teams import TeamStore
+
+
+class Applier:
+    """Carries decisions out for one team; `woken` is called when something it does in the background is over."""
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], grace: float) -> None:
+        self._team = team
+        self._log = log
+        self._woken = woken
+        self._grace = grace
+        self._context = lead_context(team)
+        config = team.config.read()
+        self._backend = backend_of(config)
+        self._place = place_of(config)
+        self._opener = Opener(team, config, log, grace)
+        self._ending: set[str] = set()
+
+    def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
+        """Carry one decision out; returns True when the lead's work is over."""
+        for action in decision.actions:
+            self._log.write("decided", action=type(action).__name__.lower(), detail=action)
+            self._tell(action)
+        if decision.runtime != snapshot.runtime:
+            self._record(decision.runtime)
+        starts = [action for action in decision.actions if isinstance(action, Start)]
+        if starts:
+            self._opener.open(decision.runtime, starts)
+        for action in decision.actions:
+            self._touch(decision.runtime, action)
+        return any(isinstance(action, Finish) for action in decision.actions)
+
+    def dismantle(self) -> None:
+        """Remove what was made for running the team: its server, its reports (rulings 3.14, cleanupOnExit)."""
+        self._backend.dismantle(self._place)
+        with suppress(OSError):
+            for entry in self._team.paths.sessions.iterdir():
+                entry.unlink(missing_ok=True)
+
+    def _tell(self, action: object) -> None:
+        match action:
+            case Tell(id=id, to=to, content=content):
+                messages.deliver(self._context, (Notice(id=id, from_=LEAD, to=to, content=content),))
+            case Ask(id=id, agent_id=to, content=content):
+                kind = MessageType.SHUTDOWN_REQUEST
+                messages.deliver(self._context, (Notice(id=id, from_=LEAD, to=to, content=content, type=kind),))
+            case Free(agent_id=agent_id, incarnation=incarnation, how=how):
+                tasks.free(self._context, agent_id, incarnation, how)
+            case Withdraw(request_id=request_id):
+                members.withdraw(self._context, request_id)
+            case Deliver():
+                tasks.settle_debts(self._context)
+
+    def _touch(self, runtime: Runtime, action: object) -> None:
+        match action:
+            case End(incarnation=incarnation, firm=True):
+                self._end_firmly(runtime, incarnation)
+            case End(incarnation=incarnation):
+                guard = next((s.guard for s in runtime.seats if s.incarnation == incarnation), None)
+                if guard:
+                    processes.signal_process(guard, signal.SIGTERM)
+            case Nudge(incarnation=incarnation, unread=unread):
+                handle = next((s.handle for s in runtime.seats if s.incarnation == incarnation), None)
+                self._nudge(handle, unread)
+
+    def _nudge(self, handle: Handle | None, unread: int) -> None:
+        if handle is None:
+            return
+        try:
+            shown = self._backend.nudge(handle, prompts.unread_line(unread))
+        except Pro0Error as error:
+            self._log.write("nudge failed", incarnation=handle.incarnation, why=error.message)
+        else:
+            self._log.write("nudged", incarnation=handle.incarnation, shown=shown)
+
+    def _end_firmly(self, runtime: Runtime, incarnation: str) -> None:
+        """End all that carries a session's tag, and its guard; in the background, since it may take the whole grace."""
+        if incarnation in self._ending:
+            return
+        self._ending.add(incarnation)
+        guard = next((s.guard for s in runtime.seats if s.incarnation == incarnation), None)
+
+        def find() -> list[Process]:
+            left = processes.tagged(INCARNATION, [incarnation])[incarnation]
+            return [*left, guard] if guard and processes.alive(guard) else left
+
+        def end() -> None:
+            left = processes.end(find, self._grace)
+            self._log.write("ended", incarnation=incarnation, left=[process.pid for process in left])
+            self._ending.discard(incarnation)
+            self._woken()
+
+        threading.Thread(target=end, daemon=True).start()
+
+    def _record(self, runtime: Runtime) -> None:
+        with self._team.runtime.change("record the state") as change:
+            change.value = replace(runtime, revision=change.value.revision)

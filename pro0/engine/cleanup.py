@@ -1,0 +1,96 @@
+"""Cleanup: a team is removed, whole, once nothing of it lives; under the lease, so that no lead is in the way."""
+
+import time
+from collections.abc import Iterable
+
+from pro0 import processes
+from pro0.engine.launch import leads
+from pro0.engine.outcomes import Show, stopped
+from pro0.engine.places import backend_of, place_of
+from pro0.errors import Refused, StoreError
+from pro0.model.caller import THE_HUMAN
+from pro0.model.runtime import Process, SeatState
+from pro0.ops import teams
+from pro0.ops.context import TEAM_UID, Context
+from pro0.store.lease import Lease
+from pro0.store.teams import Store, TeamStore
+
+GRACE = 10.0
+"""Seconds between TERM and KILL."""
+
+
+def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
+    """Remove a stopped team, or say why not; None when there is nothing to clean. Raises Refused for a live session."""
+    team = store.team(name)
+    if not team.exists():
+        return f"finished removing {name}" if name in store.sweep() else None
+    if not force:
+        _refuse_if_live(team)
+    if leads(team):
+        _stop(team, show)
+    lease = _lease(team)
+    try:
+        _end_the_rest(team, force=force, show=show)
+        config = team.config.read()
+        backend_of(config).dismantle(place_of(config))
+        store.discard(name, config.uid)
+    finally:
+        lease.drop()
+    return f"{name} is removed"
+
+
+def living(team: TeamStore) -> list[str]:
+    """Return the members whose session lives, which is to say its guard."""
+    return [state.agent_id for state in team.runtime.read().seats if (g := _guard(team, state)) and processes.alive(g)]
+
+
+def _guard(team: TeamStore, state: SeatState) -> Process | None:
+    report = team.report(state.incarnation)
+    return report.guard if report else state.guard
+
+
+def _refuse_if_live(team: TeamStore) -> None:
+    alive = living(team)
+    if alive:
+        raise Refused(
+            f"{', '.join(alive)} of {team.name} still {'runs' if len(alive) == 1 else 'run'}",
+            code="live_sessions",
+            hint=f"pro0 team stop -t {team.name}, or end them: pro0 team cleanup {team.name} --force",
+        )
+
+
+def _stop(team: TeamStore, show: Show) -> None:
+    wanted = teams.stop(Context(team, THE_HUMAN), timeout=0.0, force=True, reason="cleanup")
+    if wanted.stop:
+        stopped(team, wanted.stop, show)
+
+
+def _lease(team: TeamStore) -> Lease:
+    lease = Lease(team.paths.team)
+    deadline = time.monotonic() + GRACE
+    while not lease.take("cleanup"):
+        if time.monotonic() > deadline:
+            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code="lock_timeout")
+        time.sleep(0.02)
+    return lease
+
+
+def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
+    """End what is left of the team's sessions, found by their guards and by the team's tag."""
+    uid = team.config.read().uid
+    guards = [guard for state in team.runtime.read().seats if (guard := _guard(team, state))]
+
+    def left() -> Iterable[Process]:
+        alive = {guard.pid: guard for guard in guards if processes.alive(guard)}
+        return (alive | {found.pid: found for found in processes.tagged(TEAM_UID, [uid])[uid]}).values()
+
+    remaining = list(left())
+    if remaining and not force:
+        raise Refused(
+            f"{len(remaining)} processes of {team.name} are left", code="live_sessions", hint="--force ends them"
+        )
+    if remaining:
+        show(f"ending {len(remaining)} processes that are left")
+        stubborn = processes.end(left, GRACE)
+        if stubborn:
+            raise Refused(f"cannot end {', '.join(str(process.pid) for process in stubborn)}", code="live_sessions")

@@ -1,0 +1,67 @@
+"""Making sure that a team has a lead: started detached from the terminal, one at a time by its lease (rulings 3.3)."""
+
+import os
+import subprocess
+import sys
+import time
+
+from pro0 import processes
+from pro0.engine.environment import lead_environment
+from pro0.errors import EnvironmentMissing
+from pro0.model.runtime import Phase
+from pro0.store import atomic
+from pro0.store.lease import Lease
+from pro0.store.paths import LEAD_ERRORS
+from pro0.store.teams import TeamStore
+
+PATIENCE = 15.0
+"""Seconds that a lead may take until it has signed in."""
+_PAUSE = 0.02
+
+
+def ensure_lead(team: TeamStore) -> bool:
+    """Return once a lead is at work; True when it was started here. Raises EnvironmentMissing when none can be."""
+    deadline = time.monotonic() + PATIENCE
+    child: subprocess.Popen[bytes] | None = None
+    while time.monotonic() < deadline:
+        if leads(team):
+            return child is not None and team.runtime.read().lead == processes.identify(child.pid)
+        if child is None and Lease(team.paths.team).holder() is None:
+            child = _spawn(team)
+        elif child and child.poll() is not None:
+            if child.returncode and Lease(team.paths.team).holder() is None:
+                raise EnvironmentMissing(f"the lead of {team.name} ended at once: {_last_words(team)}")
+            child = None
+        time.sleep(_PAUSE)
+    raise EnvironmentMissing(f"the lead of {team.name} does not come up", hint=f"pro0 team logs -t {team.name}")
+
+
+def leads(team: TeamStore) -> bool:
+    """Return whether a living lead has signed in and is not about to end."""
+    runtime = team.runtime.read()
+    alive = runtime.lead is not None and processes.alive(runtime.lead)
+    return alive and runtime.phase is not Phase.STOPPED and Lease(team.paths.team).holder() is not None
+
+
+def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
+    project = team.config.read().project
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with atomic.folder(team.paths.logs) as folder:
+        errors = os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-m", "pro0", "lead", team.name],
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            cwd=project if os.path.isdir(project) else "/",  # noqa: PTH112
+            env=lead_environment(os.environ, str(team.paths.home)),
+            start_new_session=True,
+        )
+    finally:
+        os.close(errors)
+
+
+def _last_words(team: TeamStore) -> str:
+    text = (team.paths.logs / LEAD_ERRORS).read_text(errors="replace").strip()
+    return text.splitlines()[-1] if text else "it said nothing"

@@ -1,0 +1,25 @@
+"""The lead's log: one JSON object a line."""
+
+import os
+
+import msgspec
+
+from pro0.model.stored import iso
+from pro0.ops.context import clock
+from pro0.store import atomic
+from pro0.store.paths import LEAD_LOG
+from pro0.store.teams import TeamStore
+
+
+class Log:
+    """Appends to the lead's log; the team may vanish under it, which is no failure."""
+
+    def __init__(self, team: TeamStore) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        with atomic.folder(team.paths.logs) as folder:
+            self._descriptor = os.open(LEAD_LOG, flags, atomic.FILE_MODE, dir_fd=folder)
+
+    def write(self, event: str, **details: object) -> None:
+        """Append one event with its details."""
+        line = {"at": iso(clock()), "pid": os.getpid(), "event": event, **details}
+        os.write(self._descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")

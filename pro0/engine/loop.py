@@ -1,0 +1,143 @@
+"""The lead process: it holds its team's lease for life; observe, decide, apply, sleep until something happens."""
+
+import os
+import selectors
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0 import __version__, processes
+from pro0.engine.apply import Applier
+from pro0.engine.log import Log
+from pro0.engine.observe import Observer
+from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.ops.context import clock, new_id
+from pro0.processes import ExitWatch
+from pro0.rules.supervision import decide
+from pro0.store.lease import Lease
+from pro0.store.teams import TeamStore
+from pro0.store.watch import Watch
+
+RESCAN = 2.0
+"""Seconds until the lead looks even when nothing was heard: changes can be missed on network file systems."""
+
+
+def run(team: TeamStore, grace: float = 10.0) -> int:
+    """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead."""
+    lease = Lease(team.require().paths.team)
+    if not lease.take("lead"):
+        raise Refused(f"{team.name} has a lead already: {lease.holder()}", code="lead_alive")
+    try:
+        return Lead(team, grace).work()
+    finally:
+        lease.drop()
+
+
+class Lead:
+    """One life of a lead."""
+
+    def __init__(self, team: TeamStore, grace: float) -> None:
+        self._team = team
+        self._log = Log(team)
+        self._bell = _Bell()
+        self._observer = Observer(team)
+        self._applier = Applier(team, self._log, self._bell.ring, grace)
+        self._exits = ExitWatch()
+        self._trouble = ""
+        self._asked_to_end = False
+
+    def work(self) -> int:
+        """Go round until the work is over; the sessions go on when only this process ends."""
+        self._sign_in()
+        paths = self._team.paths
+        watch = Watch([paths.team, paths.tasks, paths.mailboxes])
+        with self._signals(), self._selector(watch) as selector:
+            try:
+                while not self._asked_to_end:
+                    wake_at, over = self._round()
+                    if over:
+                        self._applier.dismantle()
+                        break
+                    self._sleep(selector, watch, wake_at)
+            except NotFound:
+                self._log.write("team gone")
+            finally:
+                watch.close()
+        self._log.write("lead ends")
+        return 0
+
+    def _round(self) -> tuple[datetime | None, bool]:
+        """Observe, decide, apply once; trouble with a file is logged once, and looked at again later."""
+        try:
+            snapshot = self._observer.snapshot()
+            for guard in self._observer.guards(snapshot):
+                self._exits.add(guard)
+            decision = decide(snapshot, new_id)
+            over = self._applier.apply(snapshot, decision)
+        except NotFound:
+            raise
+        except Pro0Error as error:
+            if error.message != self._trouble:
+                self._trouble = error.message
+                self._log.write("trouble", code=error.code, why=error.message)
+            return None, False
+        self._trouble = ""
+        return decision.wake_at, over
+
+    def _sleep(self, selector: selectors.BaseSelector, watch: Watch, wake_at: datetime | None) -> None:
+        until = (wake_at - clock()).total_seconds() if wake_at else RESCAN
+        selector.select(min(max(until, 0.0), RESCAN))
+        watch.drain()
+        self._bell.drain()
+        self._exits.ended()
+
+    def _sign_in(self) -> None:
+        with self._team.runtime.change("lead starts") as change:
+            me = processes.identify(os.getpid())
+            change.value = replace(change.value, lead=me, lead_version=__version__, lead_since=clock())
+        self._log.write("lead starts", version=__version__)
+
+    @contextmanager
+    def _selector(self, watch: Watch) -> Iterator[selectors.BaseSelector]:
+        with selectors.DefaultSelector() as selector:
+            for source in (watch, self._exits, self._bell):
+                selector.register(source, selectors.EVENT_READ)
+            yield selector
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Let TERM and INT end this process between two rounds; a terminal that hangs up is none of its business."""
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask_to_end)
+        yield
+
+    def _ask_to_end(self, _number: int, _frame: object) -> None:
+        self._asked_to_end = True
+        self._bell.ring()
+
+
+class _Bell:
+    """Wakes the loop from a thread or a signal handler."""
+
+    def __init__(self) -> None:
+        self._readable, self._writable = os.pipe()
+        for descriptor in (self._readable, self._writable):
+            os.set_blocking(descriptor, False)
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable after a ring."""
+        return self._readable
+
+    def ring(self) -> None:
+        """Wake the loop."""
+        with suppress(BlockingIOError):
+            os.write(self._writable, b"x")
+
+    def drain(self) -> None:
+        """Forget the rings so far."""
+        with suppress(BlockingIOError):
+            os.read(self._readable, 4096)

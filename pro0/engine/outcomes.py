@@ -1,0 +1,109 @@
+"""Waiting for what the lead makes of a wish, and saying how it came out."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from pro0.errors import EnvironmentMissing, Refused, TimedOut
+from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
+from pro0.model.team import Seat, ShutdownWish
+from pro0.ops.seats import roster
+from pro0.store.lease import Lease
+from pro0.store.teams import TeamStore
+
+Show = Callable[[str], None]
+
+PAUSE = 0.03
+"""Seconds between two looks at runtime.json."""
+START_PATIENCE = 20.0
+ENDING_PATIENCE = 30.0
+"""Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
+
+
+def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
+    """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed."""
+    waiting = {seat.agent_id: seat.generation for seat in seats}
+    wanted, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
+    while waiting and time.monotonic() < deadline:
+        runtime = team.runtime.read()
+        _raise_failures(runtime, wanted)
+        for state in runtime.seats:
+            if waiting.get(state.agent_id) == state.generation and state.state is not State.STARTING:
+                up[state.agent_id] = state
+                del waiting[state.agent_id]
+                show(f"{state.agent_id} is {state.state}")
+        time.sleep(PAUSE)
+    if waiting:
+        raise EnvironmentMissing(
+            f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s",
+            hint=f"look at it: pro0 member peek {min(waiting)} -t {team.name}",
+        )
+    return [up[agent_id] for agent_id in wanted]
+
+
+def shut_down(team: TeamStore, seat: Seat, show: Show) -> SeatState:
+    """Wait until a member has ended; raises Refused with the reason when it stays."""
+    wish = seat.shutdown
+    if wish is None:
+        raise Refused(f"nobody asked {seat.agent_id} to shut down", code="no_request")
+    told = _Answers(show)
+    deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
+    while time.monotonic() < deadline:
+        known = roster(team)
+        told.show(known.wanted.seats)
+        state = known.state(seat.agent_id)
+        if state and state.state in ENDED:
+            return state
+        if refusal := _refusal(known.runtime, wish):
+            raise _stayed(refusal)
+        time.sleep(PAUSE)
+    raise TimedOut(f"{seat.agent_id} has not ended", hint="is there a lead? pro0 team status")
+
+
+def stopped(team: TeamStore, wish: ShutdownWish, show: Show) -> None:
+    """Wait until a team is stopped and its lead is gone; raises Refused naming who stayed and why."""
+    told, gone = _Answers(show), set[str]()
+    deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
+    while time.monotonic() < deadline:
+        known = roster(team)
+        told.show(known.wanted.seats)
+        for state in known.runtime.seats:
+            if state.state in ENDED and state.agent_id not in gone:
+                gone.add(state.agent_id)
+                show(f"{state.agent_id} has ended ({state.state})")
+        if refusal := _refusal(known.runtime, wish):
+            raise _stayed(refusal)
+        if known.runtime.phase is Phase.STOPPED and Lease(team.paths.team).holder() is None:
+            return
+        time.sleep(PAUSE)
+    raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")
+
+
+class _Answers:
+    """Shows each "not yet" once."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self._shown: set[tuple[str, str]] = set()
+
+    def show(self, seats: Iterable[Seat]) -> None:
+        """Show the rejections that were not shown yet."""
+        for seat in seats:
+            said = seat.answer
+            if said and not said.approve and (seat.agent_id, said.reason) not in self._shown:
+                self._shown.add((seat.agent_id, said.reason))
+                self._show(f"{seat.agent_id}: not yet: {said.reason}")
+
+
+def _raise_failures(runtime: Runtime, wanted: dict[str, int]) -> None:
+    for failure in runtime.failures:
+        if wanted.get(failure.agent_id) == failure.generation:
+            raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
+
+
+def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:
+    return next((refusal for refusal in runtime.refusals if refusal.request_id == wish.id), None)
+
+
+def _stayed(refusal: Refusal) -> Refused:
+    who = "; ".join(f"{agent_id} stays: {why}" for agent_id, why in sorted(refusal.stayed.items()))
+    return Refused(who, code="stays", hint="wait until it is free, or use --force")

@@ -1,0 +1,40 @@
+"""Where a team is shown: which backend, why, and its place (rulings 3.13)."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from pro0 import sessions
+from pro0.errors import EnvironmentMissing
+from pro0.model.team import TeamConfig
+from pro0.sessions.backend import Backend, Place
+
+NOT_YET = ("in-process", "iterm2")
+
+
+def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
+    """Return the backend and the reason for it; raises EnvironmentMissing when a mode asked for by name cannot work."""
+    if wanted in NOT_YET:
+        raise EnvironmentMissing(f"the mode {wanted} does not exist yet", hint="--mode tmux or --mode headless")
+    tmux = shutil.which("tmux") is not None
+    if wanted == "tmux" and not tmux:
+        raise EnvironmentMissing("tmux is not installed", hint="install tmux, or use --mode headless")
+    if wanted != "auto":
+        return wanted, "asked for"
+    if tmux and environment.get("TMUX"):
+        return "tmux", "this terminal is inside tmux"
+    if terminal and tmux:
+        return "tmux", "this is a terminal: an own tmux server"
+    if terminal:
+        return "headless", "tmux is not installed"
+    return "headless", "there is no terminal"
+
+
+def backend_of(config: TeamConfig) -> Backend:
+    """Return the backend that shows a team."""
+    return sessions.backend(config.mode)
+
+
+def place_of(config: TeamConfig) -> Place:
+    """Return where a team's sessions are shown."""
+    return Place(team=config.name, uid=config.uid, project=Path(config.project), inside_tmux=config.inside_tmux)

@@ -1,0 +1,55 @@
+"""The plan for one seat: what the steps of the lead's decision work on."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.runtime import ENDED, Action, SeatState, Snapshot
+from pro0.model.team import Seat, Wish
+from pro0.rules.board import Board
+
+
+class View(msgspec.Struct, frozen=True):
+    """A snapshot with its tasks as a board."""
+
+    snapshot: Snapshot
+    board: Board
+    new_id: Callable[[], str]
+
+    @property
+    def now(self) -> datetime:
+        """Return the time of the snapshot."""
+        return self.snapshot.now
+
+    @property
+    def stopping(self) -> bool:
+        """Return whether the whole team is to end."""
+        return self.snapshot.wanted.wish is Wish.STOP
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What becomes of one seat: its recorded state, what to do, when to look again, and why it refuses to end."""
+
+    seat: Seat
+    state: SeatState | None
+    actions: tuple[Action, ...] = ()
+    wake_at: datetime | None = None
+    stays: str = ""
+
+    @property
+    def living(self) -> SeatState | None:
+        """Return the state of a session that has not ended."""
+        return self.state if self.state and self.state.state not in ENDED else None
+
+    def then(self, state: SeatState, *actions: Action) -> "Plan":
+        """Return the plan with a new state and more to do."""
+        return replace(self, state=state, actions=(*self.actions, *actions))
+
+    def wake(self, at: datetime) -> "Plan":
+        """Return the plan that also wants to be looked at again at that time."""
+        return replace(self, wake_at=min(at, self.wake_at or at))
+
+
+Step = Callable[[View, Plan], Plan]

@@ -1,0 +1,38 @@
+"""Every text that a member or the lead address is told by pro0."""
+
+from collections.abc import Iterable
+
+from pro0.model.runtime import SeatState, State
+from pro0.model.task import Status, Task
+
+
+def unread_line(unread: int) -> str:
+    """Return the one fixed line that a pane gets about its mail (rulings 3.6)."""
+    return f"You have {unread} unread message{'' if unread == 1 else 's'}: run `pro0 inbox`"
+
+
+def shutdown_request(reason: str) -> str:
+    """Return what a member is asked when it should end."""
+    why = f" ({reason})" if reason else ""
+    return f"Please shut down{why}. Answer with `pro0 shutdown approve` or `pro0 shutdown reject REASON`."
+
+
+def ended(state: SeatState, tasks: Iterable[Task]) -> str:
+    """Return what the lead address is told about a member that ended by itself."""
+    verb = "has crashed" if state.state is State.CRASHED else "has exited"
+    how = f" ({state.note})" if state.note else ""
+    freed = ", ".join(task.id for task in tasks)
+    return f"{state.agent_id} {verb}{how}" + (f"; pending again: {freed}" if freed else "")
+
+
+def idle(agent_id: str, last: Task | None) -> str:
+    """Return what the lead address is told about a member that has nothing to do, with its last result."""
+    if last is None:
+        return f"{agent_id} is idle"
+    text = last.closed_reason if last.status is Status.FAILED else last.result or ""
+    return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_short(text)}" if text else "")
+
+
+def _short(text: str, limit: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,0 +1,243 @@
+"""What happens about a member that is wanted, dead, idle, silent or asked to end: the lead's one decision.
+
+`decide` maps a snapshot to what is recorded and done. It looks at the state of things, never at events, so doing it
+again after a crash of the lead in the middle does no harm: whatever is still owed is seen again.
+
+Every member goes through the same steps, in this order; each takes a plan and returns it, changed or not.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.runtime import (
+    ENDED,
+    Action,
+    Decision,
+    Deliver,
+    End,
+    Exit,
+    Finish,
+    Free,
+    Nudge,
+    Phase,
+    Refusal,
+    Runtime,
+    SeatState,
+    Snapshot,
+    Start,
+    State,
+    Tell,
+    Withdraw,
+)
+from pro0.model.task import Status, Task
+from pro0.model.team import Seat, Wish
+from pro0.rules import ending, prompts
+from pro0.rules.board import Board, claimable
+from pro0.rules.plan import Plan, Step, View
+
+IDLE_AFTER = timedelta(seconds=2)
+"""How long a member has nothing to do until the lead address is told (rulings 3.7)."""
+STARTING_LIMIT = timedelta(seconds=15)
+"""How long a guard may take until its first report."""
+MEMORY = 20
+"""How many notices, failures and refusals are remembered."""
+
+_UNTOUCHABLE = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING})
+
+
+def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
+    """Return what to record, what to do and when to look again, for the whole team."""
+    view = View(snapshot, Board(snapshot.tasks.tasks), new_id)
+    plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
+    actions = [action for plan in plans for action in plan.actions]
+    runtime, more = _whole_team(view, plans)
+    if snapshot.tasks.outbox:
+        more.append(Deliver())
+    wakes = [plan.wake_at for plan in plans if plan.wake_at]
+    return Decision(runtime=runtime, actions=(*actions, *more), wake_at=min(wakes, default=None))
+
+
+def _plan(view: View, seat: Seat) -> Plan:
+    known = next((s for s in view.snapshot.runtime.seats if s.agent_id == seat.agent_id), None)
+    plan = Plan(seat, known)
+    for step in STEPS:
+        plan = step(view, plan)
+    return plan
+
+
+def _read_the_report(view: View, plan: Plan) -> Plan:
+    """Take over what the guard says of its session."""
+    state = plan.living
+    report = view.snapshot.reports.get(state.incarnation) if state else None
+    if state is None or report is None:
+        return plan
+    seen = replace(state, guard=report.guard, agent=report.agent, task=report.task, note=report.note)
+    if report.exit:
+        asked = state.ending_since is not None or ending.approved(view, plan) is not None
+        ended = State.SHUTDOWN if asked else report.state
+        return plan.then(replace(seen, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
+    if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and report.since <= state.since):
+        return plan.then(seen)
+    return plan.then(replace(seen, state=report.state, since=report.since))
+
+
+def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
+    """Call a session crashed whose guard is dead without a report of the end, or never came up."""
+    state = plan.living
+    if state is None or state.incarnation in view.snapshot.guards_alive:
+        return plan
+    if state.guard is None:
+        deadline = state.started_at + STARTING_LIMIT
+        if view.now < deadline:
+            return plan.wake(deadline)
+    note = "its guard was killed" if state.guard else "it never came up"
+    over = State.SHUTDOWN if state.ending_since else State.CRASHED
+    return plan.then(replace(state, state=over, since=view.now, note=note))
+
+
+def _sweep_what_is_left(view: View, plan: Plan) -> Plan:
+    """End what outlived a dead guard."""
+    state = plan.state
+    if state is None or state.incarnation not in view.snapshot.leftovers:
+        return plan
+    return plan.then(state, End(state.agent_id, state.incarnation, firm=True))
+
+
+def _bury(view: View, plan: Plan) -> Plan:
+    """Give back what a dead session held, and tell the lead address once; only a proved death changes tasks."""
+    state = plan.state
+    if state is None or state.state not in ENDED:
+        return plan
+    held = _held(view, state)
+    key = f"{state.incarnation}:ended"
+    if key not in state.told and not view.stopping and state.state is not State.SHUTDOWN:
+        text = prompts.ended(state, [task for task in held if task.claim])
+        state = _told(state, key)
+        plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in _supervisors(view)))
+    dead = state.incarnation not in view.snapshot.guards_alive | view.snapshot.leftovers
+    if held and dead:
+        return plan.then(state, Free(state.agent_id, state.incarnation, f"{state.state}: {state.note}".rstrip(": ")))
+    return plan.then(state)
+
+
+def _start(view: View, plan: Plan) -> Plan:
+    """Open a session for a seat that wants a newer one than it has."""
+    seat, state = plan.seat, plan.state
+    if view.stopping or plan.living or (state and state.generation >= seat.generation):
+        return plan
+    if state and (_held(view, state) or state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers):
+        return plan.wake(view.now + timedelta(seconds=0.2))
+    if any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in view.snapshot.runtime.failures):
+        return plan
+    fresh = SeatState(
+        agent_id=seat.agent_id,
+        generation=seat.generation,
+        incarnation=view.new_id(),
+        state=State.STARTING,
+        since=view.now,
+        started_at=view.now,
+    )
+    return plan.then(fresh, Start(seat, fresh.incarnation))
+
+
+def _tell_idle(view: View, plan: Plan) -> Plan:
+    """Tell the lead address once about each time that a member turned idle with nothing to claim (rulings 3.7)."""
+    state = plan.living
+    if state is None or state.state is not State.IDLE or view.stopping:
+        return plan
+    key = f"{state.incarnation}:idle:{state.since.isoformat()}"
+    if key in state.told or _could_claim(view, plan.seat):
+        return plan
+    due = state.since + IDLE_AFTER
+    if view.now < due:
+        return plan.wake(due)
+    last = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
+    return plan.then(_told(state, key), Tell(key, LEAD, prompts.idle(state.agent_id, last)))
+
+
+def _nudge(view: View, plan: Plan) -> Plan:
+    """Show the fixed line about new mail, never where an Enter could do harm (rulings 3.6)."""
+    state = plan.living
+    newest = view.snapshot.unread.get(plan.seat.agent_id, 0)
+    if state is None or state.state in _UNTOUCHABLE or newest <= state.nudged:
+        return plan
+    if plan.seat.agent not in view.snapshot.line and not plan.seat.nudge:
+        return plan
+    return plan.then(replace(state, nudged=newest), Nudge(state.agent_id, state.incarnation, newest))
+
+
+STEPS: tuple[Step, ...] = (
+    _read_the_report,
+    _notice_the_guard_is_gone,
+    _sweep_what_is_left,
+    _bury,
+    _start,
+    ending.ask,
+    ending.hear,
+    ending.overdue,
+    _tell_idle,
+    _nudge,
+)
+
+
+def _whole_team(view: View, plans: list[Plan]) -> tuple[Runtime, list[Action]]:
+    runtime, wanted = view.snapshot.runtime, view.snapshot.wanted
+    seats = tuple(plan.state for plan in plans if plan.state)
+    refusals = list(runtime.refusals)
+    more: list[Action] = []
+    for wish, stayed in ending.refused(view, plans):
+        refusals.append(Refusal(request_id=wish.id, stayed=stayed))
+        more.append(Withdraw(wish.id))
+    phase = Phase.STOPPING if view.stopping else Phase.RUNNING
+    if wanted.wish is Wish.STOP and not more and all(_gone(view, plan) for plan in plans):
+        phase = Phase.STOPPED
+        more.append(Finish())
+    return replace(runtime, phase=phase, seats=seats, refusals=tuple(refusals[-MEMORY:])), more
+
+
+def _gone(view: View, plan: Plan) -> bool:
+    state = plan.state
+    if state is None:
+        return True
+    alive = view.snapshot.guards_alive | view.snapshot.leftovers
+    return state.state in ENDED and state.incarnation not in alive and not _held(view, state)
+
+
+def _told(state: SeatState, key: str) -> SeatState:
+    return replace(state, told=(*state.told, key)[-MEMORY:])
+
+
+def _supervisors(view: View) -> list[str]:
+    """Return who is told of a crash: the lead address, and the human too when a lead agent reads that one."""
+    led = any(seat.agent_id == LEAD for seat in view.snapshot.wanted.seats)
+    return [LEAD, HUMAN] if led else [LEAD]
+
+
+def _held(view: View, state: SeatState) -> list[Task]:
+    return [task for task in view.board if _holds(task, state)]
+
+
+def _holds(task: Task, state: SeatState) -> bool:
+    if task.claim:
+        return (task.claim.agent_id, task.claim.incarnation) == (state.agent_id, state.incarnation)
+    return task.status is Status.PENDING and task.assignee == state.agent_id and not task.awaiting
+
+
+def _could_claim(view: View, seat: Seat) -> bool:
+    if view.snapshot.wanted.paused:
+        return False
+    return any(task.run or seat.agent != "shell" for task in claimable(view.board, seat.agent_id))
+
+
+def _settled_by(view: View, state: SeatState) -> Iterable[Task]:
+    over = (Status.COMPLETED, Status.FAILED)
+    return (task for task in view.board if task.assignee == state.agent_id and task.status in over)
+
+
+def _how(end: Exit) -> str:
+    if end.reason:
+        return end.reason
+    return f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
