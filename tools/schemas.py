@@ -1,0 +1,53 @@
+"""Write docs/schema: one JSON Schema (2020-12) per stored file, from the type that reads and writes it."""
+
+import json
+from pathlib import Path
+
+import msgspec
+
+from pro0.model.message import Mailbox, Segment
+from pro0.model.runtime import Launch, Report, Runtime
+from pro0.model.task import Comments, TaskList
+from pro0.model.team import TeamConfig, Wanted
+
+FOLDER = Path(__file__).parents[1] / "docs" / "schema"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
+    "config": (TeamConfig, "teams/{team}/config.json"),
+    "wanted": (Wanted, "teams/{team}/wanted.json"),
+    "runtime": (Runtime, "teams/{team}/runtime.json"),
+    "report": (Report, "teams/{team}/sessions/{incarnation}.json"),
+    "launch": (Launch, "teams/{team}/sessions/{incarnation}.start.json"),
+    "tasks": (TaskList, "tasks/{team}/tasks.json"),
+    "comments": (Comments, "tasks/{team}/{task-id}/comments.json"),
+    "messages": (Mailbox, "mailboxes/{team}/{agent-id}/messages.json"),
+    "segment": (Segment, "mailboxes/{team}/{agent-id}/archive/{number}.json"),
+}
+"""Schema name → the type and the files, below PRO0_HOME, that it describes."""
+
+
+def schema(name: str) -> dict[str, object]:
+    """Return the JSON Schema of one kind of stored file."""
+    type_, where = STORED[name]
+    return {"$schema": DIALECT, "title": where, **msgspec.json.schema(type_)}
+
+
+def documents() -> dict[str, str]:
+    """Return the text of every schema by its file name."""
+    return {f"{name}.json": json.dumps(schema(name), indent=2, sort_keys=True) + "\n" for name in STORED}
+
+
+def main() -> None:
+    """Write them all, and remove what is no longer one of them."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    texts = documents()
+    for path in FOLDER.glob("*.json"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    print(f"{len(texts)} schemas in docs/schema")
+
+
+if __name__ == "__main__":
+    main()
