@@ -72,7 +72,7 @@ def test_the_committed_pages_are_current(home: Path, tmp_path: Path) -> None:
 def test_a_page_is_one_that_man_can_show(tmp_path: Path) -> None:
     page = tmp_path / "pro0.1"
     page.write_text(manpages.pages(Lazy("pro0", help="Run a team."))["pro0-start.1"])
-    done = subprocess.run(["man", "-l", str(page)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["man", str(page)], capture_output=True, text=True, timeout=60)
     if "unminimize" in done.stdout + done.stderr:
         pytest.skip("man is a stub here")
     assert "pro0 start --lead none\n" in done.stdout
