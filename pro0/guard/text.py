@@ -48,7 +48,7 @@ def _parse(text: str) -> object:
         import json
 
         value = json.loads(text)
-    except StopIteration:
+    except (StopIteration, SystemError):  # SystemError: before 3.12 it looks for json's own error only where imported
         raise ValueError("not JSON") from None
     else:
         if end != len(text):
