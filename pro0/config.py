@@ -99,6 +99,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cleanup_on_exit: Annotated[
         bool, switch("PRO0_CLEANUP_ON_EXIT", "The lead removes sockets, panes and runtime files at its end.")
     ] = True
+    end_grace_seconds: Annotated[
+        int, whole("PRO0_END_GRACE_SECONDS", "Seconds from TERM to KILL when a session is ended.", 0, 600)
+    ] = 10
 
 
 class Setting(NamedTuple):

@@ -14,7 +14,7 @@ AGENTS = {
 }
 
 
-def adapter(name: str) -> "Adapter":
+def adapter_named(name: str) -> "Adapter":
     """Return the adapter of that agent, or raise BadInput."""
     if name not in AGENTS:
         raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(AGENTS))}")

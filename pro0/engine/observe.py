@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from pro0 import processes
-from pro0.agents import AGENTS, adapter
+from pro0.agents import AGENTS, adapter_named
 from pro0.errors import StoreError
 from pro0.model.runtime import Process, Report, Runtime, SeatState, Snapshot
 from pro0.model.team import Wanted
@@ -20,7 +20,7 @@ class Observer:
     def __init__(self, team: TeamStore) -> None:
         self._team = team
         self._clean: set[str] = set()
-        adapters = [adapter(name) for name in AGENTS]
+        adapters = [adapter_named(name) for name in AGENTS]
         self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")
 

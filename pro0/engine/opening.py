@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import adapter
+from pro0.agents import adapter_named
 from pro0.engine.environment import member_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
@@ -48,7 +48,7 @@ class Opener:
         paths, seat = self._team.paths, start.seat
         self._team.mailbox(seat.agent_id).make()
         identity = members.identity(self._team, state) | members.task_identity("", "")
-        chosen = adapter(seat.agent)
+        chosen = adapter_named(seat.agent)
         launch = Launch(
             agent_id=seat.agent_id,
             incarnation=start.incarnation,

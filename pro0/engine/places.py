@@ -32,7 +32,7 @@ def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) 
 
 def backend_of(config: TeamConfig) -> Backend:
     """Return the backend that shows a team."""
-    return sessions.backend(config.mode)
+    return sessions.backend_named(config.mode)
 
 
 def place_of(config: TeamConfig) -> Place:

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import adapter
+from pro0.agents import adapter_named
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model import ids
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
@@ -216,7 +216,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
 
 
 def _startable(draft: SeatDraft) -> None:
-    adapter(draft.agent)
+    adapter_named(draft.agent)
     if draft.agent == "command" and not draft.argv:
         raise BadInput(
             "a command member needs a program", hint="pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"

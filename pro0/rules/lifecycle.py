@@ -170,6 +170,7 @@ def _reopen(task: Task, _request: Request) -> Task:
     )
 
 
+_AFTER_COMPLETE = (Phase.AWAITING, Phase.DONE, Phase.COMPLETED)
 _OWNER_LEAD_HUMAN = PEOPLE_AND_AGENTS | LEAD_ONLY
 
 TRANSITIONS: Mapping[tuple[Phase, Act], Step] = {
@@ -216,13 +217,12 @@ def _own_claim(task: Task, request: Request) -> None:
 
 
 def _repeats_its_completion(task: Task, request: Request) -> bool:
-    last = task.history[-1] if task.history else None
-    return (
-        request.act is Act.COMPLETE
-        and last is not None
-        and last.act == Act.COMPLETE
-        and (last.actor, last.incarnation or last.actor) == (request.caller.agent_id, request.caller.incarnation)
-    )
+    """Return whether the claim of this caller has completed the task already, whatever followed from that."""
+    if request.act is not Act.COMPLETE or phase(task) not in _AFTER_COMPLETE:
+        return False
+    last = next((entry for entry in reversed(task.history) if entry.act in (Act.CLAIM, Act.COMPLETE)), None)
+    by = (request.caller.agent_id, request.caller.incarnation)
+    return last is not None and last.act == Act.COMPLETE and (last.actor, last.incarnation or last.actor) == by
 
 
 def _not_in_the_table(task: Task, request: Request) -> Refused:

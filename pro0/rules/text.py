@@ -24,3 +24,14 @@ def title(text: str) -> str:
     if "\n" in text or "\r" in text:
         raise BadInput("a title is one line", hint="put the rest into --description")
     return checked(text.strip(), "title", TITLE_LIMIT)
+
+
+def visible(text: str) -> str:
+    """Return a text as it may be printed: all controls but newline and tab, and direction marks, are made visible."""
+    return text.translate(_VISIBLE)
+
+
+_CONTROLS = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+_DIRECTION = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_HIDDEN = (0x7F, *range(0x80, 0xA0), *_DIRECTION, 0x2028, 0x2029, 0xFEFF, *range(0xD800, 0xE000))
+_VISIBLE = _CONTROLS | {code: f"<U+{code:04X}>" for code in _HIDDEN}

@@ -15,7 +15,7 @@ BACKENDS = {
 }
 
 
-def backend(name: str) -> "Backend":
+def backend_named(name: str) -> "Backend":
     """Return the backend of that name, or raise BadInput."""
     if name not in BACKENDS:
         raise BadInput(f"there is no backend {name!r}", hint=f"one of {', '.join(sorted(BACKENDS))}")

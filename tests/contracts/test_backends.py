@@ -15,7 +15,7 @@ import pytest
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
-from pro0.sessions import backend as named
+from pro0.sessions import backend_named as named
 from pro0.sessions import tmux_server
 from pro0.sessions.backend import Place
 from pro0.sessions.tmux_windows import Group, bring_up

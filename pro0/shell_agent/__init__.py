@@ -1,0 +1,1 @@
+"""The built-in agent, which needs no model: it takes ready tasks and runs their `run` command."""

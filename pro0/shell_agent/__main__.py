@@ -1,0 +1,33 @@
+"""`python -m pro0.shell_agent`: runs as one member, named by the environment that its guard gave it."""
+
+import os
+import sys
+from pathlib import Path
+
+from pro0 import config
+from pro0.errors import Pro0Error
+from pro0.model.caller import Who
+from pro0.ops.context import Context, caller_of
+from pro0.shell_agent.agent import ShellAgent
+from pro0.store.paths import home
+from pro0.store.teams import Store
+
+
+def main() -> int:
+    """Work as the member that the environment names, until it may go."""
+    root = home(os.environ)
+    caller, team = caller_of(os.environ, root)
+    if caller.who is Who.HUMAN or team is None:
+        print("pro0: the shell agent runs as a member of a team, started by its lead", file=sys.stderr)  # noqa: T201
+        return 2
+    settings = config.load(root, Path.cwd(), os.environ, {})
+    context = Context(Store(root).team(team), caller)
+    return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds).work()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Pro0Error as error:
+        print(f"pro0: {error.message}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)

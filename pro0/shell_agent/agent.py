@@ -1,0 +1,142 @@
+"""The shell agent's day: read the mail, take a task, run it, say how it went; else wait for a change."""
+
+import os
+import selectors
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pro0.errors import NotFound, Pro0Error
+from pro0.model.message import MessageType
+from pro0.model.runtime import State
+from pro0.model.task import Task
+from pro0.ops import members, messages, tasks
+from pro0.ops.context import Context
+from pro0.ops.members import task_identity
+from pro0.shell_agent.command import Ending, Running
+from pro0.shell_agent.voice import Voice
+from pro0.store.watch import Watch
+
+
+class ShellAgent:
+    """Works as one member; `poll` is the seconds between two looks when nothing was heard."""
+
+    def __init__(self, context: Context, poll: float, grace: float) -> None:
+        self._context = context
+        self._poll = poll
+        self._grace = grace
+        self._voice = Voice()
+        self._may_go = False
+
+    def work(self) -> int:
+        """Work until a shutdown was approved, or the team is gone."""
+        paths = self._context.team.require().paths
+        self._voice.say(f"{self._context.caller.agent_id} is ready: waiting for tasks that carry a command")
+        idle = False
+        with self._watching() as watch, selectors.DefaultSelector() as selector:
+            selector.register(watch, selectors.EVENT_READ)
+            while not self._may_go:
+                try:
+                    idle = self._turn(watch, idle)
+                except NotFound:
+                    self._voice.say(f"the team {paths.name} is gone")
+                    return 0
+                except Pro0Error as error:
+                    self._voice.state(State.ERROR, note=error.message)
+                    self._voice.say(error.message)
+                    idle = False
+                    selector.select(self._poll)
+                if idle and not self._may_go:
+                    selector.select(self._poll)
+                    watch.drain()
+        self._voice.say("shutting down, as agreed")
+        return 0
+
+    @contextmanager
+    def _watching(self) -> Iterator[Watch]:
+        paths = self._context.team.paths
+        watch = Watch([paths.tasks, paths.mailbox(self._context.caller.agent_id), paths.team])
+        try:
+            yield watch
+        finally:
+            watch.close()
+
+    def _turn(self, watch: Watch, idle: bool) -> bool:
+        """Read the mail and do one task; returns whether there was nothing to do, which is told once."""
+        self._read_mail(busy_with=None)
+        if self._may_go:
+            return idle
+        task = self._take()
+        if task is None:
+            if not idle:
+                self._voice.state(State.IDLE)
+            return True
+        self._do(task, watch)
+        return False
+
+    def _take(self) -> Task | None:
+        try:
+            return tasks.take(self._context, runnable=True)
+        except Pro0Error as error:
+            if error.code in ("paused", "stopping"):
+                return None
+            raise
+
+    def _do(self, task: Task, watch: Watch) -> None:
+        self._voice.state(State.WORKING, task.id)
+        self._voice.say(f"{task.id}: {task.title}")
+        self._voice.say(f"$ {task.run}")
+        environment = os.environ | task_identity(task.id, task.parent or "")
+        tag = f"{self._context.caller.incarnation}:{task.epoch}"
+        running = Running(task.run or "", environment, tag, self._grace)
+        try:
+            ending = running.follow(task.timeout, watch, self._voice.pass_on, lambda: self._look(task), self._poll)
+        except KeyboardInterrupt:
+            ending = running.end("interrupted in its pane", self._voice.pass_on)
+        self._report(task, ending)
+
+    def _look(self, task: Task) -> str:
+        """Answer mail while working; returns why the work is to end now, empty when it goes on."""
+        self._read_mail(busy_with=task)
+        claim = tasks.show(self._context, task.id).claim
+        ours = claim is not None and claim.incarnation == self._context.caller.incarnation
+        return "" if ours else "it was taken away"
+
+    def _report(self, task: Task, ending: Ending) -> None:
+        try:
+            if ending.why or ending.code:
+                self._fail(task, ending)
+            else:
+                tasks.complete(self._context, task.id, ending.tail)
+                self._voice.say(f"{task.id} completed")
+        except Pro0Error as error:
+            self._voice.say(f"{task.id} is not ours any more: {error.message}")
+
+    def _fail(self, task: Task, ending: Ending) -> None:
+        how = ending.why or (f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}")
+        last = ending.tail.splitlines()[-1] if ending.tail else ""
+        tasks.fail(self._context, task.id, f"{how}: {last}" if last else how)
+        self._voice.say(f"{task.id} failed: {how}")
+
+    def _read_mail(self, busy_with: Task | None) -> None:
+        if not messages.unread(self._context):
+            return
+        letters = messages.inbox(self._context)
+        for letter in letters:
+            message = letter.message
+            self._voice.say(f"{message.from_} → {self._context.caller.agent_id}: {message.content}")
+            if message.type is MessageType.SHUTDOWN_REQUEST:
+                self._answer(busy_with)
+        messages.acknowledge(self._context, letters)
+
+    def _answer(self, busy_with: Task | None) -> None:
+        """Approve a shutdown when free; say "not yet" while working (rulings 3.9)."""
+        try:
+            if busy_with:
+                reason = f"working on {busy_with.id}"
+                members.answer(self._context, approve=False, reason=reason)
+                self._voice.say(f"not yet: {reason}")
+            else:
+                members.answer(self._context, approve=True)
+                self._may_go = True
+        except Pro0Error as error:
+            self._voice.say(error.message)

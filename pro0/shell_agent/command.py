@@ -1,0 +1,103 @@
+"""Running one task's command: its output streamed and its tail kept, its time limited, its whole tree ended."""
+
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from pro0 import processes
+from pro0.model.runtime import Process
+from pro0.processes import ExitWatch
+from pro0.store.watch import Watch
+
+TAIL = 4096
+"""Bytes of output that become a task's result."""
+CHUNK = 65536
+RUN = "PRO0_RUN"
+"""The variable that tags one run of a command and all that comes of it."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a command ended: its code (negative for a signal), its output's tail, and why it was ended, if it was."""
+
+    code: int
+    tail: str
+    why: str = ""
+
+
+class Running:
+    """One command in its own process group, so that the pane's keys do not reach it by accident."""
+
+    def __init__(self, command: str, environment: Mapping[str, str], tag: str, grace: float) -> None:
+        self._grace = grace
+        self._tag = tag
+        self._tail = b""
+        self._child = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**environment, RUN: tag},
+            process_group=0,
+        )
+        assert self._child.stdout is not None
+        self._output = self._child.stdout.fileno()
+        os.set_blocking(self._output, False)
+
+    def follow(
+        self, limit: float | None, watch: Watch, pass_on: Callable[[bytes], None], look: Callable[[], str], poll: float
+    ) -> Ending:
+        """Stream output until the command ends, its limit (seconds) is over, or `look`, asked at changes, says why."""
+        deadline = time.monotonic() + limit if limit else None
+        with selectors.DefaultSelector() as selector, ExitWatch() as exits:
+            if me := processes.identify(self._child.pid):
+                exits.add(me)
+            for source in (self._output, watch, exits):
+                selector.register(source, selectors.EVENT_READ)
+            while self._child.poll() is None:
+                for key, _ in selector.select(_until(deadline, poll)):
+                    if key.fileobj == self._output and not self._read(pass_on):
+                        selector.unregister(self._output)
+                why = look() if watch.drain() else ""
+                if deadline and time.monotonic() >= deadline:
+                    why = f"over its limit of {limit:g} s"
+                if why:
+                    return self.end(why, pass_on)
+        return self._ended(pass_on, "")
+
+    def end(self, why: str, pass_on: Callable[[bytes], None]) -> Ending:
+        """End the command and everything it started, TERM, grace, KILL."""
+        processes.end(self._tree, self._grace)
+        self._child.wait()
+        return self._ended(pass_on, why)
+
+    def _tree(self) -> list[Process]:
+        """Return all that carries this run's tag, and what is below the command: one may hide from either."""
+        found = {process.pid: process for process in processes.tagged(RUN, [self._tag])[self._tag]}
+        if self._child.poll() is None:
+            found |= {process.pid: process for process in processes.descendants(self._child.pid)}
+        return list(found.values())
+
+    def _ended(self, pass_on: Callable[[bytes], None], why: str) -> Ending:
+        while self._read(pass_on):
+            pass
+        if self._child.stdout:
+            self._child.stdout.close()
+        return Ending(self._child.wait(), self._tail.decode(errors="replace").strip(), why)
+
+    def _read(self, pass_on: Callable[[bytes], None]) -> bool:
+        """Pass on what there is to read; False at the end of the output, or when there is nothing now."""
+        try:
+            output = os.read(self._output, CHUNK)
+        except BlockingIOError:
+            return self._child.poll() is None
+        pass_on(output)
+        self._tail = (self._tail + output)[-TAIL:]
+        return bool(output)
+
+
+def _until(deadline: float | None, poll: float) -> float:
+    return min(poll, max(deadline - time.monotonic(), 0)) if deadline else poll
