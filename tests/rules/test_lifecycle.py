@@ -1,0 +1,276 @@
+"""The table of transitions: every cell, who may do it, and what holds after any sequence of acts (rulings 2)."""
+
+from itertools import product
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from msgspec.structs import replace
+
+from pro0.errors import Refused
+from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
+from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Status, Task
+from pro0.rules import lifecycle
+from pro0.rules.lifecycle import Act, Phase, advance, phase
+from tests.rules.building import CALLERS, LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, standing
+
+HUMAN, LEAD, AGENT, MEMBER = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER
+EVERYONE = (HUMAN, LEAD, AGENT, MEMBER)
+PEOPLE = (HUMAN, AGENT, MEMBER)
+IN_CHARGE = (HUMAN, AGENT)
+
+ALLOWED: dict[tuple[Phase, Act], tuple[tuple[Who, ...], Phase]] = {
+    (Phase.PENDING, Act.CLAIM): (PEOPLE, Phase.WORKING),
+    (Phase.PENDING, Act.ASSIGN): (IN_CHARGE, Phase.PENDING),
+    (Phase.PENDING, Act.DIED): ((LEAD,), Phase.PENDING),
+    (Phase.PENDING, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
+    (Phase.PENDING, Act.SETTLE): ((LEAD,), Phase.COMPLETED),
+    (Phase.WORKING, Act.RELEASE): (EVERYONE, Phase.PENDING),
+    (Phase.WORKING, Act.COMPLETE): (PEOPLE, Phase.COMPLETED),
+    (Phase.WORKING, Act.FAIL): (EVERYONE, Phase.FAILED),
+    (Phase.WORKING, Act.DIED): ((LEAD,), Phase.PENDING),
+    (Phase.WORKING, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
+    (Phase.AWAITING, Act.CANCEL): ((HUMAN,), Phase.CANCELLED),
+    (Phase.DONE, Act.SETTLE): ((LEAD,), Phase.COMPLETED),
+    (Phase.DONE, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
+    (Phase.COMPLETED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
+    (Phase.FAILED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
+    (Phase.CANCELLED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
+}
+
+
+def cells() -> list[object]:
+    return [pytest.param(*cell, id="-".join(cell)) for cell in product(Phase, Act, Who)]
+
+
+@pytest.mark.parametrize(("now", "act", "who"), cells())
+def test_every_cell(now: Phase, act: Act, who: Who) -> None:
+    """Rulings 2, the table: allowed cells lead where they say with one history entry; all others refuse."""
+    caller = CALLERS[who]
+    before = standing(now, holder=caller if who in (AGENT, MEMBER) else W2)
+    allowed, result = ALLOWED.get((now, act), ((), now))
+    request = ask(act, caller, "why", at(5), assignee="w9" if act is Act.ASSIGN else None)
+    if who not in allowed:
+        with pytest.raises(Refused) as refused:
+            advance(before, request)
+        assert refused.value.exit_code == 4
+        assert before.id in refused.value.message
+        return
+    after = advance(before, request)
+    assert phase(after) is result
+    entry = after.history[-1]
+    assert len(after.history) == len(before.history) + 1
+    assert (entry.at, entry.actor, entry.act, entry.text) == (at(5), caller.agent_id, act, "why")
+    assert (entry.from_, entry.to) == (before.status, after.status)
+    assert after.updated_at == at(5)
+    holds(after)
+
+
+def test_the_code_has_exactly_the_cells_of_the_ruling() -> None:
+    assert set(lifecycle.TRANSITIONS) == set(ALLOWED)
+
+
+@pytest.mark.parametrize("act", [Act.RELEASE, Act.COMPLETE, Act.FAIL])
+@pytest.mark.parametrize("who", [W2, LEAD_AGENT])
+def test_only_the_holder_ends_its_claim(act: Act, who: Caller) -> None:
+    """AC-62, rulings 2.11: complete, fail and release by somebody else are refused, naming the holder."""
+    with pytest.raises(Refused, match="claimed by w1") as refused:
+        advance(standing(Phase.WORKING, W1), ask(act, who))
+    assert refused.value.code == "not_owner"
+
+
+@pytest.mark.parametrize("act", [Act.RELEASE, Act.COMPLETE, Act.FAIL])
+def test_a_late_call_of_an_older_session_is_stale(act: Act) -> None:
+    """Rulings 2.11, reliability 21: same member, other incarnation."""
+    with pytest.raises(Refused, match="stale claim") as refused:
+        advance(standing(Phase.WORKING, W1_LATER), ask(act, W1))
+    assert refused.value.code == "stale_claim"
+
+
+def test_losing_a_claim_names_the_holder_and_its_epoch() -> None:
+    """AC-62."""
+    held = claimed(standing(Phase.PENDING), W2, epoch=3)
+    with pytest.raises(Refused, match=r"task-1 is claimed by w2 \(epoch 3\)") as refused:
+        advance(held, ask(Act.CLAIM, W1))
+    assert refused.value.code == "conflict"
+
+
+def test_a_claim_raises_the_epoch_by_one_and_keeps_started_at() -> None:
+    """Rulings 2: epoch counts claims; handing back keeps startedAt."""
+    task = standing(Phase.PENDING)
+    for turn in range(1, 5):
+        task = advance(task, ask(Act.CLAIM, W1, now=at(turn)))
+        assert task.claim is not None
+        assert (task.epoch, task.claim.epoch, task.claim.claimed_at, task.claimed_at) == (
+            turn,
+            turn,
+            at(turn),
+            at(turn),
+        )
+        assert (task.started_at, task.assignee) == (at(1), "w1")
+        task = advance(task, ask((Act.RELEASE, Act.DIED)[turn % 2], (W1, THE_LEAD)[turn % 2]))
+        assert (task.started_at, task.assignee, task.claim, task.claimed_at) == (at(1), None, None, None)
+
+
+@pytest.mark.parametrize("caller", [W1, LEAD_AGENT, THE_HUMAN], ids=lambda caller: caller.who)
+@pytest.mark.parametrize("gate", [None, Gate.REVIEW])
+@pytest.mark.parametrize("open_subtasks", [0, 2])
+def test_completing_twice_is_once(caller: Caller, gate: Gate | None, open_subtasks: int) -> None:
+    """Rulings 2.11, AC-62: the second call changes nothing, whatever result it brings."""
+    held = replace(standing(Phase.WORKING, caller), requires=gate)
+    once = advance(held, ask(Act.COMPLETE, caller, "first", open_subtasks=open_subtasks))
+    assert advance(once, ask(Act.COMPLETE, caller, "second", at(9))) is once
+    assert once.result == "first"
+
+
+def test_completing_twice_is_once_although_something_else_happened_to_the_task() -> None:
+    """Rulings 2.11: a done parent that settled meanwhile is still completed by that claim."""
+    done = advance(standing(Phase.WORKING, W1), ask(Act.COMPLETE, W1, "first", open_subtasks=1))
+    settled = advance(done, ask(Act.SETTLE, THE_LEAD))
+    assert advance(settled, ask(Act.COMPLETE, W1, "second")) is settled
+
+
+@pytest.mark.parametrize("caller", [W1_LATER, W2], ids=lambda caller: caller.incarnation)
+def test_another_session_cannot_complete_what_is_complete(caller: Caller) -> None:
+    once = advance(standing(Phase.WORKING, W1), ask(Act.COMPLETE, W1, "first"))
+    with pytest.raises(Refused):
+        advance(once, ask(Act.COMPLETE, caller, "second"))
+
+
+def test_a_completion_before_a_reopening_counts_no_more() -> None:
+    once = advance(standing(Phase.WORKING, W1), ask(Act.COMPLETE, W1, "first"))
+    again = advance(once, ask(Act.REOPEN, THE_HUMAN))
+    with pytest.raises(Refused):
+        advance(again, ask(Act.COMPLETE, W1, "second"))
+    held = advance(again, ask(Act.CLAIM, W2))
+    with pytest.raises(Refused, match="claimed by w2"):
+        advance(held, ask(Act.COMPLETE, W1, "second"))
+
+
+@pytest.mark.parametrize(
+    ("open_subtasks", "gate", "result"),
+    [
+        (0, None, Phase.COMPLETED),
+        (0, Gate.APPROVAL, Phase.AWAITING),
+        (1, None, Phase.DONE),
+        (1, Gate.APPROVAL, Phase.DONE),
+    ],
+)
+@pytest.mark.parametrize("caller", [W1, THE_HUMAN], ids=lambda caller: caller.who)
+def test_what_complete_does(open_subtasks: int, gate: Gate | None, result: Phase, caller: Caller) -> None:
+    """Rulings 2.1: open subtasks, else the gate, else completed."""
+    held = replace(standing(Phase.WORKING, W1), requires=gate)
+    after = advance(held, ask(Act.COMPLETE, caller, "the result", at(3), open_subtasks=open_subtasks))
+    assert phase(after) is result
+    assert (after.claim, after.result, after.assignee) == (None, "the result", "w1")
+    assert (after.completed_at == at(3)) is (result is Phase.COMPLETED)
+    if result is Phase.AWAITING:
+        assert after.awaiting is not None
+        assert after.status is Status.IN_PROGRESS
+        assert after.awaiting.kind is Awaiting.APPROVAL
+        assert after.awaiting.reason == "Work complete, requires approval"
+
+
+@pytest.mark.parametrize("kind", Gate)
+@pytest.mark.parametrize("start", [Phase.PENDING, Phase.DONE])
+def test_settling_does_not_pass_a_gate(kind: Gate, start: Phase) -> None:
+    """Rulings 2.2 and 2.4."""
+    after = advance(replace(standing(start), requires=kind), ask(Act.SETTLE, THE_LEAD))
+    assert phase(after) is Phase.AWAITING
+
+
+@pytest.mark.parametrize("now", [Phase.PENDING, Phase.WORKING, Phase.DONE])
+def test_a_lead_agent_may_not_cancel_what_is_gated(now: Phase) -> None:
+    """Rulings 2, cancel: lead agent unless gated or awaiting."""
+    task = replace(standing(now), requires=Gate.REVIEW)
+    with pytest.raises(Refused, match="only a human"):
+        advance(task, ask(Act.CANCEL, LEAD_AGENT))
+    assert phase(advance(task, ask(Act.CANCEL, THE_HUMAN))) is Phase.CANCELLED
+
+
+@pytest.mark.parametrize("now", [Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED])
+def test_reopening_keeps_the_history_and_the_start(now: Phase) -> None:
+    task = advance(standing(now), ask(Act.REOPEN, THE_HUMAN, "not good"))
+    assert phase(task) is Phase.PENDING
+    assert (task.started_at, task.assignee, task.claim, task.result, task.completed_at) == (T0, None, None, None, None)
+
+
+def holds(task: Task) -> None:
+    """The laws of one task (lifecycle's docstring, S004-096)."""
+    now = phase(task)
+    assert (task.claim is not None) == (now is Phase.WORKING)
+    assert (task.awaiting is not None) == (now is Phase.AWAITING)
+    if task.status is Status.PENDING:
+        assert task.claimed_at is None
+    if task.status is Status.IN_PROGRESS and task.type is Kind.TASK:
+        assert task.assignee
+        assert task.claimed_at
+    if task.status is Status.COMPLETED:
+        assert task.completed_at
+    else:
+        assert task.completed_at is None
+    if task.claim:
+        assert task.claim.epoch == task.epoch
+        assert task.claim.agent_id == task.assignee
+
+
+class Acts(RuleBasedStateMachine):
+    """Random acts of random callers on one task, beside a model that only knows the table above."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.task = standing(Phase.PENDING)
+        self.seconds = 0
+        self.claims = 0
+        self.results: list[str] = []
+
+    @rule(
+        act=st.sampled_from(Act),
+        caller=st.sampled_from([W1, W1_LATER, W2, LEAD_AGENT, THE_HUMAN, THE_LEAD]),
+        open_subtasks=st.sampled_from([0, 0, 1]),
+    )
+    def do(self, act: Act, caller: Caller, open_subtasks: int) -> None:
+        if act is Act.SETTLE and phase(self.task) is Phase.PENDING:
+            return  # only for epics, which the board sees to
+        self.seconds += 1
+        before = self.task
+        try:
+            after = advance(
+                before,
+                ask(
+                    act,
+                    caller,
+                    f"text {self.seconds}",
+                    at(self.seconds),
+                    open_subtasks=open_subtasks,
+                    assignee="w1" if act is Act.ASSIGN else None,
+                ),
+            )
+        except Refused:
+            return
+        if after is before:
+            assert act is Act.COMPLETE
+            return
+        allowed, _ = ALLOWED[phase(before), act]
+        assert caller.who in allowed
+        if before.claim and caller.who in (AGENT, MEMBER) and act is not Act.CANCEL:
+            assert (before.claim.agent_id, before.claim.incarnation) == (caller.agent_id, caller.incarnation)
+        assert before.status not in SETTLED or (act is Act.REOPEN and caller.who is HUMAN)
+        assert after.history[:-1] == before.history
+        assert before.started_at in (None, after.started_at)
+        assert after.epoch == before.epoch + (act is Act.CLAIM)
+        self.task = after
+
+    @rule(gate=st.sampled_from([None, *Gate]))
+    def gate(self, gate: Gate | None) -> None:
+        self.task = replace(self.task, requires=gate)
+
+    @invariant()
+    def laws(self) -> None:
+        holds(self.task)
+        assert self.task.epoch == sum(entry.act == Act.CLAIM for entry in self.task.history)
+
+
+TestActs = Acts.TestCase
+TestActs.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
