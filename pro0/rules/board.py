@@ -36,6 +36,16 @@ class Board:
         """Return the subtasks that are not settled."""
         return [task for task in self.children(id) if task.status not in SETTLED]
 
+    def below(self, task: Task) -> list[Task]:
+        """Return the subtasks of a task, theirs, and so on; each after the task it belongs to."""
+        found = [task]
+        seen = {task.id}
+        for parent in found:
+            fresh = [child for child in self.children(parent.id) if child.id not in seen]
+            seen.update(child.id for child in fresh)
+            found += fresh
+        return found[1:]
+
     def ancestors(self, task: Task) -> Iterator[Task]:
         """Yield parent, its parent, and so on; a parent that is gone ends the line."""
         seen = {task.id}
@@ -52,7 +62,17 @@ def blockers(board: Board, task: Task) -> list[str]:
 
 def hopeless(board: Board, task: Task) -> list[str]:
     """Return the dependencies that will not be met by themselves: failed, cancelled, gone, or blocked by such a one."""
-    return _hopeless(board, task, {task.id})
+    found: dict[str, None] = {}
+    seen, left = {task.id}, [task]
+    while left:
+        for id in left.pop().dependencies:
+            other = board.get(id)
+            if other is None or other.status in (Status.FAILED, Status.CANCELLED):
+                found[_phrase(id, other)] = None
+            elif id not in seen and other.status is not Status.COMPLETED:
+                seen.add(id)
+                left.append(other)
+    return list(found)
 
 
 def why_not_ready(board: Board, task: Task) -> str | None:
@@ -83,15 +103,15 @@ def list_order(task: Task) -> tuple[bool, float, int]:
 
 def settling(board: Board) -> list[Task]:
     """Return the parents that are over since no subtask of theirs is open (rulings 2.4, pool)."""
-    return [
-        task for task in board if _may_settle(task) and board.children(task.id) and not board.open_children(task.id)
-    ]
+    return [task for task in board if _may_settle(board, task) and not board.open_children(task.id)]
 
 
-def _may_settle(task: Task) -> bool:
+def _may_settle(board: Board, task: Task) -> bool:
+    """A done parent may have lost its last subtask; an epic that never had one has yet to begin."""
     if task.awaiting:
         return False
-    return task.status is Status.DONE or (task.type is Kind.EPIC and task.status is Status.PENDING)
+    begun_epic = task.type is Kind.EPIC and task.status is Status.PENDING and bool(board.children(task.id))
+    return task.status is Status.DONE or begun_epic
 
 
 def _completed(task: Task | None) -> bool:
@@ -100,18 +120,6 @@ def _completed(task: Task | None) -> bool:
 
 def _phrase(id: str, task: Task | None) -> str:
     return f"{id} is {task.status.value.replace('_', ' ')}" if task else f"{id} is gone"
-
-
-def _hopeless(board: Board, task: Task, seen: set[str]) -> list[str]:
-    found = []
-    for id in task.dependencies:
-        other = board.get(id)
-        if other is None or other.status in (Status.FAILED, Status.CANCELLED):
-            found.append(_phrase(id, other))
-        elif id not in seen and other.status is not Status.COMPLETED:
-            seen.add(id)
-            found += _hopeless(board, other, seen)
-    return found
 
 
 def _itself(_board: Board, task: Task) -> str | None:

@@ -56,7 +56,8 @@ def assign(tasks: TaskList, id: str, request: Request, notice_id: str) -> tuple[
 def cancel(tasks: TaskList, id: str, request: Request, new_id: Callable[[], str]) -> tuple[TaskList, Task]:
     """Cancel a task and its open subtasks, deepest first; whoever works on one of them is owed a message."""
     board = Board(tasks.tasks)
-    chosen = [*_open_below(board, find(tasks, id)), find(tasks, id)]
+    asked = find(tasks, id)
+    chosen = [*(task for task in reversed(board.below(asked)) if task.status not in SETTLED), asked]
     holders = [(task.claim.agent_id, task) for task in chosen if task.claim]
     changed = _with(tasks, [lifecycle.advance(task, request) for task in chosen])
     changed = settle(changed, request.now)
@@ -130,10 +131,6 @@ def _claimable(board: Board, task: Task, caller: Caller) -> None:
         raise Refused(f"{task.id} {why}", code="not_ready", hint="see what is ready: pro0 task ready")
     if task.assignee not in (None, caller.agent_id) and caller.who is not Who.HUMAN:
         raise Refused(f"{task.id} is reserved for {task.assignee}", code="reserved", hint="pro0 task next")
-
-
-def _open_below(board: Board, task: Task) -> list[Task]:
-    return [found for child in board.open_children(task.id) for found in (*_open_below(board, child), child)]
 
 
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:
