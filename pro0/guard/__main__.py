@@ -7,7 +7,8 @@ import os
 import sys
 
 if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
+    # At the end: what lies beside an installed pro0 must not come before the standard library.
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
     if sys.platform != "linux":  # psutil, which the identity of a process needs there
         import site
 

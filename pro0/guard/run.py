@@ -59,7 +59,7 @@ class Guard:
     def run(self) -> int:
         """Start the agent, stay until it or someone else ends it, end its tree; return the code to leave with."""
         self._report.write()
-        if self._start():
+        if not self._report.gone and self._start():
             while not self._over():
                 self._wait()
         self.finish()
@@ -113,8 +113,9 @@ class Guard:
         self._report.told(self._pipe.lines())
 
     def _belonging(self) -> list[table.Entry]:
-        self._reap()
-        return tree.belonging(self._launch.incarnation, session=not self._subreaper)
+        found = tree.belonging(self._launch.incarnation, session=not self._subreaper)
+        self._reap()  # after the look: so an agent that was dead by then has been taken in when nothing is found
+        return found
 
     def _reap(self) -> None:
         """Take in every child that has ended: the agent, and orphans of its tree that came here."""

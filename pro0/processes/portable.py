@@ -1,6 +1,12 @@
 """macOS, by psutil, which is imported at the first look: a Linux guard must never need it."""
 
+from __future__ import annotations
+
 import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import psutil
 
 _boot: list[str] = []
 
@@ -54,13 +60,17 @@ def environment(pid: int) -> bytes:
     return b"".join(f"{name}={value}\0".encode(errors="surrogateescape") for name, value in variables.items())
 
 
-def _start(process: object) -> float:
+def _start(process: psutil.Process) -> float:
     """Return the kernel's own start time.
 
-    The public `create_time()` of macOS moves when the clock is set, and differently in every process that asks
-    (psutil 7.1), so that a guard and its lead would disagree on who is alive.
+    The public `create_time()` of psutil 7.1 moves on macOS when the clock is set, and differently in every process
+    that asks, so that a guard and its lead would disagree on who is alive.
     """
-    return float(process._proc.create_time(monotonic=True))  # type: ignore[attr-defined]
+    native = process._proc  # type: ignore[attr-defined]
+    try:
+        return float(native.create_time(monotonic=True))
+    except TypeError:  # psutil 7.0, where it does not move
+        return float(native.create_time())
 
 
 def _owner(pid: int) -> int:

@@ -228,6 +228,48 @@ def test_a_guard_that_fails_takes_its_tree_along(session: Session, tmp_path: Pat
     assert (report.state, report.exit.reason) == (State.CRASHED, "ended: the guard failed")
 
 
+def test_a_session_below_a_session_ends_with_it(session: Session, tmp_path: Path) -> None:
+    """As when an agent tries pro0 itself: another tag, but of the same descent."""
+    (tmp_path / "inner").mkdir()
+    inner = Session(tmp_path / "inner")
+    command = inner.prepare(families.argv(tmp_path, "stay", "setsid", "deaf"))
+    guard = session.start([*command], grace=5.0)
+    family = families.settled(tmp_path, "agent", "setsid", "deaf")
+    guard.terminate()
+    assert guard.wait(10) == 143
+    assert families.alive(family) == []
+    assert [session.report().state, inner.report().state] == [State.SHUTDOWN, State.SHUTDOWN]
+    assert inner.tagged() == []
+
+
+LATE = """
+import os, sys
+sys.path.insert(0, {root!r})
+from pro0.guard import run, tree
+look = tree.belonging
+def late(*arguments, **options):
+    open({sign!r}, "w").close()
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    return look(*arguments, **options)
+tree.belonging = late
+run.main(["guard", sys.argv[1]])
+"""
+
+
+def test_an_agent_that_ends_just_before_the_look_has_ended(session: Session, tmp_path: Path) -> None:
+    """Its exit is in the report also when there was nobody left to end."""
+    sign = str(tmp_path / "sign")
+    launch = session.prepare(["sh", "-c", f"until [ -e {sign} ]; do sleep 0.01; done; exit 5"])[-1]
+    program = LATE.format(root=str(Path(__file__).parents[2]), sign=sign)
+    with subprocess.Popen([*python(program), launch]) as guard:
+        session.agent()
+        guard.terminate()
+        assert guard.wait(10) == 5
+    report = session.report()
+    assert report.exit
+    assert (report.state, report.exit.code) == (State.SHUTDOWN, 5)
+
+
 def test_orphans_that_end_are_reaped(session: Session, tmp_path: Path) -> None:
     """Reliability 50: the guard inherits orphans, and no zombie stays."""
     script = f"""
