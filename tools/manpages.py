@@ -66,9 +66,9 @@ def _paragraph(text: str) -> str:
 
 def main() -> None:
     """Write the page of every command, and remove those of commands that are gone."""
-    from pro0.cli.main import cli
+    from pro0.cli.run import program
 
-    texts = pages(cli)
+    texts = pages(program)
     FOLDER.mkdir(exist_ok=True)
     for path in FOLDER.glob("*.1"):
         if path.name not in texts:

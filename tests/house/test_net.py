@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pro0 import __version__
+from tests.conftest import Result
 from tests.leftovers import end, processes_under
 from tests.waiting import wait_until
 
@@ -72,3 +75,8 @@ def test_a_home_is_fresh_and_alone(home: Path) -> None:
     assert [name for name in os.environ if name.startswith("PRO0_")] == ["PRO0_HOME"]
     assert len(os.environ["TMUX_TMPDIR"]) < 60
     assert "TMUX" not in os.environ
+
+
+def test_the_program_is_called_as_a_person_does(cli: Callable[..., Result], home: Path) -> None:
+    assert cli("--version") == (0, f"pro0 {__version__}\n", "")
+    assert not home.exists()
