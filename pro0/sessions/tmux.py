@@ -3,6 +3,7 @@
 A pane is ours when server, process and owner tag are those of the handle; that is checked in the call that acts on it.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from pro0.model.runtime import Handle
 from pro0.sessions import tmux_socket
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check
-from pro0.sessions.tmux_script import LOOK, Row, block, line, made, ours, rows, untagged
+from pro0.sessions.tmux_script import LOOK, Made, Row, block, line, made, ours, rows
 from pro0.sessions.tmux_windows import arrange, bring_up
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _OURS = ("display-message", "-p", "ours")
 _FOREIGN = ("display-message", "-p", "foreign")
 _GONE = ("display-message", "-p", "gone")
 _BUFFERS = count()
+_ENDED = re.compile("server exited|lost server|no server running|error connecting")
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""Seconds to wait for a server that is about to end."""
 
 
 class Tmux:
@@ -40,24 +44,11 @@ class Tmux:
         check(place, openings)
         if not openings:
             return ()
-        socket = tmux_socket.team_socket(place)
-        there = tmux_socket.listening(socket)
-        name = "" if place.inside_tmux else tmux_socket.own_name(place)
-        server = _server(socket, name=name, cwd=str(place.project))
-        found = rows(_look(socket)) if there else {}
-        session = _session(place, found)
-        script = bring_up(place, arrange(place, openings, found, session), start=not there)
-        try:
-            call = server.run(script, start=not place.inside_tmux)
-        except Pro0Error:
-            _undo(server, openings, (), fresh=not there)
-            raise
-        new = made(call.stdout)
-        tagged = {row.tag: row.handle() for row in rows(call.stdout).values() if row.pane in new}
-        if call.returncode or any(opening.incarnation not in tagged for opening in openings):
-            _undo(server, openings, call.stdout, fresh=not there)
-            raise _failure(place, len(openings), len(new), call.stderr)
-        return tuple(tagged[opening.incarnation] for opening in openings)
+        for pause in _PAUSES:
+            with suppress(_Ended):
+                return _open(place, openings)
+            time.sleep(pause)
+        return _open(place, openings)
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose pane is there and still is ours: one call of tmux for each server."""
@@ -110,6 +101,31 @@ class Tmux:
             return
         mine = [row for row in rows(_look(socket)).values() if row.team == place.uid]
         _kill(_server(socket), mine)
+
+
+class _Ended(EnvironmentMissing):
+    """The server was about to end, as it does after its last pane, so that nothing was made."""
+
+
+def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+    socket = tmux_socket.team_socket(place)
+    name = "" if place.inside_tmux else tmux_socket.own_name(place)
+    server = _server(socket, name=name, cwd=str(place.project))
+    found = rows(_look(socket)) if tmux_socket.listening(socket) else {}
+    session = _session(place, found)
+    fresh = not found and not place.inside_tmux
+    script = bring_up(place, arrange(place, openings, found, session), start=fresh)
+    try:
+        call = server.run(script, start=not place.inside_tmux)
+    except Pro0Error:
+        _undo(server, openings, (), fresh=fresh)
+        raise
+    new = made(call.stdout)
+    tagged = {row.tag: row.handle() for row in rows(call.stdout).values() if row.pane in new}
+    if call.returncode or any(opening.incarnation not in tagged for opening in openings):
+        _undo(server, openings, call.stdout, fresh=fresh)
+        raise _failure(place, len(openings), len(new), call.stderr)
+    return tuple(tagged[opening.incarnation] for opening in openings)
 
 
 def _server(socket: str, *, name: str = "", cwd: str = "/") -> "Server":
@@ -174,14 +190,15 @@ def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str],
         _kill(server, [*made(printed).values(), *tagged])
 
 
-def _kill(server: "Server", panes: Sequence[Row]) -> None:
+def _kill(server: "Server", panes: Sequence[Made]) -> None:
     """Kill panes, each on a line of its own, so that one that is gone does not save the others."""
-    script = [block(untagged(row), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes]
+    script = [block(row.still(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes]
     if script:
         server.ask("\n".join(script) + "\n")
 
 
 def _failure(place: Place, wanted: int, made: int, errors: Sequence[str]) -> EnvironmentMissing:
     reason = "; ".join(errors) or "not every pane has its tag"
+    kind = _Ended if not made and any(_ENDED.search(error) for error in errors) else EnvironmentMissing
     step = f"tmux made {made} of {wanted} panes for team {place.team!r}"
-    return EnvironmentMissing(f"{step}, then failed: {reason}", code="tmux_failed")
+    return kind(f"{step}, then failed: {reason}", code="tmux_failed")

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -21,15 +21,14 @@ TITLE = "@pro0_title"
 
 Command = tuple[str, ...]
 
-_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+_UNSAFE = re.compile(rb"[^A-Za-z0-9@%+=:,./_-]")
 _PANE = re.compile(r"%[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 
 
 def word(text: str) -> str:
     """Return a text as one word of a tmux script: every byte that could mean anything in octal."""
-    letters = (chr(byte) if chr(byte) in _SAFE else f"\\{byte:03o}" for byte in os.fsencode(text))
-    return f'"{"".join(letters)}"'
+    return f'"{_UNSAFE.sub(_octal, os.fsencode(text)).decode()}"'
 
 
 def line(*commands: Command) -> str:
@@ -48,14 +47,23 @@ def literal(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text).replace("#", "##")
 
 
-class Row(msgspec.Struct, frozen=True):
-    """What tmux says of one pane."""
+class Made(msgspec.Struct, frozen=True):
+    """What makes a pane one for all time."""
 
     pane: str
     pid: int
-    dead: bool
     server_pid: int
     server_start: str
+
+    def still(self) -> str:
+        """Return the condition that this pane is still there, whether it has a tag or not."""
+        return f"#{{==:#{{pane_pid}} #{{pid}} #{{start_time}},{self.pid} {self.server_pid} {self.server_start}}}"
+
+
+class Row(Made, frozen=True):
+    """What tmux says of one pane."""
+
+    dead: bool
     window: str
     session: str
     width: int
@@ -79,12 +87,14 @@ class Row(msgspec.Struct, frozen=True):
         )
 
 
+def _format(fields: Sequence[str]) -> str:
+    return " ".join(f"#{{{field}}}" for field in fields)
+
+
+_IDENTITY = ("pane_id", "pane_pid", "pid", "start_time")
 _FIELDS = (
-    "pane_id",
-    "pane_pid",
+    *_IDENTITY,
     "?pane_dead,1,0",
-    "pid",
-    "start_time",
     "window_id",
     "session_id",
     "window_width",
@@ -94,10 +104,9 @@ _FIELDS = (
     f"?{WINDOW},#{{{WINDOW}}},-",
 )
 # The free texts come last; a session's name has no colon.
-_FORMAT = " ".join(f"#{{{field}}}" for field in _FIELDS) + " #{session_name}:#{socket_path}"
-LOOK: Command = ("list-panes", "-a", "-F", _FORMAT)
+LOOK: Command = ("list-panes", "-a", "-F", f"{_format(_FIELDS)} #{{session_name}}:#{{socket_path}}")
 """Prints every pane of a server."""
-MADE: Command = ("-P", "-F", f"made {_FORMAT}")
+MADE: Command = ("-P", "-F", f"made {_format(_IDENTITY)}")
 """Makes a command that makes a pane print it."""
 
 
@@ -107,16 +116,17 @@ def rows(lines: Iterable[str]) -> dict[str, Row]:
     return {row.pane: row for row in found if row}
 
 
-def made(lines: Iterable[str]) -> dict[str, Row]:
+def made(lines: Iterable[str]) -> dict[str, Made]:
     """Return the panes that a script made, by pane id, in order."""
-    return rows(line.removeprefix("made ") for line in lines if line.startswith("made "))
+    found = (line.split(" ") for line in lines if line.startswith("made "))
+    return {pane: Made(pane, int(pid), int(server_pid), start) for _, pane, pid, server_pid, start in found}
 
 
 def _row(text: str) -> Row | None:
     parts = text.split(" ", len(_FIELDS))
     if len(parts) <= len(_FIELDS):
         return None
-    pane, pid, dead, server_pid, start, window, session, width, height, tag, team, window_team, rest = parts
+    pane, pid, server_pid, start, dead, window, session, width, height, tag, team, window_team, rest = parts
     if not all(map(_NUMBER.fullmatch, (pid, server_pid, start, width, height))):
         return None
     name, _, socket = rest.partition(":")
@@ -138,6 +148,10 @@ def _row(text: str) -> Row | None:
     )
 
 
+def _octal(match: re.Match[bytes]) -> bytes:
+    return b"\\%03o" % match[0][0]
+
+
 def ours(handle: Handle) -> str:
     """Return the condition that a pane is still the one of a handle; raises Refused for a handle that cannot be one."""
     sound = (
@@ -147,8 +161,3 @@ def ours(handle: Handle) -> str:
         raise Refused(f"{handle.pane!r} is not a pane of pro0", code="backend_stale")
     wanted = f"{handle.incarnation} {handle.pid} {handle.server_pid} {handle.server_start}"
     return f"#{{==:#{{{TAG}}} #{{pane_pid}} #{{pid}} #{{start_time}},{wanted}}}"
-
-
-def untagged(row: Row) -> str:
-    """Return the condition that a pane is still the one just made, whether it has its tag yet or not."""
-    return f"#{{==:#{{pane_pid}} #{{pid}} #{{start_time}},{row.pid} {row.server_pid} {row.server_start}}}"

@@ -21,8 +21,8 @@ SECONDS = 10.0
 RECORDER = """
 import os, sys, termios, tty
 tty.setraw(0)
-os.write(1, b"\\x1b[?2004hready\\r\\n")
 with open(sys.argv[1], "ab", buffering=0) as record:
+    os.write(1, b"\\x1b[?2004hready\\r\\n")
     while data := os.read(0, 4096):
         record.write(data)
 """
@@ -45,6 +45,10 @@ PERSONS_SESSIONS = """
 new-session -d -x 200 -y 50 -s team -n pro0-team cat - ';' split-window -t =team: cat - ';'
 new-session -d -s team-2 -n pro0-team cat - ';' new-session -d -s pro0-team -n team cat -
 """
+
+
+def incarnations(handles: tuple[Handle, ...]) -> set[str]:
+    return {handle.incarnation for handle in handles}
 
 
 class Stage:
@@ -89,6 +93,10 @@ class Stage:
 
     def only_alive(self, handles: tuple[Handle, ...], expected: set[str]) -> None:
         wait_until(lambda: self.backend.alive(handles) == expected, SECONDS, f"alive are only {expected}")
+
+    def world(self) -> list[str]:
+        """Return everything that a failed opening might leave: panes, servers."""
+        return [self.bystanders(), *sorted(map(str, Path(os.environ["TMUX_TMPDIR"]).glob("*/*")))]
 
     def bystanders(self) -> str:
         """Return all that is not ours and must stay as it is."""
