@@ -1,0 +1,28 @@
+"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead."""
+
+import sys
+
+from bench import lead, panes, startup, store
+from bench.figure import Figure, table
+
+GROUPS = {"startup": startup.figures, "store": store.figures, "panes": panes.figures, "lead": lead.figures}
+
+
+def main(names: list[str]) -> int:
+    """Measure the groups of that name, all without names; a missed goal is said, it is no failure."""
+    unknown = [name for name in names if name not in GROUPS]
+    if unknown:
+        print(f"bench: no group {unknown[0]!r}; one of {', '.join(GROUPS)}", file=sys.stderr)
+        return 2
+    found: list[Figure] = []
+    for name in names or GROUPS:
+        print(f"measuring {name} …", file=sys.stderr)
+        found += GROUPS[name]()
+    print(table(found))
+    missed = [figure.what for figure in found if not figure.held]
+    print(f"\nmissed: {', '.join(missed)}" if missed else "\nevery goal held")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,64 @@
+"""The lead: what it costs while nothing happens, and how soon it notices a death."""
+
+import os
+import signal
+import statistics
+import time
+from collections.abc import Iterator
+
+import psutil
+
+from bench.figure import Figure
+from bench.scratch import make_team, until, world
+from pro0.engine import outcomes
+from pro0.engine.launch import ensure_lead
+from pro0.model.runtime import SeatState, State
+from pro0.ops import members
+from pro0.ops.context import Context
+from pro0.ops.members import SeatDraft
+
+MEMBERS = 10
+IDLE_SECONDS = 10.0
+DEATHS = 10
+IDLE_GOAL = 0.5
+DEATH_GOAL = 250.0
+
+
+def figures() -> Iterator[Figure]:
+    """Measure with 10 idle shell members without a terminal, then kill one after the other."""
+    with world() as folder:
+        context = make_team(folder)
+        ensure_lead(context.team)
+        seats = members.spawn(context, [SeatDraft(name=f"w{n}") for n in range(MEMBERS)], MEMBERS)
+        outcomes.started(context.team, seats, lambda _text: None)
+        time.sleep(3)
+        yield Figure("lead, 10 idle members", _idle(context), "% of a core", IDLE_GOAL, "% of a core")
+        notices = [_death(context, seat.agent_id) for seat in seats[:DEATHS]]
+    yield Figure("a death is noticed", statistics.median(notices), "ms", DEATH_GOAL, "ms")
+
+
+def _idle(context: Context) -> float:
+    lead = context.team.runtime.read().lead
+    assert lead
+    process = psutil.Process(lead.pid)
+    before = process.cpu_times()
+    time.sleep(IDLE_SECONDS)
+    after = process.cpu_times()
+    used = (after.user + after.system) - (before.user + before.system)
+    return used / IDLE_SECONDS * 100
+
+
+def _death(context: Context, agent_id: str) -> float:
+    def crashed() -> bool:
+        return _seat(context, agent_id).state is State.CRASHED
+
+    agent = _seat(context, agent_id).agent
+    assert agent
+    start = time.perf_counter()
+    os.kill(agent.pid, signal.SIGKILL)
+    until(crashed, 10)
+    return (time.perf_counter() - start) * 1000
+
+
+def _seat(context: Context, agent_id: str) -> SeatState:
+    return next(seat for seat in context.team.runtime.read().seats if seat.agent_id == agent_id)

@@ -1,0 +1,51 @@
+"""Claim and send in one process, durable, beside the least that durability costs."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+from bench.figure import Figure, interleaved
+from bench.scratch import add_tasks, make_team, world
+from pro0.ops import messages, tasks
+from pro0.ops.context import Context
+from pro0.store import atomic
+
+ROUNDS = 40
+CLAIM_GOAL = 3.0
+SEND_GOAL = 3.0
+
+
+def figures() -> Iterator[Figure]:
+    """Measure a claim and a send at 100 and at 1,000 tasks and messages."""
+    with world() as folder:
+        for count in (100, 1000):
+            context = make_team(folder, name=f"bench-{count}")
+            add_tasks(context, count)
+            _fill(context, count)
+            floor, claim, send = interleaved([_floor(folder), _claim(context), _send(context)], ROUNDS)
+            yield Figure(f"claim at {count}", claim, "ms", CLAIM_GOAL, "ms", floor, "one durable replace")
+            yield Figure(f"send at {count}", send, "ms", SEND_GOAL, "ms", floor, "one durable replace")
+
+
+def _floor(folder: Path) -> Callable[[], None]:
+    def replace() -> None:
+        with atomic.folder(folder) as descriptor:
+            atomic.replace(descriptor, "floor", b"x" * 300)
+
+    return replace
+
+
+def _claim(context: Context) -> Callable[[], object]:
+    numbers = iter(range(1, 1001))
+    return lambda: tasks.claim(context, str(next(numbers)))
+
+
+def _send(context: Context) -> Callable[[], object]:
+    return lambda: messages.send(context, "lead", "a word to the lead, of some length, as agents write them")
+
+
+def _fill(context: Context, count: int) -> None:
+    with patch.object(os, "fsync"):  # only the filling need not be durable
+        for number in range(count):
+            messages.send(context, "lead", f"message {number}")
