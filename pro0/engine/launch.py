@@ -9,6 +9,7 @@ from pro0 import processes
 from pro0.engine.environment import lead_environment
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Phase
+from pro0.model.team import Wish
 from pro0.store import atomic
 from pro0.store.lease import Lease
 from pro0.store.paths import LEAD_ERRORS
@@ -20,12 +21,14 @@ _PAUSE = 0.02
 
 
 def ensure_lead(team: TeamStore) -> bool:
-    """Return once a lead is at work; True when it was started here. Raises EnvironmentMissing when none can be."""
+    """Return once a lead is at work, or none is needed; True when it was started here. Raises EnvironmentMissing."""
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         if leads(team):
             return child is not None and team.runtime.read().lead == processes.identify(child.pid)
+        if is_over(team):
+            return False
         if child is None and Lease(team.paths.team).holder() is None:
             child = _spawn(team)
         elif child and child.poll() is not None:
@@ -34,6 +37,12 @@ def ensure_lead(team: TeamStore) -> bool:
             child = None
         time.sleep(_PAUSE)
     raise EnvironmentMissing(f"the lead of {team.name} does not come up", hint=f"pro0 team logs -t {team.name}")
+
+
+def is_over(team: TeamStore) -> bool:
+    """Return whether the team was to stop and has stopped, so that there is nothing to lead."""
+    stopped = team.runtime.read().phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP
+    return stopped and Lease(team.paths.team).holder() is None
 
 
 def leads(team: TeamStore) -> bool:

@@ -1,6 +1,7 @@
 """Waking up when a folder changes: a descriptor that becomes readable, fed by watchfiles in a thread."""
 
 import os
+import re
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -8,22 +9,29 @@ from pathlib import Path
 
 from watchfiles import Change, DefaultFilter, watch
 
-from pro0.store.atomic import TEMPORARY
-from pro0.store.paths import EVENTS, LEAD_LOG, LOCK
+from pro0.store.paths import CONFIG, MESSAGES, RUNTIME, TASKS, WANTED
 
-_QUIET = frozenset({LOCK, EVENTS, LEAD_LOG})
+FOR_A_MEMBER = re.compile(rf"(?:{TASKS}|{MESSAGES}|{WANTED})")
+"""File names whose change concerns a member."""
+FOR_THE_LEAD = re.compile(rf"(?!{RUNTIME}|{CONFIG})(?!\.).*\.json")
+"""File names whose change concerns the lead: all but those that it alone writes."""
 
 
-class _Interesting(DefaultFilter):
+class _Named(DefaultFilter):
+    def __init__(self, names: re.Pattern[str]) -> None:
+        super().__init__()
+        self._names = names
+
     def __call__(self, _change: Change, path: str) -> bool:
         name = os.path.basename(path)  # noqa: PTH119 - called for every change, a Path costs ten times as much
-        return name not in _QUIET and not name.startswith(TEMPORARY)
+        return self._names.fullmatch(name) is not None
 
 
 class Watch:
-    """Tells that something changed below some folders; `close` ends its thread."""
+    """Tells that a file of such a name changed below some folders; `close` ends its thread."""
 
-    def __init__(self, folders: Iterable[Path]) -> None:
+    def __init__(self, folders: Iterable[Path], names: re.Pattern[str]) -> None:
+        self._names = names
         self._readable, self._writable = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=([*folders],), daemon=True)
@@ -48,7 +56,7 @@ class Watch:
 
     def _run(self, folders: list[Path]) -> None:
         changes = watch(
-            *folders, watch_filter=_Interesting(), debounce=50, step=25, rust_timeout=1000, stop_event=self._stop
+            *folders, watch_filter=_Named(self._names), debounce=50, step=25, rust_timeout=1000, stop_event=self._stop
         )
         with suppress(FileNotFoundError):
             for _ in changes:
