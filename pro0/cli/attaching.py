@@ -1,0 +1,39 @@
+"""How this terminal comes to show a team; shared by the commands that do it."""
+
+import os
+import sys
+
+from pro0.errors import EnvironmentMissing, Refused
+from pro0.model.runtime import ENDED
+from pro0.store.teams import TeamStore
+
+
+def command(team: TeamStore) -> tuple[str, ...]:
+    """Return the argv that shows the team's panes; raises Refused when it has none."""
+    from pro0.engine.places import backend_of, place_of
+
+    config = team.config.read()
+    handles = [seat.handle for seat in team.runtime.read().seats if seat.handle and seat.state not in ENDED]
+    if argv := backend_of(config).attach_command(place_of(config), handles):
+        return argv
+    hint = f"pro0 member peek MEMBER -t {team.name}, or: pro0 team logs -f -t {team.name}"
+    raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)
+
+
+def attach(team: TeamStore) -> None:
+    """Become the program that shows the team; returns only when it has nothing to show."""
+    try:
+        argv = command(team)
+    except Refused as nothing:
+        sys.stderr.write(f"{nothing.message}\n")
+        return
+    execute(argv)
+
+
+def execute(argv: tuple[str, ...]) -> None:
+    """Become that program."""
+    sys.stdout.flush()
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        raise EnvironmentMissing(f"{argv[0]} cannot be started: {error.strerror}") from error

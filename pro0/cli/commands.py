@@ -1,0 +1,21 @@
+"""Which commands there are, and where each is; as text, so that reading it imports nothing."""
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "team": ("pro0.cli.team:team", "Start, watch, stop and remove teams"),
+    "member": ("pro0.cli.member:member", "Spawn, look at and end the members of a team"),
+    "task": ("pro0.cli.task:task", "The shared task list"),
+    "send": ("pro0.cli.message:send", "Send a message to one member"),
+    "broadcast": ("pro0.cli.message:broadcast", "Send a message to every living member"),
+    "inbox": ("pro0.cli.message:inbox", "Read your unread messages"),
+    "shutdown": ("pro0.cli.shutdown:shutdown", "Answer the shutdown that your session was asked for"),
+    "config": ("pro0.cli.settings:config", "Show the settings in force and where each comes from"),
+    "doctor": ("pro0.cli.doctor:doctor", "Check this machine and the store, and say how to mend what is wrong"),
+    "completion": ("pro0.cli.completion:completion", "Print the completion script of a shell"),
+    "man": ("pro0.cli.man:man", "Show the manual page of a command"),
+    "demo": ("pro0.cli.demo:demo", "Watch a whole team at work, from start to cleanup"),
+    "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
+}
+"""Every command: "module:attribute", and its line in the help."""
+
+HIDDEN = frozenset({"lead"})
+"""Called by other commands, shown in no help."""

@@ -1,0 +1,115 @@
+"""Which home, which team, and who asks."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import click
+
+from pro0.cli import project
+from pro0.cli.output import REMINDERS
+from pro0.errors import BadInput, NotFound, Refused
+from pro0.model.caller import Caller, Who
+from pro0.ops.context import TEAM, Context, caller_of
+from pro0.store import paths
+from pro0.store.teams import Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+team_option = click.option(
+    "-t",
+    "--team",
+    "team",
+    metavar="NAME",
+    help=f"The team; else {TEAM}, else the team of this project.",
+    shell_complete=lambda _context, _parameter, start: [name for name in store().names() if name.startswith(start)],
+)
+
+
+def named_team(function: Callable[..., R]) -> Callable[..., R]:
+    """Let a command of a whole team take its name as an argument too."""
+
+    @team_option
+    @click.argument("name", required=False, metavar="[NAME]")
+    @wraps(function)
+    def either(*args: object, name: str | None, team: str | None, **kwargs: object) -> R:
+        if name is not None and team is not None and name != team:
+            raise BadInput(f"which team, {name!r} or {team!r}?", hint="give its name once")
+        return function(*args, team=team if name is None else name, **kwargs)
+
+    return either
+
+
+def store() -> Store:
+    """Return the store of this home."""
+    return Store(paths.home(os.environ))
+
+
+def caller() -> tuple[Caller, str | None]:
+    """Return who asks, and the team of a member."""
+    return caller_of(os.environ, paths.home(os.environ))
+
+
+def team_name(team: str | None) -> str:
+    """Return the name of the team that is meant, whether it is there or not."""
+    asking, own = caller()
+    return _named(team, asking, own)
+
+
+def here(team: str | None) -> Context:
+    """Return the context of a command: the team that is meant, which is there, and who asks."""
+    asking, own = caller()
+    context = Context(store().team(_named(team, asking, own)).require(), asking)
+    if root := click.get_current_context(silent=True):
+        root.find_root().meta[REMINDERS] = lambda: _reminders(context)
+    return context
+
+
+def human_only(act: str) -> None:
+    """Refuse what only a person may do and no operation of one team covers."""
+    asking, _ = caller()
+    if asking.who is not Who.HUMAN:
+        raise Refused(f"{asking.agent_id} may not {act}: only human may", code="not_allowed")
+
+
+def _reminders(context: Context) -> list[str]:
+    """Return what a person should know after a command: unread mail, tasks that wait (rulings 3.8)."""
+    if context.caller.who is not Who.HUMAN or not context.team.exists():
+        return []
+    from pro0.ops import messages, tasks
+
+    unread = messages.unread(context)
+    waiting = [task.id for task in tasks.board(context) if task.awaiting]
+    said = [f"you have {unread} unread messages: pro0 inbox"] if unread else []
+    return [*said, f"waiting for you: {', '.join(waiting)}"] if waiting else said
+
+
+def quiet() -> None:
+    """Let this command end without reminders: it shows them itself."""
+    click.get_current_context().find_root().meta.pop(REMINDERS, None)
+
+
+def _named(team: str | None, asking: Caller, own: str | None) -> str:
+    if asking.who is not Who.HUMAN and own:
+        if team not in (None, own):
+            raise Refused(f"{asking.agent_id} belongs to the team {own}, not to {team}", code="not_member")
+        return own
+    if chosen := team if team is not None else os.environ.get(TEAM):
+        return chosen
+    if team == "":
+        return team
+    return _bound()
+
+
+def _bound() -> str:
+    names = project.bound(store(), Path.cwd().resolve())
+    if len(names) > 1:
+        raise project.several(names)
+    if not names:
+        known = ", ".join(store().names())
+        hint = f"choose one with -t: {known}" if known else "start one: pro0 team start NAME -m w1=shell"
+        raise NotFound("no team belongs to this directory", code="no_team", hint=hint)
+    return names[0]

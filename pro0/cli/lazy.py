@@ -1,0 +1,52 @@
+"""Groups of commands that are imported only when they are called."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import cast
+
+import click
+
+Rows = Mapping[str, tuple[str, str]]
+"""Name → ("module:attribute", the line in the help)."""
+
+
+class LazyGroup(click.Group):
+    """A group made of a table; its help comes from the table alone."""
+
+    def __init__(
+        self,
+        name: str,
+        rows: Rows,
+        about: str,
+        *,
+        aliases: Mapping[str, str] | None = None,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(name, help=about, no_args_is_help=False, invoke_without_command=False)
+        self.rows = rows
+        self.aliases = aliases or {}
+        self._hidden = hidden
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; without any word at all, show the help on stderr, which is exit 2."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names that the help shows."""
+        return [name for name in self.rows if name not in self._hidden]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
+        """Return a command by its name or alias, imported now."""
+        row = self.rows.get(self.aliases.get(cmd_name, cmd_name))
+        if row is None:
+            return None
+        module, _, attribute = row[0].partition(":")
+        return cast(click.Command, getattr(import_module(module), attribute))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table, importing nothing."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.rows[name][1]) for name in self.list_commands(ctx)])

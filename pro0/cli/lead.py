@@ -1,0 +1,20 @@
+"""`pro0 lead`: the lead process itself, started by the launcher."""
+
+import click
+
+from pro0.cli.context import store
+
+
+@click.command(hidden=True)
+@click.argument("team")
+@click.pass_context
+def lead(context: click.Context, team: str) -> None:
+    """Be the lead of a team; started by the other commands.
+
+    \b
+    Examples:
+      pro0 lead alpha
+    """
+    from pro0.engine.loop import run
+
+    context.exit(run(store().team(team).require()))

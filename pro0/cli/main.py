@@ -1,0 +1,20 @@
+"""The program. `--version` is answered before anything else is imported, click too."""
+
+import sys
+
+from pro0 import __version__
+
+
+def entry() -> int:
+    """Run the program as the shell called it; returns the exit code."""
+    return main(sys.argv[1:])
+
+
+def main(arguments: list[str]) -> int:
+    """Run the program with these arguments; returns the exit code."""
+    if arguments == ["--version"]:
+        sys.stdout.write(f"pro0 {__version__}\n")
+        return 0
+    from pro0.cli.run import run
+
+    return run(arguments)

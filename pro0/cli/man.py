@@ -1,0 +1,68 @@
+"""`pro0 man`: the manual page of a command."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from pro0 import resources
+from pro0.cli.output import write
+from pro0.errors import EnvironmentMissing, NotFound
+
+_WORD = re.compile(r"[a-z][a-z-]*")
+_FONTS = re.compile(r"\\f[BIRP]")
+
+
+@click.command()
+@click.argument("command", nargs=-1)
+def man(command: tuple[str, ...]) -> None:
+    """Show the manual page of a command.
+
+    On a terminal by `man`, otherwise as plain text.
+
+    \b
+    Examples:
+      pro0 man
+      pro0 man task create
+    """
+    page = _page(command)
+    if sys.stdout.isatty() and (program := shutil.which("man")):
+        local = ["-l"] if sys.platform == "linux" else []
+        sys.stdout.flush()
+        os.execv(program, [program, *local, str(page)])
+    write(plain(page.read_text(errors="replace")))
+
+
+def plain(page: str) -> str:
+    """Return a manual page without its formatting."""
+    lines = []
+    for text in page.splitlines():
+        request, _, rest = text.partition(" ")
+        if request == ".SH":
+            lines += ["", rest.strip('"')]
+        elif not request.startswith("."):
+            lines.append("  " + text)
+        elif request in (".B", ".I", ".BR", ".IR", ".TP", ".PP") and rest and request not in (".TP", ".PP"):
+            lines.append("  " + rest)
+        elif request in (".PP", ".TP", ".sp"):
+            lines.append("")
+    shown = _FONTS.sub("", "\n".join(lines))
+    return shown.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\").strip("\n")
+
+
+def _page(command: tuple[str, ...]) -> Path:
+    words = " ".join(command).split()
+    if words[:1] == ["pro0"]:
+        words = words[1:]
+    if not all(_WORD.fullmatch(word) for word in words):
+        raise NotFound(f"there is no page {' '.join(words)!r}", hint="pro0 man lists the commands")
+    folder = resources.data("man")
+    page = folder / f"{'-'.join(['pro0', *words])}.1"
+    if page.is_file():
+        return page
+    if not (folder / "pro0.1").is_file():
+        raise EnvironmentMissing(f"the manual pages are not in {folder}", hint=f"pro0 {' '.join([*words, '--help'])}")
+    raise NotFound(f"there is no page for {' '.join(['pro0', *words])}", hint="pro0 man lists the commands")

@@ -1,0 +1,24 @@
+"""`pro0 member`: the table of its commands."""
+
+from pro0.cli.lazy import LazyGroup
+
+COMMANDS = {
+    "spawn": ("pro0.cli.member_acts:spawn", "Start a new member, or an ended one again"),
+    "restart": ("pro0.cli.member_acts:restart", "Start a new session of a member that has ended"),
+    "list": ("pro0.cli.member_look:list_members", "List the members with what each does"),
+    "show": ("pro0.cli.member_look:show", "Show all that is known of one member"),
+    "peek": ("pro0.cli.member_look:peek", "Print the last lines that a member shows"),
+    "env": ("pro0.cli.member_look:env", "Print the variables with which a program acts as a member"),
+    "shutdown": ("pro0.cli.member_acts:shutdown", "Ask a member to shut down"),
+}
+
+HELP = """Spawn, look at and end the members of a team.
+
+\b
+Examples:
+  pro0 member spawn w4 --agent shell
+  pro0 member list
+  pro0 member shutdown w4
+"""
+
+member = LazyGroup("member", COMMANDS, HELP)

@@ -1,0 +1,150 @@
+"""`pro0 member list`, `show`, `peek` and `env`."""
+
+import shlex
+
+import click
+
+from pro0.cli.context import here, team_option
+from pro0.cli.output import (
+    json_option,
+    local,
+    name_option,
+    pairs,
+    plain,
+    say,
+    table,
+    visible,
+    write,
+    write_json,
+)
+from pro0.errors import NotFound
+from pro0.model.runtime import SeatState
+from pro0.ops import members
+from pro0.ops.status import status
+
+
+@click.command("list")
+@team_option
+@json_option
+@name_option
+def list_members(team: str | None, as_json: bool, output: str | None) -> None:
+    """List the members with what each does.
+
+    --json prints the `members` of `team status --json`.
+
+    \b
+    Examples:
+      pro0 member list
+      pro0 member list --json | jq -r '.[] | select(.state == "idle") | .agentId'
+    """
+    context = here(team)
+    if output == "name":
+        for seat in members.members(context).wanted.seats:
+            write(seat.agent_id)
+        return
+    listed = status(context).members
+    if as_json:
+        write_json(listed)
+    elif not listed:
+        say(f"{context.team.name} has no members yet; start one: pro0 member spawn w1")
+    else:
+        head = ("MEMBER", "NAME", "AGENT", "STATE", "TASK", "PID", "UNREAD", "SINCE", "NOTE")
+        rows = [
+            (m.agent_id, m.name, m.agent, m.state, m.task or "", str(m.pid or ""), _count(m.unread), since, m.note)
+            for m, since in ((m, local(m.since)) for m in listed)
+        ]
+        table(head, rows)
+
+
+@click.command()
+@click.argument("name")
+@team_option
+@json_option
+def show(name: str, team: str | None, as_json: bool) -> None:
+    """Show all that is known of one member, named by id or name, in any case.
+
+    --json prints what `member list --json` prints of it, and role, prompt, argv, generation and exit.
+
+    \b
+    Examples:
+      pro0 member show w1
+      pro0 member show "Test Runner" --json
+    """
+    context = here(team)
+    known = members.members(context)
+    seat = known.find(name)
+    state = known.state(seat.agent_id)
+    look = plain(next(m for m in status(context).members if m.agent_id == seat.agent_id))
+    assert isinstance(look, dict)
+    more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
+    if as_json:
+        write_json({**look, **more, "exit": state.exit if state else None})
+        return
+    pairs([(key, _text(key, value)) for key, value in {**look, **more}.items()])
+    pairs([("ended", _ended(state))])
+
+
+@click.command()
+@click.argument("name")
+@click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
+@team_option
+def peek(name: str, lines: int, team: str | None) -> None:
+    """Print the last lines that a member shows, without touching it.
+
+    \b
+    Examples:
+      pro0 member peek w1
+      pro0 member peek w1 -n 200
+    """
+    from pro0.engine.places import backend_of
+
+    context = here(team)
+    known = members.members(context)
+    seat = known.find(name)
+    state = known.state(seat.agent_id)
+    if state is None or state.handle is None:
+        raise NotFound(f"{seat.agent_id} has nothing to show", hint=f"pro0 member show {seat.agent_id}")
+    write(visible(backend_of(context.team.config.read()).peek(state.handle, lines)).rstrip("\n"))
+
+
+@click.command()
+@click.argument("name")
+@click.option("--task", metavar="ID", help="Name this task in PRO0_TASK_ID.")
+@team_option
+@json_option
+def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
+    """Print the variables with which a program acts as a member's present session.
+
+    --json prints a mapping of names to values.
+
+    \b
+    Examples:
+      eval "$(pro0 member env w1)"
+      pro0 member env w1 --task 3 --json
+    """
+    variables = members.environment(here(team), name, task)
+    if as_json:
+        write_json(variables)
+        return
+    for variable, value in variables.items():
+        write(f"export {variable}={shlex.quote(value)}")
+
+
+def _count(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _text(key: str, value: object) -> str:
+    if value is None or value == "" or value == []:
+        return ""
+    if key in ("since", "startedAt"):
+        return local(value)  # type: ignore[arg-type]
+    return shlex.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _ended(state: SeatState | None) -> str:
+    if state is None or state.exit is None:
+        return ""
+    left = state.exit
+    how = f"signal {left.signal}" if left.signal is not None else f"exit code {left.code}"
+    return f"{local(left.at)}, {how if left.code is not None or left.signal is not None else left.reason}"

@@ -1,0 +1,130 @@
+"""`pro0 send`, `broadcast` and `inbox`."""
+
+import sys
+import time
+
+import click
+
+from pro0.cli.context import here, quiet, team_option
+from pro0.cli.output import json_option, line, local, say, text_or_stdin, visible, write, write_json
+from pro0.errors import BadInput, TimedOut
+from pro0.model.caller import Who
+from pro0.ops import messages
+from pro0.ops.context import Context
+from pro0.ops.messages import Letter
+
+LOOK = 0.1
+"""Seconds between two looks at the file's stamp of `inbox --wait`; the file is read only when that changed."""
+
+
+@click.command()
+@click.argument("to")
+@click.argument("text", metavar="TEXT|-")
+@team_option
+@json_option
+def send(to: str, text: str, team: str | None, as_json: bool) -> None:
+    """Send a message to one member, by id or name, or to `lead` or `human`.
+
+    A recipient that is unknown or has ended is exit 3, and nothing is sent. --json prints the message as stored.
+
+    \b
+    Examples:
+      pro0 send w1 "the tests are yours"
+      git diff | pro0 send "Test Runner" -
+    """
+    message = messages.send(here(team), to, _text(text))
+    if as_json:
+        write_json(message)
+    else:
+        write(f"sent to {message.to} (message {message.seq})")
+
+
+@click.command()
+@click.argument("text", metavar="TEXT|-")
+@team_option
+@json_option
+def broadcast(text: str, team: str | None, as_json: bool) -> None:
+    """Send a message to every living member but yourself.
+
+    --json prints the list of messages as stored.
+
+    \b
+    Examples:
+      pro0 broadcast "the build is green again"
+      pro0 broadcast - < notes.txt
+    """
+    sent = messages.broadcast(here(team), _text(text))
+    if as_json:
+        write_json(sent)
+    else:
+        write(f"sent to {', '.join(message.to for message in sent) or 'nobody: no other member lives'}")
+
+
+@click.command()
+@click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds for mail: exit 124 when none came.")
+@click.option("--ack", is_flag=True, help="In a member's session: mark as read at once, not with the next call.")
+@click.option("--all", "everything", is_flag=True, help="Every message you ever got, read or not; changes nothing.")
+@team_option
+@json_option
+def inbox(wait: float | None, ack: bool, everything: bool, team: str | None, as_json: bool) -> None:
+    """Read your unread messages.
+
+    A person's are marked as read once they are shown; those of a member's session by its next call, or by --ack.
+    --json prints a list of {mailbox, message {id, seq, from, to, type, content, timestamp, read, inReplyTo}, again}.
+
+    \b
+    Examples:
+      pro0 inbox
+      pro0 inbox --wait 60
+      pro0 inbox --all --json
+    """
+    if wait is not None and not wait >= 0:
+        raise BadInput(f"{wait:g} seconds is no time to wait", hint="0 or more")
+    context = here(team)
+    quiet()
+    letters = messages.history(context) if everything else _fresh(context, wait or 0.0)
+    if as_json:
+        write_json(letters)
+    else:
+        _print(letters)
+    sys.stdout.flush()
+    if letters and not everything and (ack or context.caller.who is Who.HUMAN):
+        messages.acknowledge(context, letters)
+    if wait is not None and not letters:
+        raise TimedOut(f"no message came in {wait:g} s")
+
+
+def _text(text: str) -> str:
+    content = text_or_stdin(text)
+    if not content.strip():
+        raise BadInput("a message needs a text", hint='pro0 send w1 "hello"')
+    return content
+
+
+def _fresh(context: Context, seconds: float) -> list[Letter]:
+    """Return the unread mail, waiting for it; the mailbox is read again only after it changed."""
+    deadline = time.monotonic() + seconds
+    while True:
+        stamps = _stamps(context)
+        letters = messages.inbox(context)
+        if letters or time.monotonic() >= deadline:
+            return letters
+        while stamps == _stamps(context) and time.monotonic() < deadline:
+            time.sleep(min(LOOK, max(0.0, deadline - time.monotonic())))
+
+
+def _stamps(context: Context) -> list[tuple[int, int]]:
+    boxes = [context.team.mailbox(address) for address in messages.addresses(context.team, context.caller)]
+    found = [box.head.path.stat() for box in boxes if box.exists()]
+    return [(stat.st_mtime_ns, stat.st_ino) for stat in found]
+
+
+def _print(letters: list[Letter]) -> None:
+    if not letters:
+        say("no messages")
+    for letter in letters:
+        message = letter.message
+        kind = "" if message.type == "message" else f" · {message.type.replace('_', ' ')}"
+        note = " · again" if letter.again else ""
+        write(f"{line(message.from_)} → {line(message.to)} · {local(message.timestamp)}{kind}{note}")
+        write("  " + visible(message.content).replace("\n", "\n  "))

@@ -1,0 +1,193 @@
+"""What is shown: stdout is data, stderr is talk, and text of others never reaches the terminal as commands."""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+import click
+import msgspec
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Print names only, one per line.")
+
+REMINDERS = "pro0.reminders"
+"""Where a command leaves, in its context, the function that says what a person should know afterwards."""
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Categories of characters that a terminal obeys, or that a person cannot see (bidi marks, zero width)."""
+_UNSEEN_IN_JSON = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_COLOURS = {
+    **dict.fromkeys(("crashed", "failed", "unresponsive", "error", "fail", "gone"), "31"),
+    **dict.fromkeys(("idle", "completed", "ok"), "32"),
+    **dict.fromkeys(("working", "in progress", "starting", "stopping", "waiting", "warn"), "33"),
+}
+
+
+def visible(text: str) -> str:
+    r"""Return text with control characters, bidi marks and the like made visible (`\x1b`); newline and tab stay."""
+    if text.isprintable():
+        return text
+    import unicodedata
+
+    def shown(character: str) -> str:
+        if character in "\n\t" or unicodedata.category(character) not in _UNSEEN:
+            return character
+        return _escape(character)
+
+    return "".join(map(shown, text))
+
+
+def line(text: str) -> str:
+    r"""Return text as one visible line: newline and tab become `\n` and `\t`."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def write(text: str = "", *, end: str = "\n") -> None:
+    """Print one line, or several, on stdout."""
+    sys.stdout.write(text + end)
+
+
+def say(text: str) -> None:
+    """Print talk on stderr at once."""
+    sys.stderr.write(line(text) + "\n")
+    sys.stderr.flush()
+
+
+def json_text(value: object, *, indent: int = 2) -> str:
+    """Return JSON with every field of every struct, in ASCII where a terminal would obey the character."""
+    text = msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent or -1).decode()
+    return _UNSEEN_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def write_json(value: object) -> None:
+    """Print a value as JSON on stdout."""
+    write(json_text(value))
+
+
+def plain(value: object) -> object:
+    """Return structs as mappings with the names they have on disk, defaults included."""
+    if isinstance(value, msgspec.Struct):
+        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        return {encoded: plain(getattr(value, name)) for name, encoded in names}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int = -1) -> None:
+    """Print aligned columns; on a terminal they fit it, by cutting the flexible column and then the widest ones."""
+    cells = [[line(cell) for cell in row] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(head, *cells, strict=True)]
+    if sys.stdout.isatty():
+        _fit(widths, shutil.get_terminal_size().columns, flexible % len(widths))
+    painted = _painted()
+    write(_styled(_row(head, widths), "1" if painted else ""))
+    for row in cells:
+        write(_row(row, widths, painted=painted))
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> None:
+    """Print names and values below each other; further lines of a value are indented under it."""
+    shown = [(name, visible(value)) for name, value in rows if value]
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        write(f"{name:<{width}}  " + value.replace("\n", "\n" + " " * (width + 2)))
+
+
+def local(moment: datetime | None) -> str:
+    """Return a moment as people read it, in their time zone; the day only when it is not today's."""
+    if moment is None:
+        return ""
+    here, today = moment.astimezone(), datetime.now().astimezone().date()
+    return here.strftime("%H:%M:%S" if here.date() == today else "%Y-%m-%d %H:%M:%S")
+
+
+def talk() -> Callable[[str], None]:
+    """Return a function that says progress on stderr, the same line never twice in a row."""
+    last = ""
+
+    def show(text: str) -> None:
+        nonlocal last
+        if text != last:
+            say(text)
+        last = text
+
+    return show
+
+
+def live() -> Callable[[str], None]:
+    """Return a function that keeps one line of progress on a terminal, and says nothing off a terminal."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return lambda _text: None
+
+    def show(text: str) -> None:
+        columns = shutil.get_terminal_size().columns
+        sys.stderr.write("\r\x1b[K" + _cut(line(text), columns - 1))
+        sys.stderr.flush()
+
+    return show
+
+
+def terminal() -> bool:
+    """Return whether a person sits in front of this: input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def text_or_stdin(text: str) -> str:
+    """Return an argument's text, `-` meaning all of stdin without its last newline."""
+    return sys.stdin.read().removesuffix("\n") if text == "-" else text
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+def _cut(text: str, width: int) -> str:
+    if _width(text) <= width:
+        return text
+    while text and _width(text) >= max(width, 1):
+        text = text[:-1]
+    return text + "…"
+
+
+def _fit(widths: list[int], columns: int, flexible: int) -> None:
+    """Take what is too much from the flexible column down to 12, then from whichever is widest."""
+    over = sum(widths) + 2 * (len(widths) - 1) - columns
+    given = min(over, max(0, widths[flexible] - 12))
+    if over > 0:
+        widths[flexible] -= given
+        for _ in range(over - given):
+            widest = widths.index(max(widths))
+            widths[widest] = max(1, widths[widest] - 1)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) -> str:
+    shown = [_cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    padded = [cell + " " * (width - _width(cell)) for cell, width in zip(shown, widths, strict=True)]
+    if painted:
+        padded = [_styled(text, _COLOURS.get(cell, "")) for text, cell in zip(padded, shown, strict=True)]
+    return "  ".join(padded).rstrip()
+
+
+def _painted() -> bool:
+    plain_terminal = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain_terminal
+
+
+def _styled(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if code else text

@@ -1,0 +1,115 @@
+"""One call of the program: errors become exit codes and two lines on stderr."""
+
+import os
+import sys
+
+import click
+
+from pro0 import __version__
+from pro0.cli.commands import COMMANDS, HIDDEN
+from pro0.cli.lazy import LazyGroup
+from pro0.cli.output import REMINDERS, line, say
+from pro0.errors import BadInput, Pro0Error
+
+INTERRUPTED = 130
+
+HELP = """Run a team of coding agents in your terminal: a lead, a shared task list, mailboxes, clean endings.
+
+\b
+Examples:
+  pro0 team start alpha -m w1=shell -m w2=shell
+  pro0 task create "build it" --run "make"
+  pro0 team wait && pro0 team stop && pro0 team cleanup alpha
+"""
+
+program = click.version_option(__version__, message="pro0 %(version)s")(
+    LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN)
+)
+
+
+@program.result_callback()
+@click.pass_context
+def _remind(context: click.Context, _result: object) -> None:
+    """Tell a person at a terminal what waits for them, when the command looked at a team (rulings 3.8)."""
+    reminders = context.meta.get(REMINDERS)
+    if reminders and sys.stdout.isatty() and sys.stderr.isatty():
+        sys.stdout.flush()
+        for said in reminders():
+            say(f"hint: {said}")
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code; nothing but KeyboardInterrupt's own newline escapes the format."""
+    _printable_streams()
+    try:
+        code = _invoke(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()
+        return 1
+    return code
+
+
+def report(error: Pro0Error, *, as_json: bool) -> int:
+    """Say on stderr what went wrong, and return the exit code."""
+    lines = [f"pro0: {line(error.message)}"]
+    if error.hint:
+        lines.append(f"hint: {line(error.hint)}")
+    if as_json:
+        from pro0.cli.output import json_text
+
+        body = {"code": error.code, "message": error.message, "hint": error.hint}
+        lines.append(json_text({"error": body}, indent=0))
+    sys.stderr.write("\n".join(lines) + "\n")
+    return error.exit_code
+
+
+def _invoke(arguments: list[str]) -> int:
+    as_json = "--json" in (arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    try:
+        code = program.main(args=arguments, prog_name="pro0", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except Pro0Error as error:
+        sys.stdout.flush()
+        return report(error, as_json=as_json)
+    except click.ClickException as error:
+        return report(_usage(error), as_json=as_json)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except SystemExit as error:  # click's own answer to a closed pipe, and to a completion request
+        return error.code if isinstance(error.code, int) else 1
+    except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
+        return report(_internal(error), as_json=as_json)
+
+
+def _usage(error: click.ClickException) -> BadInput:
+    context = getattr(error, "ctx", None)
+    hint = f"{context.command_path} --help" if context else "pro0 --help"
+    return BadInput(error.format_message(), code="usage", hint=hint)
+
+
+def _internal(error: Exception) -> Pro0Error:
+    hint = "this is a fault of pro0; PRO0_DEBUG=1 shows where"
+    if os.environ.get("PRO0_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()
+        hint = "this is a fault of pro0; please report the lines above"
+    return Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint)
+
+
+def _printable_streams() -> None:
+    """Let what a stream's encoding cannot express be escaped, not fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
+
+
+def _drop_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's own flush at exit stays quiet."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass

@@ -1,0 +1,108 @@
+"""Files of tasks: YAML or JSON, read whole or refused with the place of the fault."""
+
+import re
+import sys
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from pro0.errors import BadInput, NotFound
+from pro0.model.task import Draft
+
+SIZE_LIMIT = 16 * 1024 * 1024
+"""Bytes of a file of tasks."""
+_REFERENCES = ("key", "parent")
+_LISTS = ("blockedBy", "labels")
+_SHAPE = "a list of tasks, or {tasks: [...]}"
+
+
+def read(file: str) -> list[Draft]:
+    """Return the tasks of a file, `-` being stdin; raises BadInput naming the task that cannot be used."""
+    name = "stdin" if file == "-" else file
+    value = _parsed(_data(file), name)
+    if isinstance(value, dict) and set(value) == {"tasks"}:
+        value = value["tasks"]
+    if not isinstance(value, list):
+        raise BadInput(f"{name} holds no tasks", hint=f"it must be {_SHAPE}")
+    return [_draft(item, f"task {number} of {name}") for number, item in enumerate(value, 1)]
+
+
+def _data(file: str) -> bytes:
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(SIZE_LIMIT + 1) if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode()
+        else:
+            with Path(file).open("rb") as stream:
+                data = stream.read(SIZE_LIMIT + 1)
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {file}") from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
+    if len(data) > SIZE_LIMIT:
+        raise BadInput(f"{file} is larger than {SIZE_LIMIT} bytes")
+    return data
+
+
+def _parsed(data: bytes, name: str) -> object:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is not UTF-8 text: {error.reason}") from None
+    if text.lstrip().startswith(("[", "{")):
+        try:
+            return cast(object, msgspec.json.decode(text))
+        except (msgspec.DecodeError, RecursionError):
+            pass  # YAML's own short forms begin so too
+    return _yaml(text, name)
+
+
+def _yaml(text: str, name: str) -> object:
+    """Return the value of a YAML text without aliases, which could make a small file very large."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, loader)):
+            raise BadInput(f"{name} uses YAML aliases", hint="write the values out")
+        return cast(object, yaml.load(text, loader))
+    except yaml.YAMLError as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise BadInput(f"{name} is neither YAML nor JSON: {problem or 'it cannot be read'}{where}") from None
+    except (RecursionError, ValueError, LookupError, AttributeError):
+        raise BadInput(f"{name} is neither YAML nor JSON") from None
+
+
+def _draft(item: object, where: str) -> Draft:
+    if isinstance(item, str):
+        item = {"title": item}
+    if not isinstance(item, dict):
+        raise BadInput(f"{where} is no mapping of names to values", hint="- title: what to do")
+    fields = {_camel(str(key)): value for key, value in item.items()}
+    if len(fields) < len(item):
+        raise BadInput(f"{where} names a field twice")
+    for name in _REFERENCES:
+        fields[name] = _name(fields.get(name))
+    for name in _LISTS:
+        fields[name] = _names(fields.get(name))
+    try:
+        return msgspec.convert({key: value for key, value in fields.items() if value is not None}, Draft)
+    except msgspec.ValidationError as error:
+        said = str(error).replace("Object", "it")
+        raise BadInput(f"{where} cannot be used: {said}", hint="pro0 task create --help lists the fields") from None
+
+
+def _camel(key: str) -> str:
+    return re.sub("[-_]([a-z])", lambda match: match[1].upper(), key)
+
+
+def _name(value: object) -> object:
+    """Return a reference as text: 7 and "7" are the same task."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _names(value: object) -> object:
+    if isinstance(value, list):
+        return [_name(item) for item in value]
+    return [_name(value)] if isinstance(value, str | int) else value

@@ -1,0 +1,227 @@
+"""Looking at tasks: list, show, ready, next, tree."""
+
+from collections.abc import Sequence
+
+import click
+
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, visible, write, write_json
+from pro0.errors import NotFound
+from pro0.model.ids import HUMAN, LEAD, task_id, task_number
+from pro0.model.task import Kind, Status, Task
+from pro0.ops import members, tasks
+from pro0.ops.context import Context
+from pro0.rules.board import Board, why_not_ready
+
+
+@click.command("list")
+@click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
+@click.option("--assignee", metavar="MEMBER", help="Only tasks of this member.")
+@click.option("--label", help="Only tasks with this label.")
+@team_option
+@json_option
+@name_option
+def list_tasks(
+    status: str | None, assignee: str | None, label: str | None, team: str | None, as_json: bool, output: str | None
+) -> None:
+    """List tasks: pending ones by priority, then the others, the latest change first.
+
+    --json prints a list of tasks with the names of tasks.json.
+
+    \b
+    Examples:
+      pro0 task list
+      pro0 task list --status failed -o name
+      pro0 task list --assignee w1 --json
+    """
+    context = here(team)
+    who = _address(context, assignee) if assignee is not None else None
+    found = [
+        task
+        for task in tasks.list_tasks(context)
+        if status in (None, task.status) and who in (None, task.assignee) and (label is None or label in task.labels)
+    ]
+    _print(context, found, "no tasks", as_json=as_json, output=output)
+
+
+@click.command()
+@team_option
+@json_option
+@name_option
+def ready(team: str | None, as_json: bool, output: str | None) -> None:
+    """List the tasks that could be claimed now, the next one first.
+
+    --json prints a list of tasks with the names of tasks.json.
+
+    \b
+    Examples:
+      pro0 task ready
+      pro0 task ready -o name
+    """
+    context = here(team)
+    _print(context, tasks.ready(context), "no task is ready", as_json=as_json, output=output)
+
+
+@click.command("next")
+@team_option
+@json_option
+@name_option
+def next_task(team: str | None, as_json: bool, output: str | None) -> None:
+    """Show the task that you would be offered next, without claiming it.
+
+    --json prints the task, or null.
+
+    \b
+    Examples:
+      pro0 task next
+      pro0 task claim "$(pro0 task next -o name)"
+    """
+    context = here(team)
+    task = tasks.next_task(context)
+    if as_json:
+        write_json(task)
+    else:
+        _print(context, [task] if task else [], "no task is ready", as_json=False, output=output)
+
+
+@click.command()
+@click.argument("id")
+@team_option
+@json_option
+def show(id: str, team: str | None, as_json: bool) -> None:
+    """Show one task, what it waits for, and what was said about it.
+
+    --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready) and remarks [{at,
+    author, text, act}].
+
+    \b
+    Examples:
+      pro0 task show 3
+      pro0 task show task-3 --json | jq .result
+    """
+    context = here(team)
+    board = tasks.board(context)
+    task = board.get(task_id(id))
+    if task is None:
+        raise NotFound(f"there is no {task_id(id)}", hint="list them: pro0 task list")
+    remarks = tasks.remarks(context, task.id)
+    if as_json:
+        write_json({**_mapping(task), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
+        return
+    pairs(_fields(board, task))
+    if remarks:
+        write("\nremarks")
+    for remark in remarks:
+        write(f"  {local(remark.at)} {line(remark.author)}{f' ({remark.act})' if remark.act else ''}")
+        write("    " + visible(remark.text).replace("\n", "\n    "))
+
+
+@click.command()
+@click.argument("id", required=False)
+@team_option
+@json_option
+def tree(id: str | None, team: str | None, as_json: bool) -> None:
+    """Show tasks under their parents.
+
+    --json prints a list of tasks with the names of tasks.json, each with its children, a list of the same kind.
+
+    \b
+    Examples:
+      pro0 task tree
+      pro0 task tree 3
+    """
+    board = tasks.board(here(team))
+    if id is not None and board.get(task_id(id)) is None:
+        raise NotFound(f"there is no {task_id(id)}", hint="list them: pro0 task list")
+    chosen = [task for task in board if (task.id == task_id(id) if id else board.get(task.parent or "") is None)]
+    roots = sorted(chosen, key=lambda task: task_number(task.id))
+    if as_json:
+        write_json([_nested(board, task) for task in roots])
+    elif not roots:
+        say("no tasks")
+    for task in [] if as_json else roots:
+        _branch(board, task, "", "")
+
+
+def _address(context: Context, text: str) -> str:
+    folded = text.strip().casefold()
+    return folded if folded in (LEAD, HUMAN) else members.members(context).find(text).agent_id
+
+
+def _print(context: Context, found: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
+    if as_json:
+        write_json(found)
+    elif output == "name":
+        for task in found:
+            write(task.id)
+    elif not found:
+        say(none)
+    else:
+        board = tasks.board(context)
+        rows = [
+            (task.id, _words(task.status), str(task.priority), task.assignee or "", task.title, _note(board, task))
+            for task in found
+        ]
+        table(("TASK", "STATUS", "PRI", "ASSIGNEE", "TITLE", "NOTE"), rows, flexible=4)
+
+
+def _note(board: Board, task: Task) -> str:
+    """Return what a line of a list says besides the status: ready, blocked by what, awaiting what, why it ended."""
+    why = why_not_ready(board, task)
+    if why is None:
+        return "ready"
+    if why == f"is {_words(task.status)}":
+        return task.closed_reason
+    return "epic" if task.type is Kind.EPIC else why.removeprefix("is ")
+
+
+def _fields(board: Board, task: Task) -> list[tuple[str, str]]:
+    claim = task.claim
+    held = f"{claim.agent_id} since {local(claim.claimed_at)} (epoch {claim.epoch})" if claim else ""
+    children = ", ".join(child.id for child in board.children(task.id))
+    return [
+        ("task", task.id),
+        ("title", task.title),
+        ("type", task.type if task.type is not Kind.TASK else ""),
+        ("status", _words(task.status)),
+        ("note", _note(board, task)),
+        ("assignee", task.assignee or ""),
+        ("claim", held),
+        ("priority", str(task.priority)),
+        ("labels", ", ".join(task.labels)),
+        ("parent", task.parent or ""),
+        ("subtasks", children),
+        ("blocked by", ", ".join(task.dependencies)),
+        ("description", task.description),
+        ("acceptance", task.acceptance),
+        ("run", task.run or ""),
+        ("timeout", f"{task.timeout:g} s" if task.timeout else ""),
+        ("requires", task.requires or ""),
+        ("result", task.result or ""),
+        ("created", f"{local(task.created_at)} by {task.created_by}"),
+        ("started", local(task.started_at)),
+        ("completed", local(task.completed_at)),
+    ]
+
+
+def _branch(board: Board, task: Task, lead: str, below: str) -> None:
+    note = _note(board, task)
+    said = f"{_words(task.status)}{f', {note}' if note else ''}"
+    write(f"{lead}{task.id}  {line(task.title)}  ({line(said)})")
+    children = board.children(task.id)
+    for child in children:
+        last = child is children[-1]
+        _branch(board, child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+
+
+def _nested(board: Board, task: Task) -> dict[str, object]:
+    return {**_mapping(task), "children": [_nested(board, child) for child in board.children(task.id)]}
+
+
+def _mapping(task: Task) -> dict[str, object]:
+    fields = plain(task)
+    return fields if isinstance(fields, dict) else {}
+
+
+def _words(status: Status) -> str:
+    return status.replace("_", " ")

@@ -1,0 +1,94 @@
+"""`pro0 team pause`, `unpause`, `stop` and `cleanup`."""
+
+import click
+
+from pro0.cli.context import here, human_only, named_team, store, team_name
+from pro0.cli.output import say, talk, write
+from pro0.model import ids
+from pro0.model.runtime import Phase
+from pro0.model.team import Wish
+from pro0.ops import teams
+
+
+@click.command()
+@named_team
+def pause(team: str | None) -> None:
+    """Stop the claiming of tasks; what is being worked on goes on.
+
+    \b
+    Examples:
+      pro0 team pause
+      pro0 team pause alpha
+    """
+    context = here(team)
+    teams.pause(context, paused=True)
+    write(f"{context.team.name} is paused: nobody claims a task; go on with: pro0 team unpause")
+
+
+@click.command()
+@named_team
+def unpause(team: str | None) -> None:
+    """Let tasks be claimed again.
+
+    \b
+    Examples:
+      pro0 team unpause
+      pro0 team unpause alpha
+    """
+    context = here(team)
+    teams.pause(context, paused=False)
+    write(f"{context.team.name} goes on")
+
+
+@click.command()
+@named_team
+@click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
+@click.option("--force", is_flag=True, help="End who has not agreed by then, with its whole process tree.")
+@click.option("--reason", default="", help="What the members are told.")
+def stop(team: str | None, timeout: float, force: bool, reason: str) -> None:
+    """Ask every member to shut down, then end the lead.
+
+    From now on nobody claims and nothing starts. A member that works says "not yet" and is asked again when it is
+    free. If somebody stays, exit 4 names who and why, and the team goes on.
+
+    \b
+    Examples:
+      pro0 team stop
+      pro0 team stop alpha --timeout 5 --force
+    """
+    from pro0.engine.launch import ensure_lead
+    from pro0.engine.outcomes import stopped
+
+    context = here(team)
+    name = context.team.name
+    if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
+        write(f"{name} is stopped already")
+        return
+    wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
+    say(f"{name}: asking every member to shut down")
+    ensure_lead(context.team)
+    if wish:
+        stopped(context.team, wish, talk())
+    write(f"{name} is stopped; remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}")
+
+
+@click.command()
+@named_team
+@click.option("--force", is_flag=True, help="End sessions that are still live.")
+def cleanup(team: str | None, force: bool) -> None:
+    """Remove a team that is stopped, and all that was made for it.
+
+    Refused while a session is live, exit 4, naming it. A team that is not there is nothing to clean, exit 0. Work that
+    is not merged is never removed: it is named, exit 7.
+
+    \b
+    Examples:
+      pro0 team cleanup alpha
+      pro0 team cleanup alpha --force
+    """
+    from pro0.engine.cleanup import cleanup as clean
+
+    human_only("clean a team up")
+    name = ids.team_name(team_name(team))
+    done = clean(store(), name, force=force, show=talk())
+    write(done if done is not None else f"nothing to clean: there is no team {name}")

@@ -1,0 +1,169 @@
+"""`pro0 team list`, `status` and `attach`."""
+
+import shlex
+import sys
+import time
+from collections.abc import Callable
+
+import click
+
+from pro0.cli.context import caller, here, named_team, quiet, store
+from pro0.cli.output import json_option, json_text, line, local, name_option, pairs, say, table, write, write_json
+from pro0.errors import EnvironmentMissing, Pro0Error
+from pro0.model.caller import Who
+from pro0.model.runtime import ENDED
+from pro0.ops.context import Context
+from pro0.ops.status import MemberStatus, TeamStatus
+from pro0.ops.status import status as look_at
+
+AGAIN = 1.0
+"""Seconds between two looks of `--watch`."""
+
+
+@click.command("list")
+@json_option
+@name_option
+def list_teams(as_json: bool, output: str | None) -> None:
+    """List all teams of this home.
+
+    --json prints a list of what `team status --json` prints. A team that cannot be read is named on stderr, exit 5.
+
+    \b
+    Examples:
+      pro0 team list
+      pro0 team list -o name
+    """
+    asking, own = caller()
+    names = store().names() if asking.who is Who.HUMAN else [own] if own else []
+    if output == "name":
+        for name in names:
+            write(name)
+        return
+    looks, trouble = _looks([Context(store().team(name), asking) for name in names])
+    if as_json:
+        write_json(looks)
+    elif looks:
+        table(("TEAM", "LEAD", "MEMBERS", "TASKS", "PROJECT"), [_team_row(look) for look in looks])
+    elif not trouble:
+        say("no teams yet; start one: pro0 team start NAME -m w1=shell")
+    for error in trouble[1:]:
+        say(f"pro0: {error.message}")
+    if trouble:
+        raise trouble[0]
+
+
+@click.command()
+@named_team
+@click.option("--watch", is_flag=True, help="Look again every second, until interrupted.")
+@json_option
+def status(team: str | None, watch: bool, as_json: bool) -> None:
+    """Show lead, members, tasks, and what needs you.
+
+    --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, members [{name, agentId, agent,
+    state, task, pid, pane, since, startedAt, unread, note, incarnation}], tasks {status: count} and attention [{what,
+    command}]; with --watch one such line for every change.
+
+    \b
+    Examples:
+      pro0 team status
+      pro0 team status alpha --watch
+      pro0 team status --json | jq -r '.members[].state'
+    """
+    context = here(team)
+    quiet()
+    named = f" -t {context.team.name}" if team else ""
+    if watch:
+        _watch(context, named, as_json=as_json)
+    elif as_json:
+        write_json(look_at(context))
+    else:
+        show(look_at(context), named)
+
+
+@click.command()
+@named_team
+def attach(team: str | None) -> None:
+    """Show the members' panes in this terminal.
+
+    \b
+    Examples:
+      pro0 team attach
+      pro0 team attach alpha
+    """
+    from pro0.cli import attaching
+
+    argv = attaching.command(here(team).team)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise EnvironmentMissing("attaching needs a terminal", code="no_terminal", hint=f"in one: {shlex.join(argv)}")
+    attaching.execute(argv)
+
+
+def show(look: TeamStatus, named: str) -> None:
+    """Print one look at a team; `named` is what commands need to mean this team."""
+    state = look.phase + (", paused" if look.paused else "")
+    lead = f"{look.lead.state} (pid {look.lead.pid})" if look.lead.pid else look.lead.state
+    head = [("team", f"{look.name}, {state}"), ("project", look.project)]
+    pairs([*head, ("mode", f"{look.mode}: {look.mode_reason}"), ("lead", lead), ("tasks", _task_counts(look))])
+    if look.members:
+        write()
+        table(("MEMBER", "AGENT", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"), [_member_row(m) for m in look.members])
+    if look.attention:
+        write("\nneeds you")
+        for need in look.attention:
+            write(f"  {line(need.what)}\n    {need.command}{named}")
+
+
+def _watch(context: Context, named: str, *, as_json: bool) -> None:
+    shown: TeamStatus | None = None
+    print_it: Callable[[TeamStatus], None] = _print_line if as_json else lambda look: show(look, named)
+    while True:
+        look = look_at(context)
+        if look != shown:
+            if sys.stdout.isatty() and not as_json:
+                write("\x1b[H\x1b[2J\x1b[3J", end="")
+            elif shown and not as_json:
+                write()
+            print_it(look)
+            sys.stdout.flush()
+            shown = look
+        time.sleep(AGAIN)
+
+
+def _print_line(look: TeamStatus) -> None:
+    write(json_text(look, indent=0))
+
+
+def _looks(contexts: list[Context]) -> tuple[list[TeamStatus], list[Pro0Error]]:
+    looks: list[TeamStatus] = []
+    trouble: list[Pro0Error] = []
+    for context in contexts:
+        try:
+            looks.append(look_at(context))
+        except Pro0Error as error:
+            trouble.append(error)
+    return looks, trouble
+
+
+def _team_row(look: TeamStatus) -> list[str]:
+    live = sum(member.state not in ENDED for member in look.members)
+    total = sum(count for status, count in look.tasks.items() if status != "ready")
+    done = f"{look.tasks['completed']}/{total}"
+    return [look.name, look.lead.state, f"{live}/{len(look.members)}", done, look.project]
+
+
+def _task_counts(look: TeamStatus) -> str:
+    said = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count]
+    return ", ".join(said) or "none yet"
+
+
+def _member_row(member: MemberStatus) -> list[str]:
+    unread = str(member.unread) if member.unread else ""
+    return [
+        member.agent_id,
+        member.agent,
+        member.state,
+        member.task or "",
+        unread,
+        local(member.since),
+        member.note,
+    ]

@@ -1,0 +1,62 @@
+"""`pro0 team resume`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from pro0 import processes
+from pro0.cli.context import here, named_team
+from pro0.cli.output import say, talk, write
+from pro0.config import load, require_enabled
+from pro0.model.runtime import ENDED, SeatState
+from pro0.model.team import Wish
+from pro0.ops import teams
+from pro0.ops.seats import roster
+from pro0.ops.status import lead_status
+from pro0.store.teams import TeamStore
+
+
+@click.command()
+@named_team
+def resume(team: str | None) -> None:
+    """Let a team run again, adopting every session that lives.
+
+    Beside a live lead it only says so.
+
+    \b
+    Examples:
+      pro0 team resume
+      pro0 team resume alpha
+    """
+    from pro0.engine.launch import ensure_lead
+    from pro0.engine.outcomes import started
+
+    context = here(team)
+    store, name = context.team, context.team.name
+    require_enabled(load(store.paths.home, Path(store.config.read().project), os.environ, {}))
+    lead = lead_status(store.runtime.read())
+    if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
+        write(f"the lead of {name} runs already (pid {lead.pid})")
+        return
+    living = _living(store)
+    teams.resume(context)
+    say(f"{name}: starting its lead")
+    ensure_lead(store)
+    states = started(store, roster(store).live(), talk())
+    lead = lead_status(store.runtime.read())
+    write(f"{name} runs (lead pid {lead.pid}): {_story(states, living)}")
+
+
+def _living(team: TeamStore) -> set[str]:
+    seats = team.runtime.read().seats
+    return {seat.incarnation for seat in seats if seat.guard and processes.alive(seat.guard)}
+
+
+def _story(states: list[SeatState], living: set[str]) -> str:
+    """Return which sessions were adopted, which were started, and which have ended meanwhile."""
+    ended = [state.agent_id for state in states if state.state in ENDED]
+    adopted = [state.agent_id for state in states if state.incarnation in living and state.agent_id not in ended]
+    fresh = [state.agent_id for state in states if state.agent_id not in (*ended, *adopted)]
+    told = (("adopted", adopted), ("started", fresh), ("ended", ended))
+    return "; ".join(f"{word} {', '.join(names)}" for word, names in told if names) or "no members"

@@ -1,0 +1,160 @@
+"""`pro0 team start`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from pro0.cli import project
+from pro0.cli.context import caller, store
+from pro0.cli.output import json_option, say, talk, terminal, write, write_json
+from pro0.config import MODES, Settings, load, require_enabled
+from pro0.errors import BadInput, Pro0Error
+from pro0.model import ids
+from pro0.model.runtime import ENDED
+from pro0.model.task import Draft
+from pro0.model.team import Seat
+from pro0.ops import members, tasks, teams
+from pro0.ops.context import Context
+from pro0.ops.members import SeatDraft
+from pro0.rules import text
+
+LEADS = "no lead agent exists yet; `--lead none` runs a team of members and you"
+
+
+@click.command()
+@click.argument("name")
+@click.argument("prompt", required=False)
+@click.option("-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[:ROLE]", help="A member; repeatable.")
+@click.option("--lead", metavar="AGENT|none", default="none", show_default=True, help="The lead agent.")
+@click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
+@click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
+@click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
+@json_option
+def start(
+    name: str,
+    prompt: str | None,
+    specs: tuple[str, ...],
+    lead: str,
+    titles: tuple[str, ...],
+    mode: str | None,
+    detach: bool,
+    as_json: bool,
+) -> None:
+    """Make a team, start its lead and its members.
+
+    The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
+    shown afterwards; --detach leaves the terminal as it is. --json prints what `team status --json` prints.
+
+    \b
+    Examples:
+      pro0 team start alpha -m w1=shell -m w2=shell
+      pro0 team start beta --detach --mode headless -m "Test Runner=shell" --task "look around"
+    """
+    ids.team_name(name)
+    folder = project.root(Path.cwd().resolve())
+    settings = _settings(folder, mode)
+    drafts = _members(specs, settings.max_teammates)
+    first = [Draft(title=text.title(title)) for title in titles]
+    _no_lead_agent(lead, prompt)
+    context = _make(name, folder, settings, drafts)
+    tasks.create(context, first)
+    _bring_up(context, drafts, settings)
+    _tell(context, as_json=as_json)
+    if not detach and not as_json and terminal():
+        from pro0.cli.attaching import attach
+
+        attach(context.team)
+
+
+def _settings(folder: Path, mode: str | None) -> Settings:
+    settings = load(store().home, folder, os.environ, {"teammateMode": mode})
+    require_enabled(settings)
+    return settings
+
+
+def _members(specs: tuple[str, ...], limit: int) -> list[SeatDraft]:
+    """Return the members as asked for; what is wrong with them is found before anything is made."""
+    drafts = [_draft(spec) for spec in specs]
+    if len(drafts) > limit:
+        raise BadInput(f"{len(drafts)} members are more than {limit}", hint="raise maxTeammates in the settings")
+    agents = [ids.agent_id_from(draft.name) for draft in drafts]
+    for agent in agents:
+        if agents.count(agent) > 1:
+            raise BadInput(f"two members would be called {agent}", hint="names differ by more than case and spaces")
+    for draft in drafts:
+        members.startable(draft)
+    return drafts
+
+
+def _draft(spec: str) -> SeatDraft:
+    name, found, kind = spec.rpartition("=")
+    if not found:
+        raise BadInput(f"{spec!r} names no agent", hint=f"-m {spec or 'w1'}=shell")
+    agent, _, role = kind.partition(":")
+    return SeatDraft(name=name, agent=agent, role=role)
+
+
+def _no_lead_agent(lead: str, prompt: str | None) -> None:
+    if lead != "none":
+        raise BadInput(f"{lead!r} cannot be a lead agent: shell and command members take no instructions", hint=LEADS)
+    if prompt is not None:
+        raise BadInput("nobody here can take a prompt: there are only shell and command members yet", hint=LEADS)
+
+
+def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) -> Context:
+    from pro0.engine.places import choose_mode
+
+    mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal())
+    who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
+    asking, _ = caller()
+    inside = os.environ.get("TMUX", "") if mode == "tmux" else ""
+    home = teams.Home(name=name, project=folder, mode=mode, mode_reason=reason, inside_tmux=inside)
+    context = teams.create(store(), asking, home)
+    say(f"team {name} in {folder}: {who}")
+    say(f"mode {mode}: {reason}")
+    if len(drafts) > 1:
+        say("the members share one checkout: give them tasks that touch different files")
+    return context
+
+
+def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> None:
+    """Start lead and members; a team of which nothing came to life is taken away again."""
+    from pro0.engine.launch import ensure_lead
+    from pro0.engine.outcomes import started
+
+    try:
+        seats: list[Seat] = members.spawn(context, drafts, settings.max_teammates)
+        ensure_lead(context.team)
+        started(context.team, seats, talk())
+    except Pro0Error:
+        _undo(context)
+        raise
+
+
+def _undo(context: Context) -> None:
+    if any(seat.state not in ENDED for seat in context.team.runtime.read().seats):
+        say(f"the team stays, with those who live: pro0 team status -t {context.team.name}")
+        return
+    from pro0.engine.cleanup import cleanup
+
+    try:
+        cleanup(store(), context.team.name, force=True, show=talk())
+        say(f"the team {context.team.name} was taken away again")
+    except Pro0Error as error:
+        say(f"the team {context.team.name} stays: {error.message}")
+
+
+def _tell(context: Context, *, as_json: bool) -> None:
+    from pro0.ops.status import status
+
+    look, name = status(context), context.team.name
+    if as_json:
+        write_json(look)
+        return
+    who = look.members[0].agent_id if look.members else "MEMBER"
+    write(f"{name} runs: {', '.join(f'{m.agent_id} {m.state}' for m in look.members) or 'no members yet'}")
+    write(f"  give work  pro0 task create \"what to do\" --run 'make' -t {name}")
+    write(f"  watch      pro0 team attach -t {name}   or: pro0 team status --watch -t {name}")
+    write(f'  message    pro0 send {who} "hello" -t {name}')
+    write(f"  stop       pro0 team stop -t {name}, then: pro0 team cleanup {name}")
