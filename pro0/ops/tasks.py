@@ -38,9 +38,12 @@ def create(context: Context, drafts: Iterable[Draft]) -> list[Task]:
     """Add tasks, all or none; their dependencies may name each other by key."""
     drafts = [_known_assignee(context, draft) for draft in drafts]
     with context.team.require().tasks.change("create tasks") as change:
-        change.value, made = changes.create(change.value, drafts, context.caller, context.now())
+        change.value, made = changes.create(change.value, drafts, context.caller, context.now(), context.new_id)
+        owes = bool(change.value.outbox)
     for task in made:
         _log(context, "create", task)
+    if owes:
+        settle_debts(context)
     return made
 
 
@@ -120,7 +123,7 @@ def delete(context: Context, id: str, *, force: bool = False) -> Task:
 
     def edit(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
-        return changes.delete(tasks, gone.id, force=force, now=context.now()), gone
+        return changes.delete(tasks, gone.id, context.caller, force=force, now=context.now()), gone
 
     return _edit(context, "delete", edit)
 

@@ -10,10 +10,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Refused
-from pro0.model.caller import THE_LEAD, Caller, Who
+from pro0.model.caller import IN_CHARGE, THE_LEAD, Caller, Who
 from pro0.model.ids import task_id
 from pro0.model.message import Notice
-from pro0.model.task import SETTLED, Awaiting, Changes, Draft, Entry, Status, Task, TaskList, Wait
+from pro0.model.task import SETTLED, Awaiting, Changes, Draft, Entry, Kind, Status, Task, TaskList, Wait
 from pro0.rules import graph, lifecycle, text
 from pro0.rules.board import Board, settling, why_not_ready
 from pro0.rules.lifecycle import Act, Request
@@ -46,11 +46,11 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
 
 def assign(tasks: TaskList, id: str, request: Request, notice_id: str) -> tuple[TaskList, Task]:
     """Reserve a pending task for one member, and owe that member one message (rulings 2, assign)."""
+    if find(tasks, id).type is Kind.EPIC:
+        raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
     changed, task = act(tasks, id, request)
-    if not request.assignee:
-        return changed, task
-    content = f"{task.id} is assigned to you: {task.title}"
-    return _owe(changed, request.caller, [(request.assignee, notice_id, content)]), task
+    notices = [_assigned(task, request.assignee, notice_id)] if request.assignee else []
+    return _owe(changed, request.caller, notices), task
 
 
 def cancel(tasks: TaskList, id: str, request: Request, new_id: Callable[[], str]) -> tuple[TaskList, Task]:
@@ -72,7 +72,9 @@ def free(tasks: TaskList, agent_id: str, incarnation: str, how: str, now: dateti
     return _with(tasks, [lifecycle.advance(task, request) for task in held]) if held else tasks
 
 
-def create(tasks: TaskList, drafts: Iterable[Draft], caller: Caller, now: datetime) -> tuple[TaskList, list[Task]]:
+def create(
+    tasks: TaskList, drafts: Iterable[Draft], caller: Caller, now: datetime, new_id: Callable[[], str]
+) -> tuple[TaskList, list[Task]]:
     """Add tasks, all or none; raises NotFound for an unknown reference and Refused for a cycle (rulings 2.6)."""
     drafts = list(drafts)
     ids = {f"task-{tasks.next_id + index}": draft for index, draft in enumerate(drafts)}
@@ -81,7 +83,8 @@ def create(tasks: TaskList, drafts: Iterable[Draft], caller: Caller, now: dateti
     new = [_made(id, draft, keys, known, caller, now) for id, draft in ids.items()]
     changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
     _acyclic(changed)
-    return changed, new
+    notices = [_assigned(task, task.assignee, new_id()) for task in new if task.assignee]
+    return _owe(changed, caller, notices), new
 
 
 def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: datetime) -> tuple[TaskList, Task]:
@@ -90,7 +93,8 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     if before.status in SETTLED:
         raise Refused(f"{id} is {before.status}: its fields stay as they are", hint=f"pro0 task reopen {id}")
     known = {task.id for task in tasks.tasks}
-    after = _gated(_fields(before, changes, known), caller, now, new=changes.run not in (None, before.run))
+    after = _fields(before, changes, known)
+    after = _gated(after, caller, now, new=after.run != before.run)
     if changes.run is not None and caller.who is Who.HUMAN:
         after = _agreed(after)
     if after == before:
@@ -102,9 +106,11 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     return changed, after
 
 
-def delete(tasks: TaskList, id: str, *, force: bool, now: datetime) -> TaskList:
+def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: datetime) -> TaskList:
     """Remove a task; others that name it are changed only with `force` (rulings 2.6)."""
     gone = find(tasks, id)
+    if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
+        raise Refused(f"{id} is gated: only a human may delete it", code="not_allowed")
     if gone.claim and not force:
         raise Refused(f"{id} is claimed by {gone.claim.agent_id}", hint=f"cancel it first: pro0 task cancel {id}")
     users = [task for task in tasks.tasks if id in task.dependencies or task.parent == id]
@@ -153,6 +159,10 @@ def _owe(tasks: TaskList, caller: Caller, notices: Iterable[tuple[str, str, str]
     return replace(tasks, outbox=(*tasks.outbox, *owed))
 
 
+def _assigned(task: Task, to: str, notice_id: str) -> tuple[str, str, str]:
+    return to, notice_id, f"{task.id} is assigned to you: {task.title}"
+
+
 def _keys(ids: dict[str, Draft]) -> dict[str, str]:
     keys: dict[str, str] = {}
     for id, draft in ids.items():
@@ -177,11 +187,17 @@ def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: 
         parent=_resolve(draft.parent, keys, known) if draft.parent else None,
         dependencies=_dependencies(id, [_resolve(name, keys, known) for name in draft.blocked_by]),
         priority=_priority(draft.priority),
-        assignee=draft.assignee,
+        assignee=_reserved(draft.assignee, caller),
         created_at=now,
         created_by=caller.agent_id,
     )
     return _noted(_gated(task, caller, now, new=task.run is not None), "create", caller, now)
+
+
+def _reserved(assignee: str | None, caller: Caller) -> str | None:
+    if assignee and caller.who not in IN_CHARGE:
+        raise Refused(f"{caller.agent_id} may not assign tasks: only human or lead agent may", code="not_allowed")
+    return assignee
 
 
 def _resolve(name: str, keys: dict[str, str], known: set[str]) -> str:
@@ -230,16 +246,21 @@ def _gated(task: Task, caller: Caller, now: datetime, *, new: bool) -> Task:
     """Hold a new command that an agent made until a human agrees to its exact text (rulings 2.9)."""
     if not new or caller.who is Who.HUMAN:
         return task
-    if task.claim:
-        raise Refused(f"{task.id} is being worked on: its command stays as it is", code="not_allowed")
+    if task.claim or (task.awaiting and not _held(task)):
+        now_is = "waits for a human" if task.awaiting else "is being worked on"
+        raise Refused(f"{task.id} {now_is}: its command stays as it is", code="not_allowed")
     wait = Wait(kind=Awaiting.ESCALATION, since=now, by=caller.agent_id, reason=AGENT_COMMAND)
     return replace(task, awaiting=wait)
 
 
 def _agreed(task: Task) -> Task:
     """Lift that hold: a human has set the command, which is to agree to its exact text."""
-    held = task.awaiting is not None and task.awaiting.reason == AGENT_COMMAND
-    return replace(task, awaiting=None) if held else task
+    return replace(task, awaiting=None) if _held(task) else task
+
+
+def _held(task: Task) -> bool:
+    wait = task.awaiting
+    return wait is not None and wait.kind is Awaiting.ESCALATION and wait.reason == AGENT_COMMAND
 
 
 def _noted(task: Task, what: str, caller: Caller, now: datetime, note: str = "") -> Task:
