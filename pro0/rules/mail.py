@@ -39,14 +39,16 @@ def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
 
 
 def overflow(box: Mailbox) -> tuple[Mailbox, tuple[Message, ...]]:
-    """Split off the older half of a head that is over a limit; a head within it is returned whole, with nothing."""
-    size = sum(len(message.content) for message in box.messages)
-    within = len(box.messages) <= HEAD_COUNT and size <= HEAD_BYTES
-    if within or len(box.messages) == 1:
+    """Split off the older half, or more, of a head that is over a limit; a head within it is returned with nothing."""
+    sizes = [len(message.content.encode()) for message in box.messages]
+    if len(sizes) <= HEAD_COUNT and sum(sizes) <= HEAD_BYTES:
         return box, ()
-    middle = len(box.messages) // 2
-    kept = replace(box, sealed=box.sealed + 1, messages=box.messages[middle:])
-    return kept, box.messages[:middle]
+    cut = len(sizes) // 2
+    while cut < len(sizes) - 1 and sum(sizes[cut:]) > HEAD_BYTES:
+        cut += 1
+    if not cut:
+        return box, ()
+    return replace(box, sealed=box.sealed + 1, messages=box.messages[cut:]), box.messages[:cut]
 
 
 def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple[Mailbox, list[Delivery]]:
@@ -63,7 +65,8 @@ def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple
 
 
 def acknowledge(box: Mailbox, seq: int) -> Mailbox:
-    """Mark everything up to `seq` as read; going back is impossible."""
+    """Mark everything up to `seq` as read; going back is impossible, and so is reading what is yet to come."""
+    seq = min(seq, box.next_seq - 1)
     if seq <= box.acked:
         return box
     marked = tuple(_read(message, seq) for message in box.messages)
