@@ -195,7 +195,7 @@ def _spawning(context: Context, wanted: Wanted) -> None:
 def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
     known = Roster(context.team.name, wanted, context.team.runtime.read())
     agent_id = ids.agent_id_from(draft.name)
-    _startable(draft)
+    startable(draft)
     same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not known.ended(same.agent_id):
         raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
@@ -215,7 +215,8 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     return with_seat(wanted, seat), seat
 
 
-def _startable(draft: SeatDraft) -> None:
+def startable(draft: SeatDraft) -> None:
+    """Raise BadInput for an unknown agent, a `command` without a program, a program for another agent."""
     adapter_named(draft.agent)
     if draft.agent == "command" and not draft.argv:
         raise BadInput(

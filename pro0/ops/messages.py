@@ -55,9 +55,11 @@ def broadcast(context: Context, content: str) -> list[Message]:
 @operation("message.inbox", PEOPLE_AND_AGENTS)
 def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     """Give out the unread messages of the caller; acknowledged by the next call, or at once (rulings 3.4)."""
+    # A human has no incarnation that ends: a call that was never shown must not count as read by the next one.
+    reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
     letters: list[Letter] = []
     for address in addresses(context.team, context.caller):
-        given = context.team.mailbox(address).hand_out(context.caller.incarnation, acknowledge=acknowledge)
+        given = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge)
         letters += [Letter(address, delivery.message, delivery.again) for delivery in given]
     return sorted(letters, key=lambda letter: (letter.message.timestamp, letter.message.seq))
 

@@ -192,7 +192,13 @@ def _somebody_can(known: Roster, board: Board) -> bool:
 
 def _left(board: Board, tasks: list[Task]) -> list[str]:
     return [
-        f"{task.id} {task.status.value.replace('_', ' ')}: {why_not_ready(board, task) or 'is ready, nobody takes it'}"
+        f"{task.id} {task.status.value.replace('_', ' ')}: {_why_left(board, task)}"
         for task in tasks
         if task.type is not Kind.EPIC
     ]
+
+
+def _why_left(board: Board, task: Task) -> str:
+    if task.status is Status.FAILED:
+        return task.closed_reason or "no reason was given"
+    return why_not_ready(board, task) or "is ready, nobody takes it"
