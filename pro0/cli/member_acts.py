@@ -7,7 +7,7 @@ import click
 
 from pro0.agents import AGENTS
 from pro0.cli.context import here, team_option
-from pro0.cli.output import talk, write
+from pro0.cli.output import live, talk, write
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
@@ -114,8 +114,11 @@ def _started(context: Context, seats: list[Seat]) -> None:
     from pro0.engine.launch import ensure_lead
     from pro0.engine.outcomes import started
 
-    ensure_lead(context.team)
-    for state in started(context.team, seats, talk()):
+    with live() as show:
+        show(f"starting {', '.join(seat.agent_id for seat in seats)}")
+        ensure_lead(context.team)
+        states = started(context.team, seats, show)
+    for state in states:
         pid = f" (pid {state.agent.pid})" if state.agent else ""
         write(f"{state.agent_id} is {state.state}{pid}")
 

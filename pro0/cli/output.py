@@ -4,7 +4,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 
 import click
@@ -120,17 +121,22 @@ def talk() -> Callable[[str], None]:
     return show
 
 
-def live() -> Callable[[str], None]:
-    """Return a function that keeps one line of progress on a terminal, and says nothing off a terminal."""
+@contextmanager
+def live() -> Iterator[Callable[[str], None]]:
+    """Give a function that keeps one line of progress on a terminal, gone at the end; off a terminal it is silent."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        return lambda _text: None
+        yield lambda _text: None
+        return
 
     def show(text: str) -> None:
         columns = shutil.get_terminal_size().columns
         sys.stderr.write("\r\x1b[K" + _cut(line(text), columns - 1))
         sys.stderr.flush()
 
-    return show
+    try:
+        yield show
+    finally:
+        show("")
 
 
 def terminal() -> bool:

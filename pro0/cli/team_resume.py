@@ -7,7 +7,7 @@ import click
 
 from pro0 import processes
 from pro0.cli.context import here, named_team
-from pro0.cli.output import say, talk, write
+from pro0.cli.output import live, write
 from pro0.config import load, require_enabled
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Wish
@@ -41,9 +41,10 @@ def resume(team: str | None) -> None:
         return
     living = _living(store)
     teams.resume(context)
-    say(f"{name}: starting its lead")
-    ensure_lead(store)
-    states = started(store, roster(store).live(), talk())
+    with live() as show:
+        show(f"{name}: starting its lead")
+        ensure_lead(store)
+        states = started(store, roster(store).live(), show)
     lead = lead_status(store.runtime.read())
     write(f"{name} runs (lead pid {lead.pid}): {_story(states, living)}")
 

@@ -7,7 +7,7 @@ import click
 
 from pro0.cli import project
 from pro0.cli.context import caller, store
-from pro0.cli.output import json_option, say, talk, terminal, write, write_json
+from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import MODES, Settings, load, require_enabled
 from pro0.errors import BadInput, Pro0Error
 from pro0.model import ids
@@ -125,8 +125,10 @@ def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> 
 
     try:
         seats: list[Seat] = members.spawn(context, drafts, settings.max_teammates)
-        ensure_lead(context.team)
-        started(context.team, seats, talk())
+        with live() as show:
+            show("starting the lead")
+            ensure_lead(context.team)
+            started(context.team, seats, show)
     except Pro0Error:
         _undo(context)
         raise

@@ -42,16 +42,13 @@ def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
 
 def _until_it_stands(context: Context, timeout: float | None) -> Progress:
     deadline = None if timeout is None else time.monotonic() + timeout
-    show = live()
-    try:
+    with live() as show:
         while (result := progress(context)).moving:
             left = LOOK if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 break
             show(_counts(result))
             time.sleep(min(LOOK, left))
-    finally:
-        show("")
     return result
 
 
@@ -72,7 +69,9 @@ def _conclude(team: str, result: Progress, timeout: float | None) -> None:
         raise TimedOut(f"{team} still works after {timeout:g} s; {left} tasks are left")
     if result.outcome is Outcome.SOMETHING_FAILED:
         hint = "pro0 task list --status failed"
-        raise Pro0Error(f"{team} is through, but {left} tasks failed or cannot go on", code="work_failed", hint=hint)
+        raise Pro0Error(
+            f"{team} is through: of {left} tasks that are left some have failed", code="work_failed", hint=hint
+        )
     if result.outcome is Outcome.WAITS:
         hint = f"see what needs you: pro0 team status -t {team}"
         raise Refused(f"{left} tasks of {team} wait for a human or for a member", code="waits", hint=hint)
