@@ -18,8 +18,9 @@ from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
 from pro0.rules.supervision import decide
 from pro0.store.lease import Lease
+from pro0.store.paths import CONCERNS_THE_LEAD
 from pro0.store.teams import TeamStore
-from pro0.store.watch import FOR_THE_LEAD, Watch
+from pro0.store.watch import Watch
 
 RESCAN = 2.0
 """Seconds until the lead looks even when nothing was heard: changes can be missed on network file systems."""
@@ -53,7 +54,7 @@ class Lead:
         """Go round until the work is over; the sessions go on when only this process ends."""
         self._sign_in()
         paths = self._team.paths
-        watch = Watch([paths.team, paths.tasks, paths.mailboxes], FOR_THE_LEAD)
+        watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_THE_LEAD)
         with self._signals(), self._selector(watch) as selector:
             try:
                 while not self._asked_to_end:

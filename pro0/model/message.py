@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from pro0.model.stored import Document, Stored
+from pro0.model.stored import Document, Stored, written
 
 BODY_LIMIT = 256 * 1024
 """Bytes of UTF-8 in one message body; more is refused with exit 2."""
@@ -29,7 +29,7 @@ class Message(Stored, frozen=True):
     type: MessageType
     content: str
     timestamp: datetime
-    read: bool = False
+    read: bool = written(False)
     in_reply_to: str | None = None
 
 

@@ -1,14 +1,22 @@
 """The base of everything that is written to disk."""
 
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """A frozen value with camelCase keys on disk; an unknown key is an error, never dropped in silence."""
+
+
+def written(default: T) -> T:
+    """Return a field whose default is written out too: a key that readers of the file rely on (the PRD's schema)."""
+    return msgspec.field(default_factory=lambda: default)
 
 
 class Document(Stored, frozen=True, kw_only=True, rename="camel", omit_defaults=False, forbid_unknown_fields=True):

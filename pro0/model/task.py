@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from pro0.model.message import Notice
-from pro0.model.stored import Document, Stored
+from pro0.model.stored import Document, Stored, written
 
 
 class Status(StrEnum):
@@ -91,17 +91,17 @@ class Task(Stored, frozen=True):
 
     id: str
     title: str = ""
-    description: str = ""
+    description: str = written("")
     type: Kind = Kind.TASK
     acceptance: str = ""
     labels: tuple[str, ...] = ()
     run: str | None = None
     timeout: float | None = None
     parent: str | None = None
-    dependencies: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = written(())
     priority: int = 2
     role: str | None = None
-    status: Status = Status.PENDING
+    status: Status = written(Status.PENDING)
     requires: Gate | None = None
     awaiting: Wait | None = None
     assignee: str | None = None

@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from pro0.model.stored import Document, Stored
+from pro0.model.stored import Document, Stored, written
 
 
 class Member(Stored, frozen=True):
@@ -11,9 +11,9 @@ class Member(Stored, frozen=True):
 
     name: str
     agent_id: str
-    category: str = ""
-    session_id: str = ""
-    spawned_at: datetime | None = None
+    category: str = written("")
+    session_id: str = written("")
+    spawned_at: datetime | None = written(None)
     agent: str = ""
 
 

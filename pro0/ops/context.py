@@ -12,9 +12,10 @@ import msgspec
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
-from pro0.model.ids import LEAD, NAME
+from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED
 from pro0.processes.arguments import ancestor_arguments
+from pro0.store.paths import launched
 from pro0.store.teams import Store, TeamStore
 
 P = ParamSpec("P")
@@ -108,14 +109,12 @@ def _same(member_of: str | None, home: Path) -> bool:
 
 def _guarded(arguments: list[str], home: Path) -> tuple[Caller, str] | None:
     """Return the member whose guard has these arguments, if it is a guard of this home."""
-    if not arguments:
+    found = launched(home, arguments[-1]) if arguments else None
+    if found is None:
         return None
-    launch = Path(arguments[-1])
-    team, teams = launch.parent.parent, launch.parent.parent.parent
-    if launch.suffix != ".json" or not NAME.fullmatch(team.name) or not _same(str(teams), home / "teams"):
-        return None
-    report = Store(home).team(team.name).report(launch.name.partition(".")[0])
-    return (_member(report.agent_id, report.incarnation), team.name) if report else None
+    team, incarnation = found
+    report = Store(home).team(team).report(incarnation)
+    return (_member(report.agent_id, report.incarnation), team) if report else None
 
 
 def _permit(context: Context, operation: Operation) -> None:

@@ -14,7 +14,8 @@ from pro0.ops.context import Context
 from pro0.ops.members import task_identity
 from pro0.shell_agent.command import Ending, Running
 from pro0.shell_agent.voice import Voice
-from pro0.store.watch import FOR_A_MEMBER, Watch
+from pro0.store.paths import CONCERNS_A_MEMBER
+from pro0.store.watch import Watch
 
 
 class ShellAgent:
@@ -54,7 +55,7 @@ class ShellAgent:
     @contextmanager
     def _watching(self) -> Iterator[Watch]:
         paths = self._context.team.paths
-        watch = Watch([paths.tasks, paths.mailbox(self._context.caller.agent_id), paths.team], FOR_A_MEMBER)
+        watch = Watch([paths.tasks, paths.mailbox(self._context.caller.agent_id), paths.team], CONCERNS_A_MEMBER)
         try:
             yield watch
         finally:

@@ -2,26 +2,35 @@
 
 Everything goes through an open folder, never through a path: a folder that was renamed away takes late writes with it,
 so a write after a cleanup brings nothing back (rulings 3.10).
+
+Every guard imports this before it starts its agent: pathlib and contextlib would be half of what that takes.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEMPORARY = ".tmp-"
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 
-@contextmanager
-def folder(path: Path) -> Iterator[int]:
+class folder:  # noqa: N801 - used as a function
     """Open a folder that is not a symbolic link; FileNotFoundError when it is not there."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> int:
+        self._descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> None:
@@ -38,8 +47,10 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
             os.close(descriptor)
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
-        with suppress(OSError):
+        try:
             os.unlink(temporary, dir_fd=folder)
+        except OSError:
+            pass
         raise
     if durable:
         os.fsync(folder)

@@ -18,6 +18,10 @@ LEAD_LOG = "lead.jsonl"
 LEAD_ERRORS = "lead.err"
 LOCK = ".lock"
 LEASE = "lead.lock"
+CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
+"""The names of the files whose change concerns a member, as a pattern."""
+CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{CONFIG})(?!\.).*\.json"
+"""The names of the files whose change concerns the lead: all but those that it alone writes."""
 TRASH = ".trash-"
 NEW = ".new-"
 
@@ -69,3 +73,13 @@ def segment(number: int) -> str:
 
 
 ARCHIVE = "archive"
+
+
+def launched(home: Path, argument: str) -> tuple[str, str] | None:
+    """Return team and incarnation when this is the path of a launch file of this home, as guards are given."""
+    launch = Path(argument)
+    team, suffix = launch.parent.parent, ".start.json"
+    ours = os.path.realpath(team.parent) == os.path.realpath(home / "teams")
+    if not ours or not launch.name.endswith(suffix) or not ids.NAME.fullmatch(team.name):
+        return None
+    return team.name, launch.name.removesuffix(suffix)

@@ -9,18 +9,11 @@ from pathlib import Path
 
 from watchfiles import Change, DefaultFilter, watch
 
-from pro0.store.paths import CONFIG, MESSAGES, RUNTIME, TASKS, WANTED
-
-FOR_A_MEMBER = re.compile(rf"(?:{TASKS}|{MESSAGES}|{WANTED})")
-"""File names whose change concerns a member."""
-FOR_THE_LEAD = re.compile(rf"(?!{RUNTIME}|{CONFIG})(?!\.).*\.json")
-"""File names whose change concerns the lead: all but those that it alone writes."""
-
 
 class _Named(DefaultFilter):
-    def __init__(self, names: re.Pattern[str]) -> None:
+    def __init__(self, names: str) -> None:
         super().__init__()
-        self._names = names
+        self._names = re.compile(names)
 
     def __call__(self, _change: Change, path: str) -> bool:
         name = os.path.basename(path)  # noqa: PTH119 - called for every change, a Path costs ten times as much
@@ -28,9 +21,9 @@ class _Named(DefaultFilter):
 
 
 class Watch:
-    """Tells that a file of such a name changed below some folders; `close` ends its thread."""
+    """Tells that a file whose name fits a pattern changed below some folders; `close` ends its thread."""
 
-    def __init__(self, folders: Iterable[Path], names: re.Pattern[str]) -> None:
+    def __init__(self, folders: Iterable[Path], names: str) -> None:
         self._names = names
         self._readable, self._writable = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
         self._stop = threading.Event()

@@ -219,7 +219,7 @@ def test_a_guard_imports_almost_nothing() -> None:
     """Beside pro0's write path, whose imports are its own affair. Each further module is paid fifty times over."""
     bare = imported("os")
     assert imported("pro0.guard.run") - bare == (START | imported("pro0.store.atomic")) - bare
-    assert len(imported("pro0.guard.run") - bare) <= 46
+    assert len(imported("pro0.guard.run") - bare) <= 18
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere psutil is needed")
