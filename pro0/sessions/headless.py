@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 from pro0 import processes
 from pro0.errors import EnvironmentMissing, Refused
@@ -19,8 +20,6 @@ PATIENCE = 5.0
 """Seconds that guards get to end when the bring-up they belong to failed."""
 
 _TAIL = 65536
-_CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
-"""The guards that this process started: it must fetch their ends, whichever Headless object opened them."""
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
@@ -42,12 +41,14 @@ class Headless:
             except OSError as error:
                 _undo(started)
                 raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error}") from None
-        _CHILDREN.update((guard.pid, guard) for guard in started)
-        return tuple(map(_handle, openings, started))
+        handles = tuple(map(_handle, openings, started))
+        for guard in started:
+            # Fetches the guard's end the moment it comes: no zombie, whoever asks or does not ask.
+            Thread(target=guard.wait, name=f"end of {guard.pid}", daemon=True).start()
+        return handles
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose guard still runs."""
-        _reap()
         return frozenset(handle.incarnation for handle in handles if processes.alive(_guard(handle)))
 
     def peek(self, handle: Handle, lines: int) -> str:
@@ -68,16 +69,14 @@ class Headless:
     def close(self, handle: Handle) -> None:
         """Tell the guard, when it still runs, that its place is gone: HUP, as a terminal does."""
         processes.signal_process(_guard(handle), signal.SIGHUP)
-        _reap()
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
         """Return how to follow the logs, empty when there is none."""
         logs = tuple(handle.log for handle in handles if handle.backend == self.name)
         return ("tail", "-F", *logs) if logs else ()
 
-    def dismantle(self, place: Place) -> None:  # noqa: ARG002
+    def dismantle(self, place: Place) -> None:
         """Remove nothing, since nothing was made for the whole team."""
-        _reap()
 
 
 def plain(text: str) -> str:
@@ -120,12 +119,6 @@ def _handle(opening: Opening, guard: subprocess.Popen[bytes]) -> Handle:
 def _guard(handle: Handle) -> Process:
     start, _, boot_id = handle.server_start.partition(" ")
     return Process(pid=handle.pid, start=start, boot_id=boot_id)
-
-
-def _reap() -> None:
-    for pid, guard in list(_CHILDREN.items()):
-        if guard.poll() is not None:
-            del _CHILDREN[pid]
 
 
 def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:
