@@ -22,19 +22,39 @@ FOLDER_MODE = 0o700
 class folder:  # noqa: N801 - used as a function
     """Open a folder that is not a symbolic link; FileNotFoundError when it is not there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str, within: int | None = None) -> None:
         self._path = path
+        self._within = within
 
     def __enter__(self) -> int:
-        self._descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._descriptor = os.open(self._path, flags, dir_fd=self._within)
         return self._descriptor
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
 
+def subfolder(parent: int, name: str) -> folder:
+    """Open a folder of an open folder, making it if need be; what is above is never made again."""
+    try:
+        os.mkdir(name, FOLDER_MODE, dir_fd=parent)
+    except FileExistsError:
+        pass
+    return folder(name, parent)
+
+
+def sync(path: Path) -> None:
+    """Make sure that what was made, renamed or removed in a folder stays so."""
+    with folder(path) as descriptor:
+        os.fsync(descriptor)
+
+
 def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace one file whole: afterwards it holds `data`, or, on any error, what it held before."""
+    """Replace one file whole: afterwards it holds `data`, or, on an error, what it held before.
+
+    One error comes later, and says so: the file is replaced, but whether that would outlive a power failure is unknown.
+    """
     temporary = f"{TEMPORARY}{os.urandom(16).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, FILE_MODE, dir_fd=folder)
@@ -53,7 +73,10 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
             pass
         raise
     if durable:
-        os.fsync(folder)
+        try:
+            os.fsync(folder)
+        except OSError as error:
+            raise OSError(error.errno, f"{error.strerror}, after the change: it may be lost again") from error
 
 
 def read(folder: int, name: str, limit: int) -> bytes:

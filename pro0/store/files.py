@@ -10,7 +10,7 @@ from typing import Generic, NoReturn, TypeVar, cast
 
 import msgspec
 
-from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, StoreError
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.store import atomic
 from pro0.store.lock import locked
@@ -54,10 +54,24 @@ class File(Generic[T]):
             if change.value is not before:
                 self._save(folder, change.value)
 
+    def find(self) -> T | None:
+        """Return the document, or None when the file or its folder is not there."""
+        with self._translated(), suppress(FileNotFoundError), atomic.folder(self.folder) as folder:
+            return self._decoded(atomic.read(folder, self._name, SIZE_LIMIT))
+        return None
+
     def create(self, value: T) -> None:
         """Write the document for the first time, into a folder that nobody else knows of yet."""
         with self._translated(), atomic.folder(self.folder) as folder:
             self._save(folder, value)
+
+    def create_once(self, value: T, why: str) -> None:
+        """Write the document under the lock, unless it is there already."""
+        with self._translated(), locked(self.folder, why) as folder:
+            try:
+                os.stat(self._name, dir_fd=folder, follow_symlinks=False)
+            except FileNotFoundError:
+                self._save(folder, value)
 
     def _load(self, folder: int) -> T:
         try:
@@ -66,6 +80,9 @@ class File(Generic[T]):
             if self._absent:
                 return self._absent()
             raise StoreError(f"{self.path} is missing", code="store_corrupt", hint="pro0 doctor") from None
+        return self._decoded(data)
+
+    def _decoded(self, data: bytes) -> T:
         try:
             return cast("T", decoder(self._kind).decode(data))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -74,7 +91,11 @@ class File(Generic[T]):
     def _save(self, folder: int, value: T) -> None:
         if value.schema_version > SCHEMA_VERSION:
             raise _newer(self.path, value.schema_version)
-        atomic.replace(folder, self._name, encode(msgspec.structs.replace(value, revision=value.revision + 1)))
+        data = encode(msgspec.structs.replace(value, revision=value.revision + 1))
+        if len(data) > SIZE_LIMIT:
+            why = f"it would have {len(data)} bytes, more than {SIZE_LIMIT}"
+            raise StoreError(f"{self.path} is full: {why}", code="too_large", hint="nothing was changed")
+        atomic.replace(folder, self._name, data)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -85,8 +106,11 @@ class File(Generic[T]):
 
 
 def encode(value: msgspec.Struct) -> bytes:
-    """Return a value as JSON that people can read."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+    """Return a value as JSON that people can read; raises BadInput for text that is not Unicode."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+    except UnicodeEncodeError:
+        raise BadInput("a text is not valid Unicode", hint="it holds a lone surrogate; pass UTF-8") from None
 
 
 @cache
@@ -97,18 +121,22 @@ def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
 
 def translate(error: OSError, path: Path) -> NoReturn:
     """Raise what an operating system's error means for a person."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR) and (link := _link(path)):
+        raise EnvironmentMissing(f"{link} is a symbolic link, which is not followed", code="unsafe_path") from None
     if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
         raise NotFound(f"{path.parent} is not there") from None
-    if error.errno == errno.ELOOP:
-        raise EnvironmentMissing(f"{path} is a symbolic link, which is not followed", code="unsafe_path") from None
     name = errno.errorcode.get(error.errno or 0, "")
     why = f"{error.strerror} ({name})" if error.strerror else str(error)
     raise StoreError(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno or 0)) from error
 
 
+def _link(path: Path) -> Path | None:
+    return next((place for place in (path, path.parent) if place.is_symlink()), None)
+
+
 _MENDS = {
-    errno.ENOSPC: "free some space; nothing was changed",
-    errno.EDQUOT: "free some of your quota; nothing was changed",
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some of your quota",
     errno.EROFS: "the file system is read-only; choose another PRO0_HOME",
     errno.EACCES: "look at its owner and mode; pro0 needs a folder of your own",
     errno.ENOLCK: "this file system has no locks; choose another PRO0_HOME",
@@ -148,6 +176,13 @@ def make_folder(path: Path) -> None:
     for folder in reversed(missing):
         with suppress(FileExistsError), _raised(folder):
             folder.mkdir(mode=atomic.FOLDER_MODE)
+            atomic.sync(folder.parent)
+
+
+def add_folder(path: Path) -> None:
+    """Make one folder in a folder that is there; raises NotFound when that is gone: it is never brought back."""
+    with _raised(path), atomic.folder(path.parent) as parent, atomic.subfolder(parent, path.name):
+        os.fsync(parent)
 
 
 @contextmanager

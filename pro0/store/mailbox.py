@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from pro0.errors import NotFound
+from pro0.errors import NotFound, StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
-from pro0.store.files import File, make_folder
+from pro0.store import atomic
+from pro0.store.files import File, add_folder, encode
 from pro0.store.paths import ARCHIVE, MESSAGES, segment
 
 
@@ -25,16 +26,16 @@ class Box:
 
     def make(self) -> None:
         """Make an empty mailbox; one that is there is kept."""
-        make_folder(self.folder)
+        add_folder(self.folder)
         if not self.exists():
-            self.head.create(Mailbox(agent_id=self.agent_id))
+            self.head.create_once(Mailbox(agent_id=self.agent_id), f"make the mailbox of {self.agent_id}")
 
     def post(self, notice: Notice, now: datetime) -> Message:
         """Append a message and return it as stored; raises NotFound when the mailbox is gone."""
         with self.head.change(f"send to {self.agent_id}") as change:
             box, sealed = mail.overflow(mail.post(change.value, notice, now))
             if sealed:
-                self._seal(box.sealed, sealed)
+                _seal(change.folder, box.sealed, sealed)
             change.value = box
         found = next((message for message in (*sealed, *box.messages) if message.id == notice.id), None)
         if found is None:
@@ -59,20 +60,25 @@ class Box:
     def since(self, box: Mailbox, seq: int) -> Iterator[Message]:
         """Yield the messages after `seq` in order, from the sealed segments and the head."""
         for number in range(self._first_segment(box, seq), box.sealed + 1):
-            yield from (message for message in self._segment(number).read().messages if message.seq > seq)
+            yield from (message for message in self._sealed(number) if message.seq > seq)
         yield from (message for message in box.messages if message.seq > seq)
 
     def _first_segment(self, box: Mailbox, seq: int) -> int:
         oldest = box.messages[0].seq if box.messages else box.next_seq
         number = box.sealed
         while number >= 1 and oldest > seq + 1:
-            oldest = self._segment(number).read().messages[0].seq
+            oldest = self._sealed(number)[0].seq
             number -= 1
         return number + 1
 
-    def _seal(self, number: int, messages: tuple[Message, ...]) -> None:
-        make_folder(self.folder / ARCHIVE)
-        self._segment(number).create(Segment(messages=messages))
+    def _sealed(self, number: int) -> tuple[Message, ...]:
+        file = File(self.folder / ARCHIVE, segment(number), Segment)
+        messages = file.read().messages
+        if not messages:
+            raise StoreError(f"{file.path} is corrupt: it holds no message", code="store_corrupt", hint="pro0 doctor")
+        return messages
 
-    def _segment(self, number: int) -> File[Segment]:
-        return File(self.folder / ARCHIVE, segment(number), Segment)
+
+def _seal(folder: int, number: int, messages: tuple[Message, ...]) -> None:
+    with atomic.subfolder(folder, ARCHIVE) as archive:
+        atomic.replace(archive, segment(number), encode(Segment(revision=1, messages=messages)))

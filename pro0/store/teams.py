@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import cast
 
 import msgspec
 
@@ -17,7 +16,7 @@ from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import TeamConfig, Wanted
 from pro0.store import atomic
-from pro0.store.files import SIZE_LIMIT, File, decoder, make_folder, translate
+from pro0.store.files import File, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import COMMENTS, CONFIG, EVENTS, NEW, RUNTIME, TASKS, TRASH, WANTED, TeamPaths
@@ -54,10 +53,7 @@ class TeamStore:
 
     def report(self, incarnation: str) -> Report | None:
         """Return what a guard says of its session, or None as long as it has said nothing."""
-        with suppress(FileNotFoundError, NotADirectoryError), atomic.folder(self.paths.sessions) as folder:
-            data = atomic.read(folder, self.paths.report(incarnation), SIZE_LIMIT)
-            return cast("Report", decoder(Report).decode(data))
-        return None
+        return File(self.paths.sessions, self.paths.report(incarnation), Report).find()
 
     def log_event(self, now: datetime, actor: str, what: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; it is for people, never the truth: failing to write it is no failure."""
@@ -97,19 +93,34 @@ class Store:
                     code="conflict",
                     hint=f"pro0 team attach -t {team.name}, or remove it: pro0 team cleanup -t {team.name}",
                 )
-            self.sweep()
-            self._make(team, config, wanted)
+            self._sweep()
+            try:
+                self._make(team, config, wanted)
+            except BaseException:
+                with suppress(OSError):
+                    self._sweep()
+                raise
         return team
 
     def discard(self, name: str, uid: str) -> None:
         """Throw a team away: one rename commits it, the rest follows and may be finished later by `sweep`."""
+        team = self.team(name).paths.team
+        if not team.parent.is_dir():
+            return
         with self._changing(f"remove team {name}"):
-            team = self.team(name).paths.team
-            team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
-            self.sweep()
+            with suppress(FileNotFoundError):
+                team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
+                atomic.sync(team.parent)
+            self._sweep()
 
     def sweep(self) -> list[str]:
         """Finish every removal that was begun, and drop every team that was only half made; returns their names."""
+        if not (self.home / "teams").is_dir():
+            return []
+        with self._changing("finish removals"):
+            return self._sweep()
+
+    def _sweep(self) -> list[str]:
         teams = self.home / "teams"
         begun = [entry for entry in _entries(teams) if entry.name.startswith((TRASH, NEW))]
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
@@ -136,6 +147,7 @@ class Store:
         for address in (ids.LEAD, ids.HUMAN):
             team.mailbox(address).make()
         new.rename(paths.team)
+        atomic.sync(paths.team.parent)
 
     @contextmanager
     def _changing(self, why: str) -> Iterator[None]:
