@@ -1,7 +1,11 @@
 """What a member's processes see of the environment: an allow-list, then its identity (rulings 3.17)."""
 
+import os
+import shutil
+import sys
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from pro0.ops.context import IDENTITY
 from pro0.store.paths import HOME_VARIABLE
@@ -18,7 +22,12 @@ ALLOWED = (
 def member_environment(environment: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a member's agent: what is allowed, and who it is."""
     kept = {name: value for name, value in environment.items() if any(fnmatchcase(name, p) for p in ALLOWED)}
-    return kept | dict(identity)
+    return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
+
+
+def _with_pro0(path: str) -> str:
+    """Return a PATH on which `pro0` is found: agents are told to call it by that name."""
+    return path if shutil.which("pro0", path=path) else f"{path}{os.pathsep}{Path(sys.executable).parent}"
 
 
 def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:

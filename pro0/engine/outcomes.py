@@ -61,7 +61,8 @@ def shut_down(team: TeamStore, seat: Seat, show: Show) -> SeatState:
 
 def stopped(team: TeamStore, wish: ShutdownWish, show: Show) -> None:
     """Wait until a team is stopped and its lead is gone; raises Refused naming who stayed and why."""
-    told, gone = _Answers(show), set[str]()
+    told = _Answers(show)
+    gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
     deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
     while time.monotonic() < deadline:
         known = roster(team)

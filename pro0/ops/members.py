@@ -38,8 +38,9 @@ def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
         for draft in drafts:
             change.value, seat = _seated(context, change.value, draft, limit)
             seats.append(seat)
+        for seat in seats:  # before the seats are there: a seat without a mailbox would break status and broadcasts
+            context.team.mailbox(seat.agent_id).make()
     for seat in seats:
-        context.team.mailbox(seat.agent_id).make()
         _log(context, "spawn", seat.agent_id)
     return seats
 
@@ -238,8 +239,9 @@ def _asked(known: Roster, agent_id: str) -> str:
 
 
 def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> None:
-    wish = seat.shutdown or wanted.stop
+    wish = wanted.stop or seat.shutdown
     asker = wish.by if wish else ids.LEAD
+    led = any(other.agent_id == ids.LEAD for other in wanted.seats)
     verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
     notice = Notice(
         id=context.new_id(),
@@ -249,9 +251,9 @@ def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) 
         content=f"{seat.agent_id} {verdict}",
         in_reply_to=said.request_id,
     )
-    for address in dict.fromkeys((asker, ids.LEAD)):
-        if context.team.mailbox(address).exists():
-            context.team.mailbox(address).post(replace(notice, to=address), context.now())
+    unled_human = asker == ids.HUMAN and not led  # who reads the lead's mailbox too
+    for address in {ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)):
+        context.team.mailbox(address).post(replace(notice, to=address), context.now())
 
 
 def _log(context: Context, what: str, agent_id: str, **details: str) -> None:
