@@ -29,6 +29,7 @@ MEMBER_OF = "PRO0_MEMBER_OF"
 TASK_ID = "PRO0_TASK_ID"
 PARENT_TASK_ID = "PRO0_PARENT_TASK_ID"
 TEAM_UID = "PRO0_TEAM_UID"
+UNKNOWN = "unknown"
 IDENTITY = (TEAM, AGENT_ID, INCARNATION, MEMBER_OF, TASK_ID, PARENT_TASK_ID, TEAM_UID)
 
 
@@ -114,7 +115,8 @@ def _guarded(arguments: list[str], home: Path) -> tuple[Caller, str] | None:
         return None
     team, incarnation = found
     report = Store(home).team(team).report(incarnation)
-    return (_member(report.agent_id, report.incarnation), team) if report else None
+    # A guard that has not reported, or whose report is gone, is a guard still: what runs below it is never human.
+    return _member(report.agent_id if report else UNKNOWN, incarnation), team
 
 
 def _permit(context: Context, operation: Operation) -> None:

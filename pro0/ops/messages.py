@@ -1,7 +1,11 @@
 """Messages: send, broadcast, read."""
 
+import heapq
+from contextlib import suppress
+
 import msgspec
 
+from pro0.errors import Refused, StoreError
 from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
@@ -57,11 +61,11 @@ def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     """Give out the unread messages of the caller; acknowledged by the next call, or at once (rulings 3.4)."""
     # A human has no incarnation that ends: a call that was never shown must not count as read by the next one.
     reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
-    letters: list[Letter] = []
+    boxes: list[list[Letter]] = []
     for address in addresses(context.team, context.caller):
         given = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge)
-        letters += [Letter(address, delivery.message, delivery.again) for delivery in given]
-    return sorted(letters, key=lambda letter: (letter.message.timestamp, letter.message.seq))
+        boxes.append([Letter(address, delivery.message, delivery.again) for delivery in given])
+    return _merged(boxes)
 
 
 @operation("message.acknowledge", PEOPLE_AND_AGENTS)
@@ -69,6 +73,8 @@ def acknowledge(context: Context, letters: list[Letter]) -> None:
     """Mark letters that were shown as read."""
     newest: dict[str, int] = {}
     for letter in letters:
+        if letter.mailbox not in addresses(context.team, context.caller):
+            raise Refused(f"{letter.mailbox} is not a mailbox of {context.caller.agent_id}", code="not_allowed")
         newest[letter.mailbox] = max(newest.get(letter.mailbox, 0), letter.message.seq)
     for address, seq in newest.items():
         context.team.mailbox(address).acknowledge(seq)
@@ -77,15 +83,17 @@ def acknowledge(context: Context, letters: list[Letter]) -> None:
 @operation("message.history", PEOPLE_AND_AGENTS, changes=False)
 def history(context: Context) -> list[Letter]:
     """Return every message the caller ever got, in order, read or not."""
-    letters: list[Letter] = []
+    boxes: list[list[Letter]] = []
     for address in addresses(context.team, context.caller):
         box = context.team.mailbox(address)
         head = box.head.read()
-        letters += [
-            Letter(address, msgspec.structs.replace(message, read=message.seq <= head.acked), again=False)
-            for message in box.since(head, 0)
-        ]
-    return sorted(letters, key=lambda letter: (letter.message.timestamp, letter.message.seq))
+        boxes.append(
+            [
+                Letter(address, msgspec.structs.replace(message, read=message.seq <= head.acked), again=False)
+                for message in box.since(head, 0)
+            ]
+        )
+    return _merged(boxes)
 
 
 @operation("message.unread", ANYONE, changes=False)
@@ -103,12 +111,21 @@ def addresses(team: TeamStore, caller: Caller) -> list[str]:
     return [HUMAN] if led else [HUMAN, LEAD]
 
 
-def deliver(context: Context, notices: tuple[Notice, ...]) -> None:
-    """Deliver what is owed; a notice that was delivered before, or whose recipient has gone, is dropped."""
+def deliver(context: Context, notices: tuple[Notice, ...]) -> frozenset[str]:
+    """Deliver what is owed and return the ids that are owed no more: also who was told before, or has gone."""
+    paid = set()
     for notice in notices:
         box = context.team.mailbox(notice.to)
-        if box.exists():
-            box.post(notice, context.now())
+        with suppress(StoreError):
+            if box.exists() and not box.sealed_lately(notice.id):
+                box.post(notice, context.now())
+            paid.add(notice.id)
+    return frozenset(paid)
+
+
+def _merged(boxes: list[list[Letter]]) -> list[Letter]:
+    """Return the letters of several mailboxes by time, each mailbox in its own order, which no clock can change."""
+    return list(heapq.merge(*boxes, key=lambda letter: letter.message.timestamp))
 
 
 def _body(content: str) -> str:

@@ -17,7 +17,7 @@ from pro0.ops.seats import roster
 from pro0.rules import changes, text
 from pro0.rules.board import Board, claimable, list_order, next_order, why_not_ready
 from pro0.rules.lifecycle import Act, Request
-from pro0.store.files import make_folder
+from pro0.store.files import add_folder
 
 RESULT_LIMIT = 64 * 1024
 
@@ -154,7 +154,7 @@ def comment(context: Context, id: str, content: str) -> Comment:
         text=text.checked(content, "comment"),
     )
     comments = context.team.comments(task.id)
-    make_folder(comments.folder)
+    add_folder(comments.folder)
     with comments.change(f"comment on {task.id}") as change:
         change.value = replace(change.value, comments=(*change.value.comments, new))
     _log(context, "comment", task)
@@ -205,12 +205,13 @@ def board(context: Context) -> Board:
 
 
 def settle_debts(context: Context) -> None:
-    """Deliver what tasks.json owes, then take it off the list; again after a crash, nobody is told twice."""
-    owed = context.team.tasks.read().outbox
-    if not owed:
+    """Deliver what tasks.json owes, then take it off the list; again after a crash, nobody is told twice.
+
+    What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
+    """
+    paid = deliver(context, context.team.tasks.read().outbox)
+    if not paid:
         return
-    deliver(context, owed)
-    paid = {notice.id for notice in owed}
     with context.team.tasks.change("deliver notices") as change:
         left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
         change.value = replace(change.value, outbox=left)

@@ -52,6 +52,18 @@ class Box:
             change.value = box
         return deliveries
 
+    def sealed_lately(self, id: str) -> bool:
+        """Return whether one of the newest sealed messages has that id, so that posting it would be a second time."""
+        left = mail.HEAD_COUNT
+        for number in range(self.head.read().sealed, 0, -1):
+            messages = self._sealed(number)
+            if any(message.id == id for message in messages):
+                return True
+            left -= len(messages)
+            if left <= 0:
+                break
+        return False
+
     def acknowledge(self, seq: int) -> None:
         """Mark everything up to `seq` as read."""
         with self.head.change(f"inbox of {self.agent_id}") as change:
