@@ -10,8 +10,14 @@ T = TypeVar("T")
 SCHEMA_VERSION = 1
 
 
-class Stored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
-    """A frozen value with camelCase keys on disk; an unknown key is an error, never dropped in silence."""
+class Stored(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True, gc=False
+):
+    """A frozen value with camelCase keys on disk; an unknown key is an error, never dropped in silence.
+
+    No garbage collection: frozen values make no cycles, and to search thousands of tasks for some costs more than to
+    read them.
+    """
 
 
 def written(default: T) -> T:

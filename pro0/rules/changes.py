@@ -36,11 +36,15 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     before = find(tasks, id)
     if request.act is Act.CLAIM:
         _claimable(board, before, request.caller)
-    asked = replace(request, open_subtasks=len(board.open_children(id)))
-    after = lifecycle.advance(before, asked)
+    if request.act is Act.COMPLETE:
+        request = replace(request, open_subtasks=len(board.open_children(id)))
+    after = lifecycle.advance(before, request)
     if after is before:
         return tasks, before
-    changed = settle(_with(tasks, [after]), request.now)
+    changed = _with(tasks, [after])
+    if after.status not in SETTLED:
+        return changed, after
+    changed = settle(changed, request.now)
     return changed, find(changed, id)
 
 
