@@ -11,7 +11,7 @@ from pro0 import processes
 from pro0.engine.log import Log
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error
+from pro0.errors import Pro0Error, StoreError
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import (
@@ -53,16 +53,14 @@ class Applier:
 
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
         """Carry one decision out; returns True when the lead's work is over."""
-        for action in decision.actions:
-            self._log.write("decided", action=type(action).__name__.lower(), detail=action)
-            self._tell(action)
-        if decision.runtime != snapshot.runtime:
-            self._record(decision.runtime)
+        runtime = self._tell_all(decision)
+        if runtime != snapshot.runtime:
+            self._record(runtime)
         starts = [action for action in decision.actions if isinstance(action, Start)]
         if starts:
-            self._opener.open(decision.runtime, starts)
+            self._opener.open(runtime, starts, before=snapshot.runtime)
         for action in decision.actions:
-            self._touch(decision.runtime, action)
+            self._touch(runtime, action)
         return any(isinstance(action, Finish) for action in decision.actions)
 
     def dismantle(self) -> None:
@@ -71,6 +69,19 @@ class Applier:
         with suppress(OSError):
             for entry in self._team.paths.sessions.iterdir():
                 entry.unlink(missing_ok=True)
+
+    def _tell_all(self, decision: Decision) -> Runtime:
+        """Do what changes files; a mailbox that cannot be used keeps nobody else waiting, and is tried again."""
+        runtime = decision.runtime
+        for action in decision.actions:
+            self._log.write("decided", action=type(action).__name__.lower(), detail=action)
+            try:
+                self._tell(action)
+            except StoreError as error:
+                self._log.write("trouble", code=error.code, why=error.message)
+                if isinstance(action, Tell):
+                    runtime = _untold(runtime, action)
+        return runtime
 
     def _tell(self, action: object) -> None:
         match action:
@@ -113,6 +124,7 @@ class Applier:
         if incarnation in self._ending:
             return
         self._ending.add(incarnation)
+        (self._team.paths.sessions / self._team.paths.launch(incarnation)).unlink(missing_ok=True)
         guard = next((s.guard for s in runtime.seats if s.incarnation == incarnation), None)
 
         def find() -> list[Process]:
@@ -120,13 +132,26 @@ class Applier:
             return [*left, guard] if guard and processes.alive(guard) else left
 
         def end() -> None:
-            left = processes.end(find, self._grace)
-            self._log.write("ended", incarnation=incarnation, left=[process.pid for process in left])
-            self._ending.discard(incarnation)
-            self._woken()
+            try:
+                left = processes.end(find, self._grace)
+                self._log.write("ended", incarnation=incarnation, left=[process.pid for process in left])
+            finally:
+                self._ending.discard(incarnation)
+                self._woken()
 
         threading.Thread(target=end, daemon=True).start()
 
     def _record(self, runtime: Runtime) -> None:
         with self._team.runtime.change("record the state") as change:
             change.value = replace(runtime, revision=change.value.revision)
+
+
+def _untold(runtime: Runtime, notice: Tell) -> Runtime:
+    """Return the record without the note that this notice was told, so that it is decided again."""
+    return replace(
+        runtime,
+        seats=tuple(
+            replace(seat, told=tuple(key for key in seat.told if not notice.id.startswith(key)))
+            for seat in runtime.seats
+        ),
+    )

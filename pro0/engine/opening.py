@@ -10,7 +10,7 @@ from pro0.agents import adapter_named
 from pro0.engine.environment import member_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error
+from pro0.errors import Pro0Error, StoreError
 from pro0.model.runtime import Failure, Handle, Launch, Runtime, SeatState, Start
 from pro0.model.team import Member, TeamConfig
 from pro0.ops import members
@@ -33,14 +33,16 @@ class Opener:
         self._backend = backend_of(config)
         self._place = place_of(config)
 
-    def open(self, runtime: Runtime, starts: Sequence[Start]) -> None:
-        """Open the sessions, all or none, and record where they are; a failure is undone and recorded."""
+    def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
+        """Open the sessions, all or none, and record where they are; a failure is undone, to how it was `before`."""
         states = {state.incarnation: state for state in runtime.seats}
-        openings = [self._opening(start, states[start.incarnation]) for start in starts]
         try:
+            openings = [self._opening(start, states[start.incarnation]) for start in starts]
             handles = self._backend.open(self._place, openings)
         except Pro0Error as error:
-            self._undo(starts, error)
+            self._undo(starts, error, before)
+        except OSError as error:
+            self._undo(starts, StoreError(f"its launch file cannot be written: {error.strerror}"), before)
         else:
             self._enter(starts, handles)
 
@@ -92,17 +94,21 @@ class Opener:
             agent=seat.agent,
         )
 
-    def _undo(self, starts: Sequence[Start], error: Pro0Error) -> None:
+    def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
         """Take a spawn that failed back, whole, and say at which step and why."""
-        failed = {start.incarnation for start in starts}
+        failed = {start.incarnation: start.seat.agent_id for start in starts}
+        earlier = {state.agent_id: state for state in before.seats if state.agent_id in failed.values()}
         failures = [
             Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "") for s in starts
         ]
         for start in starts:
             (self._team.paths.sessions / self._team.paths.launch(start.incarnation)).unlink(missing_ok=True)
         with self._team.runtime.change("record a failed spawn") as change:
-            seats = tuple(s for s in change.value.seats if s.incarnation not in failed)
+            kept = (earlier.get(s.agent_id) if s.incarnation in failed else s for s in change.value.seats)
+            seats = tuple(state for state in kept if state)
             change.value = replace(change.value, seats=seats, failures=(*change.value.failures, *failures)[-MEMORY:])
         for start in starts:
-            members.undo(lead_context(self._team), start.seat.agent_id, start.seat.generation)
+            state = earlier.get(start.seat.agent_id)
+            back_to = state.generation if state else None
+            members.undo(lead_context(self._team), start.seat.agent_id, start.seat.generation, back_to)
         self._log.write("spawn failed", why=error.message)

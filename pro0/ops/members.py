@@ -8,7 +8,7 @@ from pro0.errors import BadInput, NotFound, Refused
 from pro0.model import ids
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
-from pro0.model.runtime import SeatState
+from pro0.model.runtime import Runtime, SeatState
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
 from pro0.ops.seats import Roster, roster
@@ -55,7 +55,7 @@ def restart(context: Context, name: str) -> Seat:
         if not known.ended(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
-        fresh = renewed(seat)
+        fresh = renewed(seat, known.runtime)
         change.value = with_seat(change.value, fresh)
     _log(context, "restart", seat.agent_id)
     return fresh
@@ -84,9 +84,9 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
         raise BadInput("a rejection needs a reason", hint='pro0 shutdown reject "still working on task-3"')
     with context.team.require().wanted.change("answer a shutdown") as change:
         known = Roster(context.team.name, change.value, context.team.runtime.read())
-        seat, request = known.find(caller.agent_id), _asked(known, caller.agent_id)
+        seat = known.find(caller.agent_id)
         said = Answer(
-            request_id=request,
+            request_id=_wish(change.value, seat).id,
             incarnation=caller.incarnation,
             approve=approve,
             at=context.now(),
@@ -113,15 +113,15 @@ def withdraw(context: Context, request_id: str) -> None:
 
 
 @operation("member.undo", LEAD_ONLY)
-def undo(context: Context, agent_id: str, generation: int) -> None:
-    """Drop a seat whose first session could not be started, or go back to the one it had before."""
+def undo(context: Context, agent_id: str, generation: int, back_to: int | None) -> None:
+    """Go back to the generation that a seat had before a session could not be started, or drop it when it had none."""
     with context.team.wanted.change("undo a spawn") as change:
         seats = []
         for seat in change.value.seats:
             if (seat.agent_id, seat.generation) != (agent_id, generation):
                 seats.append(seat)
-            elif generation > 1:
-                seats.append(replace(seat, generation=generation - 1))
+            elif back_to is not None:
+                seats.append(replace(seat, generation=back_to))
         change.value = replace(change.value, seats=tuple(seats))
     _log(context, "undo", agent_id)
 
@@ -175,9 +175,9 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
     )
 
 
-def renewed(seat: Seat) -> Seat:
+def renewed(seat: Seat, runtime: Runtime) -> Seat:
     """Return a seat that asks for a new session."""
-    return replace(seat, generation=seat.generation + 1, shutdown=None, answer=None)
+    return replace(seat, generation=_unused(seat.agent_id, seat.generation, runtime), shutdown=None, answer=None)
 
 
 def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
@@ -203,17 +203,23 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     if len(known.live()) >= limit:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
+    agent_id = same.agent_id if same else agent_id
     seat = Seat(
-        agent_id=same.agent_id if same else agent_id,
+        agent_id=agent_id,
         name=draft.name.strip(),
         agent=draft.agent,
-        generation=same.generation + 1 if same else 1,
+        generation=_unused(agent_id, same.generation if same else 0, known.runtime),
         role=draft.role,
         prompt=text.checked(draft.prompt, "prompt"),
         argv=draft.argv,
         nudge=draft.nudge,
     )
     return with_seat(wanted, seat), seat
+
+
+def _unused(agent_id: str, newest: int, runtime: Runtime) -> int:
+    """Return the next generation of a seat, never one that could not be started: that one is not tried again."""
+    return 1 + max([newest, *(failure.generation for failure in runtime.failures if failure.agent_id == agent_id)])
 
 
 def startable(draft: SeatDraft) -> None:
@@ -231,16 +237,16 @@ def _same_name(one: str, other: str) -> bool:
     return one.strip().casefold() == other.strip().casefold()
 
 
-def _asked(known: Roster, agent_id: str) -> str:
-    state = known.state(agent_id)
-    if state is None or state.asked is None:
-        raise Refused("nobody asked this session to shut down", code="no_request")
-    return state.asked
+def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
+    """Return the request that stands, also when the lead has yet to record that it asked; raises Refused for none."""
+    wish = wanted.stop or seat.shutdown
+    if wish is None:
+        raise Refused("nobody asks this session to shut down", code="no_request")
+    return wish
 
 
 def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> None:
-    wish = wanted.stop or seat.shutdown
-    asker = wish.by if wish else ids.LEAD
+    asker = _wish(wanted, seat).by
     led = any(other.agent_id == ids.LEAD for other in wanted.seats)
     verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
     notice = Notice(

@@ -74,7 +74,7 @@ def resume(context: Context) -> Wanted:
             known = Roster(context.team.name, wanted, runtime)
             stopped = runtime.phase is Phase.STOPPED
             seats = tuple(
-                renewed(seat) if stopped and known.ended(seat.agent_id) and not seat.shutdown else seat
+                renewed(seat, runtime) if stopped and known.ended(seat.agent_id) and not seat.shutdown else seat
                 for seat in wanted.seats
             )
             change.value = replace(wanted, wish=Wish.RUN, stop=None, seats=seats)
