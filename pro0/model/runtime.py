@@ -152,6 +152,13 @@ class Runtime(Document, frozen=True, kw_only=True):
     server: Handle | None = None
 
 
+class Unread(msgspec.Struct, frozen=True):
+    """What one mailbox holds that is not acknowledged: the newest seq (0 for nothing), and how many there are."""
+
+    newest: int = 0
+    count: int = 0
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """All that `decide` may know: taken by `engine.observe`, without a lock."""
 
@@ -165,8 +172,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Incarnations whose guard process is alive."""
     leftovers: frozenset[str] = frozenset()
     """Incarnations whose guard is gone while processes that carry their tag are alive."""
-    unread: dict[str, int] = {}
-    """By agent id: the newest seq of a mailbox when it is not acknowledged, 0 when everything is read."""
+    unread: dict[str, Unread] = {}
+    """By agent id."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()
@@ -181,7 +188,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Put a shutdown request into a member's mailbox; `id` is that message's, fixed per time of asking."""
+    """Put a shutdown request into a member's mailbox; `id` is that message's, the same however often it is tried."""
 
     id: str
     agent_id: str

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from pro0.model.runtime import Ask, End, SeatState, State
+from pro0.model.runtime import ENDED, Ask, End, SeatState, State
 from pro0.model.team import Answer, Seat, ShutdownWish
 from pro0.rules import prompts
 from pro0.rules.plan import Plan, View
@@ -21,10 +21,11 @@ def ask(view: View, plan: Plan) -> Plan:
         return plan
     if plan.seat.agent not in view.snapshot.protocol:
         return _ending(view, plan, state)
-    if state.asked == wish.id and not _to_be_asked_again(plan.seat, state):
+    if state.asked == wish.id and not _to_be_asked_again(wish, plan.seat, state):
         return plan
-    asked = replace(state, asked=wish.id, asked_at=view.now)
-    id = f"{wish.id}:{state.incarnation}:{view.now.isoformat()}"
+    again = _answer(wish, plan.seat, state) if state.asked == wish.id else None
+    asked = replace(state, asked=wish.id, asked_at=view.now if again else wish.at)
+    id = f"{wish.id}:{state.incarnation}" + (f":{again.at.isoformat()}" if again else "")
     return plan.then(asked, Ask(id, state.agent_id, prompts.shutdown_request(wish.reason)))
 
 
@@ -40,19 +41,21 @@ def hear(view: View, plan: Plan) -> Plan:
         return plan.wake(deadline)
     if wish.force:
         return _ending(view, plan, state)
-    answer = _answer(plan.seat, state)
+    answer = _answer(wish, plan.seat, state)
     if answer:
         return replace(plan, stays=f"not yet: {answer.reason}")
-    silent = replace(state, state=State.UNRESPONSIVE, since=view.now)
-    return replace(plan.then(silent), stays="it does not answer")
+    if state.state is not State.UNRESPONSIVE:
+        plan = plan.then(replace(state, state=State.UNRESPONSIVE, since=view.now))
+    return replace(plan, stays="it does not answer")
 
 
 def overdue(view: View, plan: Plan) -> Plan:
-    """End a tree from outside whose guard does not manage to."""
-    state = plan.living
-    if state is None or state.ending_since is None:
+    """End a tree from outside whose guard does not manage to, or goes on though its session is over."""
+    state = plan.state
+    over = state is not None and state.state in ENDED and state.incarnation in view.snapshot.guards_alive
+    if state is None or not (over or (plan.living and state.ending_since)):
         return plan
-    deadline = state.ending_since + ENDING_LIMIT
+    deadline = (state.since if over else state.ending_since or view.now) + ENDING_LIMIT
     if view.now < deadline:
         return plan.wake(deadline)
     return plan.then(state, End(state.agent_id, state.incarnation, firm=True)).wake(view.now + timedelta(seconds=1))
@@ -71,7 +74,8 @@ def refused(view: View, plans: list[Plan]) -> Iterable[tuple[ShutdownWish, dict[
 
 def approved(view: View, plan: Plan) -> Answer | None:
     """Return the answer with which this session agreed to end, if it did."""
-    answer = _answer(plan.seat, plan.state) if plan.state and _wish(view, plan.seat) else None
+    wish = _wish(view, plan.seat)
+    answer = _answer(wish, plan.seat, plan.state) if plan.state and wish else None
     return answer if answer and answer.approve else None
 
 
@@ -79,19 +83,23 @@ def _wish(view: View, seat: Seat) -> ShutdownWish | None:
     return view.snapshot.wanted.stop or seat.shutdown
 
 
-def _answer(seat: Seat, state: SeatState) -> Answer | None:
-    """Return what this session said since it was last asked."""
+def _answer(wish: ShutdownWish, seat: Seat, state: SeatState) -> Answer | None:
+    """Return what this session said since it was last asked; it may have answered before the asking was recorded."""
     said = seat.answer
-    ours = said and said.request_id == state.asked and said.incarnation == state.incarnation
-    return said if said and ours and state.asked_at and said.at >= state.asked_at else None
+    if said is None or (said.request_id, said.incarnation) != (wish.id, state.incarnation):
+        return None
+    asked_later = state.asked == wish.id and state.asked_at and said.at < state.asked_at
+    return None if asked_later else said
 
 
-def _to_be_asked_again(seat: Seat, state: SeatState) -> bool:
+def _to_be_asked_again(wish: ShutdownWish, seat: Seat, state: SeatState) -> bool:
     """Return whether a member that said "not yet" has turned idle since."""
-    answer = _answer(seat, state)
+    answer = _answer(wish, seat, state)
     return answer is not None and not answer.approve and state.state is State.IDLE and state.since > answer.at
 
 
 def _ending(view: View, plan: Plan, state: SeatState) -> Plan:
+    if state.guard is None:
+        return plan  # nobody to tell yet: it comes up, and reports, or is given up as never come up
     ending = replace(state, state=State.STOPPING, since=view.now, ending_since=view.now)
     return plan.then(ending, End(state.agent_id, state.incarnation)).wake(view.now + ENDING_LIMIT)

@@ -93,9 +93,11 @@ def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
         deadline = state.started_at + STARTING_LIMIT
         if view.now < deadline:
             return plan.wake(deadline)
-    note = "its guard was killed" if state.guard else "it never came up"
     over = State.SHUTDOWN if state.ending_since else State.CRASHED
-    return plan.then(replace(state, state=over, since=view.now, note=note))
+    if state.guard:
+        return plan.then(replace(state, state=over, since=view.now, note="its guard was killed"))
+    gone = replace(state, state=over, since=view.now, note="it never came up")
+    return plan.then(gone, End(state.agent_id, state.incarnation, firm=True))
 
 
 def _sweep_what_is_left(view: View, plan: Plan) -> Plan:
@@ -149,7 +151,7 @@ def _tell_idle(view: View, plan: Plan) -> Plan:
     if state is None or state.state is not State.IDLE or view.stopping:
         return plan
     key = f"{state.incarnation}:idle:{state.since.isoformat()}"
-    if key in state.told or _could_claim(view, plan.seat):
+    if key in state.told or view.snapshot.wanted.paused or _could_claim(view, plan.seat):
         return plan
     due = state.since + IDLE_AFTER
     if view.now < due:
@@ -161,12 +163,12 @@ def _tell_idle(view: View, plan: Plan) -> Plan:
 def _nudge(view: View, plan: Plan) -> Plan:
     """Show the fixed line about new mail, never where an Enter could do harm (rulings 3.6)."""
     state = plan.living
-    newest = view.snapshot.unread.get(plan.seat.agent_id, 0)
-    if state is None or state.state in _UNTOUCHABLE or newest <= state.nudged:
+    mail = view.snapshot.unread.get(plan.seat.agent_id)
+    if state is None or state.state in _UNTOUCHABLE or mail is None or not mail.count or mail.newest <= state.nudged:
         return plan
     if plan.seat.agent not in view.snapshot.line and not plan.seat.nudge:
         return plan
-    return plan.then(replace(state, nudged=newest), Nudge(state.agent_id, state.incarnation, newest))
+    return plan.then(replace(state, nudged=mail.newest), Nudge(state.agent_id, state.incarnation, mail.count))
 
 
 STEPS: tuple[Step, ...] = (
@@ -227,8 +229,6 @@ def _holds(task: Task, state: SeatState) -> bool:
 
 
 def _could_claim(view: View, seat: Seat) -> bool:
-    if view.snapshot.wanted.paused:
-        return False
     return any(task.run or seat.agent != "shell" for task in claimable(view.board, seat.agent_id))
 
 
