@@ -12,6 +12,7 @@ from pro0.model.task import Draft
 
 SIZE_LIMIT = 16 * 1024 * 1024
 """Bytes of a file of tasks."""
+DEPTH_LIMIT = 16
 _REFERENCES = ("key", "parent")
 _LISTS = ("blockedBy", "labels")
 _SHAPE = "a list of tasks, or {tasks: [...]}"
@@ -58,13 +59,16 @@ def _parsed(data: bytes, name: str) -> object:
 
 
 def _yaml(text: str, name: str) -> object:
-    """Return the value of a YAML text without aliases, which could make a small file very large."""
+    """Return the value of a YAML text; aliases could make it far larger than it looks, depth ends the loader."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, loader)):
-            raise BadInput(f"{name} uses YAML aliases", hint="write the values out")
+        depth = 0
+        for event in yaml.parse(text, loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEPTH_LIMIT:
+                raise BadInput(f"{name} uses aliases, or is nested too deep", hint="write the values out")
         return cast(object, yaml.load(text, loader))
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)

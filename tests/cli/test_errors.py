@@ -1,0 +1,137 @@
+"""Errors: one sentence, one hint, one exit code, JSON beside it (rulings 4)."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import Pro0Error
+from pro0.ops import tasks
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, make
+
+EXITS = [
+    pytest.param(("task", "show", "9"), 3, "not_found", id="S004-036 unknown task"),
+    pytest.param(("task", "show", "x9"), 2, "bad_input", id="no task id"),
+    pytest.param(("task", "claim", "9"), 3, "not_found", id="S004-050 unknown task"),
+    pytest.param(("task", "complete", "1"), 4, "wrong_phase", id="AC-62 not claimed"),
+    pytest.param(("task", "claim", "2"), 4, "not_ready", id="S004-038 blocked"),
+    pytest.param(("send", "nobody", "x"), 3, "not_found", id="AC-68 unknown recipient"),
+    pytest.param(("send", "w1", ""), 2, "bad_input", id="empty message"),
+    pytest.param(("member", "show", "nobody"), 3, "not_found", id="unknown member"),
+    pytest.param(("member", "peek", "w1"), 3, "not_found", id="nothing to show"),
+    pytest.param(("member", "restart", "w1"), 4, "conflict", id="running"),
+    pytest.param(("shutdown", "approve"), 4, "not_allowed", id="AC-74 a human has no session"),
+    pytest.param(("task", "list", "-t", "beta"), 3, "not_found", id="unknown team"),
+    pytest.param(("task", "list", "-t", "../x"), 2, "bad_input", id="S004-068 bad team"),
+    pytest.param(("config", "get", "nothing"), 3, "unknown_setting", id="unknown setting"),
+    pytest.param(("nonsense",), 2, "usage", id="no such command"),
+    pytest.param(("task", "list", "--nonsense"), 2, "usage", id="no such option"),
+    pytest.param(("task", "claim"), 2, "usage", id="an argument is missing"),
+    pytest.param(("task", "create", "x", "--priority", "high"), 2, "usage", id="no number"),
+    pytest.param(("team", "wait", "--timeout", "nan"), 2, "bad_input", id="no time"),
+    pytest.param(("inbox", "--wait", "-1"), 2, "bad_input", id="no time to wait"),
+    pytest.param(("inbox", "--wait", "0"), 124, "timed_out", id="nothing came"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "slug"), EXITS)
+def test_exit_codes_and_their_two_forms(
+    arguments: tuple[str, ...], code: int, slug: str, pro0: Pro0, team: Context
+) -> None:
+    pro0("task", "create", "one")
+    pro0("task", "create", "two", "--blocked-by", "1")
+    plain = pro0(*arguments)
+    assert plain.code == code
+    first, *rest = plain.err.splitlines()[-2:] if code == 124 else plain.err.splitlines()
+    assert "pro0: " in plain.err
+    assert not plain.out
+    assert all(line.startswith("hint: ") for line in rest if not first.startswith("no messages"))
+    told = pro0(*arguments, "--json")
+    assert told.code in (code, 2)
+    if told.code == code != 2:
+        body = json.loads(told.err.splitlines()[-1])["error"]
+        assert body["code"] == slug
+        assert set(body) == {"code", "message", "hint"}
+
+
+def test_an_unexpected_fault_is_one_line(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(_context: Context) -> None:
+        raise ZeroDivisionError("a\nb")
+
+    monkeypatch.setattr(tasks, "list_tasks", fault)
+    called = pro0("task", "list")
+    assert (called.code, called.out) == (1, "")
+    assert called.err.splitlines()[0] == "pro0: internal error: ZeroDivisionError: a\\nb"
+    assert "PRO0_DEBUG=1" in called.err.splitlines()[1]
+    monkeypatch.setenv("PRO0_DEBUG", "1")
+    assert "Traceback" in pro0("task", "list").err
+
+
+def test_an_interrupt_is_130_and_says_nothing(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_context: Context) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tasks, "list_tasks", interrupted)
+    called = pro0("task", "list")
+    assert (called.code, called.out, called.err.strip()) == (130, "", "")
+
+
+def test_a_closed_pipe_is_quiet(team: Context) -> None:
+    for number in range(300):
+        with team.team.tasks.change("test") as change:
+            from pro0.model.caller import THE_HUMAN
+            from pro0.model.task import Draft
+            from pro0.rules import changes
+
+            draft = Draft(title=f"{number}" * 200)
+            change.value, _ = changes.create(change.value, [draft], THE_HUMAN, team.now(), team.new_id)
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = subprocess.Popen(
+        [sys.executable, "-m", "pro0", "task", "list", "--json"], stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    _, err = program.communicate(timeout=60)
+    assert (program.returncode, err) == (1, b"")
+
+
+def test_mail_that_could_not_be_shown_stays_unread(pro0: Pro0, team: Context) -> None:
+    """S004-053: a person's mail counts as read only once it was shown."""
+    pro0("send", "human", "precious")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "pro0", "inbox"], stdout=writing, stderr=subprocess.PIPE, timeout=60)
+    os.close(writing)
+    assert done.returncode == 1
+    again = pro0("inbox")
+    assert "precious" in again.out
+    assert "again" in again.out
+    assert not pro0("inbox").out
+
+
+def test_an_error_never_carries_control_characters(pro0: Pro0, team: Context) -> None:
+    called = pro0("member", "show", "\x1b[2J\u202ex")
+    assert "\\x1b" in called.err
+    assert "\x1b" not in called.err
+    assert "\u202e" not in called.err
+
+
+def test_the_hint_names_what_to_try(pro0: Pro0, project: Path) -> None:
+    called = pro0("task", "list")
+    assert called.code == 3
+    assert "hint: start one: pro0 team start" in called.err
+
+
+def test_a_store_that_belongs_to_nobody_here(pro0: Pro0, home: Path, tmp_path: Path) -> None:
+    make(home, "beta", tmp_path)
+    called = pro0("task", "list")
+    assert (called.code, called.err.splitlines()[-1]) == (0, "no tasks"), "the project above this directory"
+
+
+def test_report_speaks_json_without_colour() -> None:
+    error = Pro0Error("x", hint=None)
+    assert (error.exit_code, error.code) == (1, "failed")

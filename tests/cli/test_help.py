@@ -1,0 +1,101 @@
+"""Help: every command explains itself, with an example (design, People)."""
+
+import inspect
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+
+from pro0.cli.lazy import LazyGroup
+from tests.cli.conftest import Pro0, commands
+
+EVERY = dict(commands())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_has_an_example_and_loads_no_engine(name: str, pro0: Pro0) -> None:
+    called = pro0(*name.split()[1:], "--help")
+    assert called.code == 0
+    assert not called.err
+    _, found, examples = called.out.partition("Examples:\n")
+    assert found, called.out
+    assert "    pro0 " in examples or f"{name}" in examples
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_options_are_explained(name: str) -> None:
+    for parameter in EVERY[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.opts
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if any(p.name == "as_json" for p in EVERY[name].params)])
+def test_what_json_prints_is_documented(name: str) -> None:
+    assert "--json" in (EVERY[name].help or "")
+
+
+def test_the_line_of_the_table_is_the_first_of_the_help() -> None:
+    for group in [command for command in EVERY.values() if isinstance(command, LazyGroup)]:
+        for name, (_, line) in group.rows.items():
+            command = group.get_command(click.Context(group), name)
+            assert command
+            first = inspect.cleandoc(command.help or "").splitlines()[0]
+            assert first.startswith(line), (name, first)
+
+
+READING = """team list, team status, team wait, team logs, member list, member show, member env, task list, task show,
+task ready, task next, task tree, inbox, config, config get, doctor"""
+
+
+@pytest.mark.parametrize("name", re.split(r",\s", READING))
+def test_every_reading_command_has_json(name: str) -> None:
+    assert any(parameter.name == "as_json" for parameter in EVERY[f"pro0 {name}"].params)
+
+
+def test_the_commands_of_the_issue_are_there() -> None:
+    wanted = """team start list status attach resume stop wait cleanup logs pause unpause
+    member spawn restart list show peek env shutdown
+    task create list show ready next claim release complete fail update assign comment cancel reopen delete tree
+    shutdown approve reject
+    config get"""
+    for line in wanted.splitlines():
+        noun, *verbs = line.split()
+        for verb in verbs:
+            assert f"pro0 {noun} {verb}" in EVERY
+    for name in ["send", "broadcast", "inbox", "config", "doctor", "completion", "man", "lead"]:
+        assert f"pro0 {name}" in EVERY
+
+
+def test_a_group_without_a_command_shows_its_help_on_stderr(pro0: Pro0) -> None:
+    called = pro0("task")
+    assert (called.code, called.out) == (2, "")
+    assert "Commands:" in called.err
+
+
+def test_the_hidden_lead_is_in_no_list(pro0: Pro0) -> None:
+    assert "\n  lead " not in pro0("--help").out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-m", "pro0"], ["-c", "from pro0.cli.main import entry; raise SystemExit(entry())"]]
+)
+def test_the_program_can_be_called_in_both_ways(arguments: list[str]) -> None:
+    done = subprocess.run([sys.executable, *arguments, "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "pro0")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, pro0: Pro0) -> None:
+    called = pro0("completion", shell)
+    assert called.code == 0
+    assert "_PRO0_COMPLETE" in called.out
+
+
+def test_completion_completes(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_PRO0_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "pro0 task cl")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    called = pro0()
+    assert (called.code, called.out) == (0, "plain,claim\n")

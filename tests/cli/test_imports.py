@@ -1,0 +1,82 @@
+"""Start-up: what a command imports, exactly (must show 10); counts, never times."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import make, seat
+
+THIRD_PARTY = {"click", "msgspec", "filelock"}
+FAT = {"asyncio", "multiprocessing", "concurrent", "subprocess", "yaml", "rich", "psutil", "libtmux", "watchfiles"}
+FAT |= {"http", "email", "ssl", "sqlite3", "json", "tempfile", "difflib", "unittest", "pydoc", "argparse", "textual"}
+FAT |= {"pro0.engine", "pro0.sessions", "pro0.cli.demo", "pro0.tui", "pro0.web"}
+CODE = """
+import sys
+from pro0.cli.main import main
+code = main(sys.argv[1:])
+print("MODULES", *sys.modules, file=sys.stderr)
+raise SystemExit(code)
+"""
+
+
+def modules(*arguments: str) -> set[str]:
+    """Return what is imported once a command has run."""
+    argv = [sys.executable, "-c", CODE, *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.partition("MODULES")[2].split())
+
+
+def bare() -> set[str]:
+    """Return what an interpreter imports by itself, site packages' own start-up hooks included."""
+    argv = [sys.executable, "-c", "import sys; print('\\n'.join(sys.modules))"]
+    return set(subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout.split())
+
+
+def foreign(names: set[str]) -> set[str]:
+    """Return the top-level packages that come neither with Python nor with pro0."""
+    tops = {name.partition(".")[0] for name in names}
+    return {
+        top for top in tops if top not in sys.stdlib_module_names and top not in ("pro0", "__main__", "__mp_main__")
+    }
+
+
+@pytest.fixture
+def ready(home: Path, project: Path) -> None:
+    context = make(home, "alpha", project)
+    seat(context, "w1")
+
+
+def test_version_imports_nothing() -> None:
+    assert modules("--version") - bare() == {"pro0", "pro0.cli", "pro0.cli.main"}
+
+
+def test_help_imports_click_and_pro0_alone(home: Path) -> None:
+    found = modules("--help") - bare()
+    assert foreign(found) - {"typing_extensions"} <= {"click", "msgspec"}
+    assert not {name for name in found if name.startswith(("pro0.ops", "pro0.store", "pro0.engine"))}
+
+
+HOT = [("send", "w1", "hello"), ("inbox",), ("task", "create", "x"), ("task", "list"), ("team", "status")]
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize("arguments", HOT, ids=" ".join)
+def test_a_hot_command_imports_only_what_it_needs(arguments: tuple[str, ...]) -> None:
+    thin(modules(*arguments) - bare())
+
+
+@pytest.mark.usefixtures("ready")
+def test_task_claim_imports_only_what_it_needs() -> None:
+    modules("task", "create", "x")
+    thin(modules("task", "claim", "1") - bare())
+
+
+def thin(found: set[str]) -> None:
+    """Fail for a third-party package that is not allowed, or a heavy module."""
+    assert foreign(found) - {"typing_extensions"} == THIRD_PARTY
+    heavy = {name for name in found if any(name == fat or name.startswith(f"{fat}.") for fat in FAT)}
+    assert not heavy

@@ -1,0 +1,202 @@
+"""The task list from the command line."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pro0.model.runtime import State
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, become, seat
+
+FIELDS = {"id", "title", "description", "status", "assignee", "dependencies", "claimedAt", "completedAt", "result"}
+
+
+def told(pro0: Pro0, *arguments: str, stdin: str = "") -> Any:
+    """Return what a command prints with --json."""
+    called = pro0(*arguments, "--json", stdin=stdin)
+    assert called.code == 0, called
+    return json.loads(called.out)
+
+
+def test_a_task_with_everything(pro0: Pro0, team: Context) -> None:
+    """S004-036 S004-095"""
+    pro0("task", "create", "first")
+    text = "more\nthan one line"
+    made = told(
+        pro0,
+        *("task", "create", "build it", "--run", "make", "--timeout", "60", "--blocked-by", "1", "--parent", "task-1"),
+        *("--priority", "0", "--assignee", "W1", "--label", "a", "--label", "b", "-d", "-"),
+        stdin=text + "\n",
+    )
+    assert made["id"] == "task-2"
+    assert set(made) >= FIELDS
+    assert (made["run"], made["timeout"], made["priority"], made["assignee"]) == ("make", 60, 0, "w1")
+    assert (made["dependencies"], made["parent"], made["labels"]) == (["task-1"], "task-1", ["a", "b"])
+    assert (made["description"], made["status"], made["createdBy"]) == (text, "pending", "human")
+
+
+def test_a_life_of_a_task(pro0: Pro0, team: Context) -> None:
+    """S004-050 S004-051 S004-039 AC-63"""
+    pro0("task", "create", "one")
+    pro0("task", "create", "two", "--blocked-by", "1")
+    assert pro0("task", "ready", "-o", "name").out == "task-1\n"
+    assert told(pro0, "task", "next")["id"] == "task-1"
+    claimed = told(pro0, "task", "claim", "1")
+    assert (claimed["status"], claimed["assignee"], claimed["claim"]["epoch"]) == ("in_progress", "human", 1)
+    again = pro0("task", "claim", "task-1")
+    assert again.code == 4
+    assert "claimed by human" in again.err
+    done = told(pro0, "task", "complete", "1", "-", stdin="all\ngood\n")
+    assert (done["status"], done["result"]) == ("completed", "all\ngood")
+    assert done["completedAt"].endswith("Z")
+    assert pro0("task", "ready", "-o", "name").out == "task-2\n"
+
+
+def test_the_other_ways_to_end(pro0: Pro0, team: Context) -> None:
+    for number in range(1, 5):
+        pro0("task", "create", f"t{number}")
+        pro0("task", "claim", str(number))
+    assert told(pro0, "task", "release", "1", "not mine")["status"] == "pending"
+    assert told(pro0, "task", "fail", "2", "broken")["closedReason"] == "broken"
+    assert told(pro0, "task", "cancel", "3", "unwanted")["status"] == "cancelled"
+    assert told(pro0, "task", "reopen", "3")["status"] == "pending"
+    assert pro0("task", "delete", "4").code == 4
+    assert told(pro0, "task", "delete", "4", "--force")["id"] == "task-4"
+    assert pro0("task", "list", "-o", "name").out.split() == ["task-1", "task-3", "task-2"]
+
+
+ALIASES = [("add", "create x"), ("done", "complete 1"), ("note", "comment 1 x"), ("get", "show 1"), ("rm", "delete 1")]
+
+
+@pytest.mark.parametrize(("alias", "command"), ALIASES)
+def test_the_verbs_of_the_documents(alias: str, command: str, pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "one")
+    if alias == "done":
+        pro0("task", "claim", "1")
+    assert pro0("task", alias, *command.split()[1:]).code == 0
+
+
+def test_show_says_all(pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "one", "-d", "two\nlines")
+    pro0("task", "create", "two", "--blocked-by", "1", "--parent", "1")
+    pro0("task", "comment", "2", "a \x1b[31m remark")
+    shown = pro0("task", "show", "2").out
+    for part in ("task-2", "two", "pending", "blocked: task-1 is pending", "a \\x1b[31m remark", "task-1"):
+        assert part in shown
+    look = told(pro0, "task", "show", "2")
+    assert look["whyNotReady"] == "is blocked: task-1 is pending"
+    assert look["remarks"][0]["text"] == "a \x1b[31m remark"
+    assert told(pro0, "task", "show", "1")["whyNotReady"] is None
+    assert "task-2" in pro0("task", "show", "1").out
+
+
+def test_filters(pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "one", "--label", "a", "--assignee", "w1")
+    pro0("task", "create", "two", "--label", "b")
+    pro0("task", "claim", "2")
+    names = {
+        "task-1\n": [("--label", "a"), ("--assignee", "W1"), ("--status", "pending")],
+        "task-2\n": [("--label", "b"), ("--assignee", "human"), ("--status", "in_progress")],
+        "": [("--label", "c"), ("--assignee", "w2"), ("--status", "failed")],
+    }
+    for expected, filters in names.items():
+        for chosen in filters:
+            assert pro0("task", "list", *chosen, "-o", "name").out == expected
+    assert pro0("task", "list", "--assignee", "nobody").code == 3
+    assert pro0("task", "list", "--status", "lost").code == 2
+
+
+def test_nothing_is_null_and_exit_0(pro0: Pro0, team: Context) -> None:
+    """AC-21"""
+    assert told(pro0, "task", "next") is None
+    assert told(pro0, "task", "list") == told(pro0, "task", "ready") == told(pro0, "task", "tree") == []
+    called = pro0("task", "next")
+    assert (called.code, called.out, called.err) == (0, "", "no task is ready\n")
+
+
+def test_assign(pro0: Pro0, team: Context) -> None:
+    """S004-024"""
+    pro0("task", "create", "one")
+    assert told(pro0, "task", "assign", "1", "w2")["assignee"] == "w2"
+    assert told(pro0, "task", "assign", "1", "--nobody")["assignee"] is None
+    for arguments in (["1"], ["1", "w1", "--nobody"]):
+        assert pro0("task", "assign", *arguments).code == 2
+    seat(team, "gone", State.CRASHED)
+    assert pro0("task", "assign", "1", "gone").code == 3
+
+
+def test_update(pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "one", "--label", "old")
+    pro0("task", "create", "two")
+    fields = "--title new --description - --run true --timeout 5 --priority 1 --label x --add-dependency 2"
+    changed = told(pro0, "task", "update", "1", *fields.split(), stdin="text")
+    assert (changed["title"], changed["description"], changed["run"], changed["priority"]) == ("new", "text", "true", 1)
+    assert (changed["labels"], changed["dependencies"]) == (["x"], ["task-2"])
+    assert told(pro0, "task", "update", "1", "--drop-dependency", "2")["dependencies"] == []
+    assert pro0("task", "update", "1").code == 2
+    pro0("task", "update", "1", "--add-dependency", "2")
+    cycle = pro0("task", "update", "2", "--add-dependency", "1")
+    assert cycle.code == 4
+    assert "task-1 → task-2 → task-1" in cycle.err or "task-2 → task-1 → task-2" in cycle.err
+
+
+def test_tree(pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "root", "--type", "epic")
+    pro0("task", "create", "child", "--parent", "1")
+    pro0("task", "create", "grandchild", "--parent", "2")
+    pro0("task", "create", "child two", "--parent", "1")
+    lines = pro0("task", "tree").out.splitlines()
+    assert [line[: line.index("task-") + 6] for line in lines] == ["task-1", "├─ task-2", "│  └─ task-3", "└─ task-4"]
+    nested = told(pro0, "task", "tree", "2")
+    assert nested[0]["children"][0]["id"] == "task-3"
+    assert pro0("task", "tree", "9").code == 3
+
+
+def test_a_member_acts_as_itself(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S004-028 S004-030: identity by environment, from any directory."""
+    pro0("task", "create", "one")
+    pro0("task", "create", "two", "--assignee", "w2")
+    become(monkeypatch, team, "w1")
+    monkeypatch.chdir("/")
+    assert told(pro0, "task", "claim", "1")["claim"]["agentId"] == "w1"
+    reserved = pro0("task", "claim", "2")
+    assert reserved.code == 4
+    assert "reserved for w2" in reserved.err
+    assert pro0("task", "reopen", "1").code == 4
+    assert pro0("task", "update", "1", "--title", "x").code == 4
+    held = pro0("task", "create", "mine", "--run", "rm -rf /")
+    assert "waits for a human" in held.out, "rulings 2.9"
+    assert told(pro0, "task", "complete", "1", "done")["status"] == "completed"
+
+
+def test_a_session_that_is_over_changes_nothing(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    pro0("task", "create", "one")
+    become(monkeypatch, team, "w1")
+    monkeypatch.setenv("PRO0_INCARNATION", "an-older-one")
+    called = pro0("task", "claim", "1")
+    assert called.code == 4
+    assert "is over" in called.err
+
+
+def test_paused_means_nobody_claims(pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "one")
+    assert pro0("team", "pause").code == 0
+    assert pro0("task", "claim", "1").code == 4
+    assert json.loads(pro0("team", "status", "--json").out)["paused"] is True
+    assert pro0("team", "unpause", "alpha").code == 0
+    assert pro0("task", "claim", "1").code == 0
+
+
+def test_text_of_others_is_shown_harmlessly(pro0: Pro0, team: Context) -> None:
+    """Check 34: nothing that a terminal obeys, in every command that shows a task."""
+    evil = "\x1b]52;c;aGk=\x07 \x9b2J \u202eabc \u200b"
+    pro0("task", "create", evil, "-d", evil, "--label", evil, "--assignee", "w1")
+    pro0("task", "comment", "1", evil)
+    pro0("task", "claim", "1")
+    pro0("task", "fail", "1", evil)
+    for command in ("task list", "task show 1", "task tree", "team status", "team wait", "team logs", "task reopen 1"):
+        for more in ((), ("--json",)):
+            called = pro0(*command.split(), *more)
+            for character in "\x1b\x07\x9b\u202e\u200b":
+                assert character not in called.out + called.err, (command, more)
