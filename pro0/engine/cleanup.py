@@ -1,9 +1,10 @@
 """Cleanup: a team is removed, whole, once nothing of it lives; under the lease, so that no lead is in the way."""
 
+import os
 import time
 from collections.abc import Iterable
 
-from pro0 import processes
+from pro0 import config, processes
 from pro0.engine.launch import leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
@@ -15,8 +16,8 @@ from pro0.ops.context import TEAM_UID, Context
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 
-GRACE = 10.0
-"""Seconds between TERM and KILL."""
+PATIENCE = 10.0
+"""Seconds that an ending lead may take to give its lease up."""
 
 
 def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
@@ -67,7 +68,7 @@ def _stop(team: TeamStore, show: Show) -> None:
 
 def _lease(team: TeamStore) -> Lease:
     lease = Lease(team.paths.team)
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
         if time.monotonic() > deadline:
             raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code="lock_timeout")
@@ -91,6 +92,7 @@ def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
         )
     if remaining:
         show(f"ending {len(remaining)} processes that are left")
-        stubborn = processes.end(left, GRACE)
+        grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
+        stubborn = processes.end(left, grace)
         if stubborn:
             raise Refused(f"cannot end {', '.join(str(process.pid) for process in stubborn)}", code="live_sessions")

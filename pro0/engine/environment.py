@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pro0.config import SETTINGS
 from pro0.ops.context import IDENTITY
 from pro0.store.paths import HOME_VARIABLE
 
@@ -18,10 +19,13 @@ ALLOWED = (
     *("CARGO_HOME", "RUSTUP_HOME", "GEM_HOME", "DOTNET_*", "CC", "CXX", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "CI"),
 )
 
+_SETTINGS = tuple(setting.rule.variable for setting in SETTINGS)
+
 
 def member_environment(environment: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a member's agent: what is allowed, and who it is."""
+    """Return the environment of a member's agent: what is allowed, settings, and who it is."""
     kept = {name: value for name, value in environment.items() if any(fnmatchcase(name, p) for p in ALLOWED)}
+    kept |= {name: environment[name] for name in _SETTINGS if name in environment}
     return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
 
 

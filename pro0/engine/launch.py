@@ -7,7 +7,7 @@ import time
 
 from pro0 import processes
 from pro0.engine.environment import lead_environment
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.store import atomic
@@ -32,7 +32,7 @@ def ensure_lead(team: TeamStore) -> bool:
         if child is None and Lease(team.paths.team).holder() is None:
             child = _spawn(team)
         elif child and child.poll() is not None:
-            if child.returncode and Lease(team.paths.team).holder() is None:
+            if child.returncode not in (0, Refused.exit_code) and Lease(team.paths.team).holder() is None:
                 raise EnvironmentMissing(f"the lead of {team.name} ended at once: {_last_words(team)}")
             child = None
         time.sleep(_PAUSE)

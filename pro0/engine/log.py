@@ -1,6 +1,7 @@
 """The lead's log: one JSON object a line."""
 
 import os
+from contextlib import suppress
 
 import msgspec
 
@@ -22,4 +23,5 @@ class Log:
     def write(self, event: str, **details: object) -> None:
         """Append one event with its details."""
         line = {"at": iso(clock()), "pid": os.getpid(), "event": event, **details}
-        os.write(self._descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
+        with suppress(OSError):  # a full disk is no reason to leave a team without its lead
+            os.write(self._descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")

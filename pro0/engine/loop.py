@@ -6,10 +6,12 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from pro0 import __version__, processes
+from pro0 import __version__, config, processes
+from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
@@ -26,13 +28,15 @@ RESCAN = 2.0
 """Seconds until the lead looks even when nothing was heard: changes can be missed on network file systems."""
 
 
-def run(team: TeamStore, grace: float = 10.0) -> int:
+def run(team: TeamStore) -> int:
     """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead."""
-    lease = Lease(team.require().paths.team)
+    project = Path(team.require().config.read().project)
+    settings = config.load(team.paths.home, project, os.environ, {})
+    lease = Lease(team.paths.team)
     if not lease.take("lead"):
         raise Refused(f"{team.name} has a lead already: {lease.holder()}", code="lead_alive")
     try:
-        return Lead(team, grace).work()
+        return Lead(team, settings).work()
     finally:
         lease.drop()
 
@@ -40,12 +44,13 @@ def run(team: TeamStore, grace: float = 10.0) -> int:
 class Lead:
     """One life of a lead."""
 
-    def __init__(self, team: TeamStore, grace: float) -> None:
+    def __init__(self, team: TeamStore, settings: Settings) -> None:
         self._team = team
+        self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
         self._bell = _Bell()
         self._observer = Observer(team)
-        self._applier = Applier(team, self._log, self._bell.ring, grace)
+        self._applier = Applier(team, self._log, self._bell.ring, settings.end_grace_seconds)
         self._exits = ExitWatch()
         self._trouble = ""
         self._asked_to_end = False
@@ -60,7 +65,7 @@ class Lead:
                 while not self._asked_to_end:
                     wake_at, over = self._round()
                     if over:
-                        self._applier.dismantle()
+                        self._leave()
                         break
                     self._sleep(selector, watch, wake_at)
             except NotFound:
@@ -78,15 +83,26 @@ class Lead:
                 self._exits.add(guard)
             decision = decide(snapshot, new_id)
             over = self._applier.apply(snapshot, decision)
-        except NotFound:
-            raise
-        except Pro0Error as error:
-            if error.message != self._trouble:
-                self._trouble = error.message
-                self._log.write("trouble", code=error.code, why=error.message)
+        except (Pro0Error, OSError) as error:
+            if isinstance(error, NotFound) and not self._team.exists():
+                raise
+            self._complain(error)
             return None, False
         self._trouble = ""
         return decision.wake_at, over
+
+    def _leave(self) -> None:
+        try:
+            if self._tidy:
+                self._applier.dismantle()
+        except Pro0Error as error:
+            self._complain(error)
+
+    def _complain(self, error: Pro0Error | OSError) -> None:
+        why = error.message if isinstance(error, Pro0Error) else str(error)
+        if why != self._trouble:
+            self._trouble = why
+            self._log.write("trouble", why=why)
 
     def _sleep(self, selector: selectors.BaseSelector, watch: Watch, wake_at: datetime | None) -> None:
         until = (wake_at - clock()).total_seconds() if wake_at else RESCAN

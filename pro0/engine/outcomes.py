@@ -28,6 +28,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         _raise_failures(runtime, wanted)
         for state in runtime.seats:
             if waiting.get(state.agent_id) == state.generation and state.state is not State.STARTING:
+                _raise_unless_it_came_up(state)
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
                 show(f"{state.agent_id} is {state.state}")
@@ -99,6 +100,12 @@ def _raise_failures(runtime: Runtime, wanted: dict[str, int]) -> None:
     for failure in runtime.failures:
         if wanted.get(failure.agent_id) == failure.generation:
             raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
+
+
+def _raise_unless_it_came_up(state: SeatState) -> None:
+    if state.state is State.CRASHED and state.agent is None:
+        hint = f"mend it, then: pro0 member restart {state.agent_id}"
+        raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)
 
 
 def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:
