@@ -1,0 +1,83 @@
+"""What the demo finds on this machine: git, and tmux, which it installs when that needs no password."""
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+
+from pro0.errors import EnvironmentMissing
+
+Say = Callable[[str], None]
+Command = tuple[str, ...]
+
+LONGEST = 300
+"""Seconds that an installation may take."""
+
+_APT = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y")
+INSTALLERS: dict[str, tuple[Command, ...]] = {
+    "apt-get": ((*_APT, "install", "tmux"), (*_APT, "update"), (*_APT, "install", "tmux")),
+    "dnf": (("dnf", "-q", "-y", "install", "tmux"),),
+    "pacman": (("pacman", "-Sy", "--noconfirm", "tmux"),),
+    "apk": (("apk", "add", "tmux"),),
+}
+"""Package manager → what is tried, in this order, until tmux is there."""
+_BREW = ("brew", "install", "--quiet", "tmux")
+
+
+def require_git() -> None:
+    """Raise EnvironmentMissing when there is no git."""
+    if not shutil.which("git"):
+        raise EnvironmentMissing("git is not installed, and the demo works in a git repository", hint="install git")
+
+
+def choose_mode(wanted: str, say: Say) -> tuple[str, str]:
+    """Return where the members are shown, and why; raises EnvironmentMissing when tmux is not to be had."""
+    if wanted == "headless":
+        return "headless", "asked for"
+    if shutil.which("tmux"):
+        return "tmux", "asked for" if wanted == "tmux" else "tmux is here; a server of the demo's own"
+    why = install(say)
+    if not why:
+        return "tmux", "tmux was installed just now"
+    if wanted == "tmux":
+        raise EnvironmentMissing(f"tmux is not installed: {why}", hint="install it, or: pro0 demo --mode headless")
+    return "headless", f"tmux is not installed: {why}"
+
+
+def install(say: Say) -> str:
+    """Install tmux when that needs no password; returns why it is still not there, empty when it is."""
+    steps = _steps()
+    if isinstance(steps, str):
+        return steps
+    for step in steps:
+        say(f"tmux is missing, so: {' '.join(step)}")
+        if not _done(step):
+            say("that did not work")
+        if shutil.which("tmux"):
+            return ""
+    return "installing it failed"
+
+
+def _steps() -> Iterable[Command] | str:
+    """Return the commands that install tmux, or why there is none."""
+    if platform.system() == "Darwin":
+        return [_BREW] if shutil.which("brew") else "there is no brew to install it with"
+    found = next((name for name in INSTALLERS if shutil.which(name)), None)
+    if found is None:
+        return "no package manager that is known here"
+    if os.geteuid() == 0:
+        return INSTALLERS[found]
+    if shutil.which("sudo") and _done(("sudo", "-n", "true")):
+        return [("sudo", "-n", *step) for step in INSTALLERS[found]]
+    return "installing it needs a password"
+
+
+def _done(command: Command) -> bool:
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LONGEST
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

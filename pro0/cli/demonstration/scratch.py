@@ -1,0 +1,114 @@
+"""A folder of the demo's own, the environment that keeps everything in it, and its end, whatever happened."""
+
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pro0 import processes
+from pro0.model.runtime import Process
+from pro0.store.paths import HOME_VARIABLE
+
+SOCKETS = "TMUX_TMPDIR"
+GRACE = 3.0
+"""Seconds between TERM and KILL for what an interrupted demo leaves."""
+
+_NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
+"""Variables of the person's session, tmux, git and Python, which must not reach the demo."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Scratch:
+    """Where a demo lives: a store, a home, tools and a project below one folder with a short path."""
+
+    def __init__(self, base: Path | None = None) -> None:
+        self.folder = _base(base) / f"pro0-demo-{secrets.token_hex(4)}"
+        self.home = self.folder / "pro0"
+        self.user = self.folder / "home"
+        self.bin = self.folder / "bin"
+        self.material = self.folder / "material"
+        self.project = self.folder / "tally"
+
+    def make(self) -> None:
+        """Make the folder, empty but for the person's part of it."""
+        self.folder.mkdir(mode=0o700)
+        self.user.mkdir()
+
+    def remove(self) -> None:
+        """Remove the folder; late writers may add a file meanwhile, so it is tried again."""
+        for _ in range(20):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if not self.folder.exists():
+                return
+        shutil.rmtree(self.folder)
+
+    def environment(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment of everything in the demo: no identity, home, tmux or git settings of the person."""
+        kept = {name: value for name, value in before.items() if not name.startswith(_NOT_OURS)}
+        return kept | {
+            HOME_VARIABLE: str(self.home),
+            SOCKETS: str(self.folder),
+            "HOME": str(self.user),
+            "PATH": f"{self.bin}{os.pathsep}{before.get('PATH') or os.defpath}",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def processes(self) -> list[Process]:
+        """Return every living process of the demo but this one."""
+        homes = processes.tagged(HOME_VARIABLE, [str(self.home)])[str(self.home)]
+        tmux = processes.tagged(SOCKETS, [str(self.folder)])[str(self.folder)]
+        return list({found.pid: found for found in (*homes, *tmux) if found.pid != os.getpid()}.values())
+
+    def end(self) -> list[Process]:
+        """End every process of the demo, and return those that would not."""
+        stubborn = processes.end(self.processes, GRACE)
+        return stubborn or processes.end(self.processes, GRACE)
+
+
+@contextmanager
+def inside(scratch: Scratch) -> Iterator[None]:
+    """Let this process, and all that it starts, see the demo's environment only."""
+    before = dict(os.environ)
+    _set(scratch.environment(before))
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let the first INT, TERM or HUP raise KeyboardInterrupt; later ones are ignored while that is cleared up."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _set(environment: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def _base(wanted: Path | None) -> Path:
+    """Return where the folder goes: the path of a unix socket has at most 104 bytes, so /tmp where it can be."""
+    candidates = [wanted] if wanted else [Path("/tmp"), Path(tempfile.gettempdir())]
+    for path in candidates:
+        with suppress(OSError):
+            if os.access(path, os.W_OK | os.X_OK):
+                return path.resolve(strict=True)
+    return candidates[-1]
