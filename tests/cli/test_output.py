@@ -1,0 +1,130 @@
+"""What is shown: harmless, aligned, fitting the terminal."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0.cli import output
+from pro0.model.task import Task
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, seat
+
+
+def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
+    """Return what the program writes to a terminal of its own, so many columns wide."""
+    main, side = pty.openpty()
+    size = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm"}
+    program = subprocess.Popen(
+        [sys.executable, "-m", "pro0", *arguments],
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        env=os.environ | size | environment,
+    )
+    os.close(side)
+    data, deadline = b"", time.monotonic() + 60
+    while time.monotonic() < deadline and select.select([main], [], [], 60)[0]:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not piece:
+            break
+        data += piece
+    os.close(main)
+    program.wait(60)
+    return data.decode()
+
+
+@given(st.text(st.characters()))
+def test_nothing_that_a_terminal_obeys(text: str) -> None:
+    """Check 33, check 34"""
+    for character in output.visible(text):
+        assert character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    assert "\n" not in output.line(text)
+
+
+@pytest.mark.parametrize("text", ["plain", "ü ß 日本 🎉", "a\nb\tc", "\u3000wide space"])
+def test_harmless_text_stays(text: str) -> None:
+    assert output.visible(text) == text
+
+
+@given(st.text())
+def test_json_keeps_every_character_without_showing_it(text: str) -> None:
+    shown = output.json_text({"text": text})
+    assert json.loads(shown) == {"text": text}
+    for character in "\x1b\x9b\u202e\u200b\u2066\ufeff\x7f":
+        assert character not in shown
+
+
+def test_json_has_every_field() -> None:
+    """Fields that are at their default are there too: scripts need not know the defaults."""
+    fields = json.loads(output.json_text(Task(id="task-1")))
+    assert fields["status"] == "pending"
+    assert fields["dependencies"] == []
+    assert fields["assignee"] is None
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80])
+def test_a_table_fits_the_terminal(columns: int, pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "a long title, " * 20, "--assignee", "w1")
+    pro0("task", "create", "日本語" * 30, "--blocked-by", "1")
+    shown = on_terminal("task", "list", columns=columns, NO_COLOR="1")
+    for line in shown.splitlines():
+        wide = sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line)
+        assert wide <= columns, line
+    assert "…" in shown
+
+
+def test_a_pipe_gets_everything(pro0: Pro0, team: Context) -> None:
+    title = "a long title, " * 20
+    pro0("task", "create", title)
+    assert title.strip() in pro0("task", "list").out
+
+
+def test_colour_only_where_it_is_wanted(pro0: Pro0, team: Context) -> None:
+    assert "\x1b[" in on_terminal("member", "list")
+    assert "\x1b" not in on_terminal("member", "list", NO_COLOR="1")
+    assert "\x1b" not in on_terminal("member", "list", TERM="dumb")
+    assert "\x1b" not in pro0("member", "list").out
+
+
+def test_a_person_at_a_terminal_is_reminded(pro0: Pro0, team: Context) -> None:
+    """rulings 3.8"""
+    pro0("send", "human", "hello")
+    assert "hint: you have 1 unread messages: pro0 inbox" in on_terminal("task", "list")
+    assert "hint:" not in on_terminal("inbox")
+    assert "hint:" not in on_terminal("task", "list")
+
+
+def test_a_waiting_person_sees_progress(pro0: Pro0, team: Context) -> None:
+    pro0("task", "create", "one")
+    pro0("task", "claim", "1")
+    assert "1 in progress" in on_terminal("team", "wait", "--timeout", "0.5").partition("\x1b[K")[2]
+
+
+def test_wide_and_narrow_names_line_up(pro0: Pro0, team: Context) -> None:
+    seat(team, "a-very-long-name-of-a-member-indeed")
+    lines = pro0("member", "list").out.splitlines()
+    column = lines[0].index("STATE")
+    assert {line[column : column + 4] for line in lines[1:]} == {"idle"}
+
+
+def test_the_output_of_any_encoding(team: Context, pro0: Pro0, tmp_path: Path) -> None:
+    pro0("task", "create", "日本 ü")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pro0", "task", "list"], capture_output=True, env=environment, timeout=60
+    )
+    assert done.returncode == 0
+    assert b"\\u65e5" in done.stdout

@@ -1,0 +1,96 @@
+"""The whole way, by the program as a person calls it, with a real lead and real members, without a terminal."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Result
+from tests.waiting import wait_until
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def alpha(cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A running team, removed at the end by force, whatever happened."""
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    begun = cli("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "-m", "Test Runner=shell")
+    assert begun.code == 0, begun
+    assert "the members share one checkout" in begun.err
+    for word in ("watch", "message", "stop"):
+        assert word in begun.out
+    yield "alpha"
+    ended = cli("team", "cleanup", "alpha", "--force")
+    assert ended.code == 0, ended
+
+
+def test_a_team_works_and_goes(alpha: str, cli: Cli, home: Path) -> None:
+    """S004-006 S004-117, must show 2, 3 and 6"""
+    look = json.loads(cli("team", "status", "--json").out)
+    assert look["lead"]["state"] == "running"
+    assert [member["agentId"] for member in look["members"]] == ["w1", "test-runner"]
+    cli("task", "create", "first", "--run", "echo one > out")
+    cli("task", "create", "second", "--run", "cat out", "--blocked-by", "1")
+    waited = cli("team", "wait", "--timeout", "60")
+    assert waited.code == 0, waited
+    assert json.loads(cli("task", "show", "2", "--json").out)["result"].strip() == "one"
+    live = cli("team", "cleanup")
+    assert live.code == 4
+    assert "w1" in live.err
+    stopped = cli("team", "stop", "--timeout", "30")
+    assert stopped.code == 0, stopped
+    assert cli("team", "stop").out == "alpha is stopped already\n"
+    resumed = cli("team", "resume")
+    assert "started w1, test-runner" in resumed.out, resumed
+    assert "runs already" in cli("team", "resume").out
+    assert cli("team", "stop").code == 0
+    assert cli("team", "cleanup").out == "alpha is removed\n"
+    assert cli("team", "cleanup", "alpha").code == 0
+    assert not list(home.rglob("*alpha*"))
+
+
+def test_members_come_and_go(alpha: str, cli: Cli) -> None:
+    """S004-044 S004-047 AC-74"""
+    spawned = cli("member", "spawn", "sleeper", "--", "sleep", "1000")
+    assert spawned.code == 0, spawned
+    assert "sleeper is running" in spawned.out
+    cli("task", "create", "long", "--run", "sleep 1000", "--assignee", "w1")
+    look = wait_until(lambda: json.loads(cli("member", "show", "w1", "--json").out)["task"], 30, "w1 works")
+    assert look == "task-1"
+    stays = cli("member", "shutdown", "w1", "--timeout", "1")
+    assert stays.code == 4, stays
+    assert "w1" in stays.err
+    gone = cli("member", "shutdown", "w1", "--timeout", "0", "--force")
+    assert gone.code == 0, gone
+    wait_until(lambda: holder(cli) != "w1", 30, "its task is free, and perhaps taken by the other one")
+    assert cli("send", "w1", "hello").code == 3
+    assert cli("member", "shutdown", "w1").code == 4
+    assert cli("member", "restart", "w1").code == 0
+    assert cli("send", "w1", "hello").code == 0
+    late = cli("member", "spawn", "late", "--task", "for late")
+    assert "task-2 is reserved for late" in late.out, late
+
+
+def test_a_killed_lead_is_replaced_by_resume(alpha: str, cli: Cli) -> None:
+    """Must show 4: every live session is adopted."""
+    look = json.loads(cli("team", "status", "--json").out)
+    before = {member["agentId"]: member["pid"] for member in look["members"]}
+    os.kill(look["lead"]["pid"], 9)
+    resumed = cli("team", "resume")
+    assert resumed.code == 0, resumed
+    if "runs already" not in resumed.out:  # a guard may have been faster
+        assert "adopted w1, test-runner" in resumed.out
+    look = json.loads(cli("team", "status", "--json").out)
+    assert look["lead"]["state"] == "running"
+    assert {member["agentId"]: member["pid"] for member in look["members"]} == before
+
+
+def holder(cli: Cli) -> str | None:
+    """Return who works on task-1."""
+    claim = json.loads(cli("task", "show", "1", "--json").out)["claim"]
+    return claim["agentId"] if claim else None
