@@ -28,6 +28,8 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
     except Pro0Error as error:
         print(f"pro0: {error.message}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)

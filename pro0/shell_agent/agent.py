@@ -2,10 +2,11 @@
 
 import os
 import selectors
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pro0.errors import NotFound, Pro0Error
+from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
 from pro0.model.task import Task
@@ -17,6 +18,9 @@ from pro0.shell_agent.voice import Voice
 from pro0.store.paths import CONCERNS_A_MEMBER
 from pro0.store.watch import Watch
 
+OVER = frozenset({"stale_session", "not_member"})
+"""The errors that say that this session counts as over: nothing that it asks for will be done any more."""
+
 
 class ShellAgent:
     """Works as one member; `poll` is the seconds between two looks when nothing was heard."""
@@ -27,9 +31,10 @@ class ShellAgent:
         self._grace = grace
         self._voice = Voice()
         self._may_go = False
+        self._trouble = ""
 
     def work(self) -> int:
-        """Work until a shutdown was approved, or the team is gone."""
+        """Work until a shutdown was approved, the team is gone, or this session counts as over (1)."""
         paths = self._context.team.require().paths
         self._voice.say(f"{self._context.caller.agent_id} is ready: waiting for tasks that carry a command")
         idle = False
@@ -38,13 +43,15 @@ class ShellAgent:
             while not self._may_go:
                 try:
                     idle = self._turn(watch, idle)
-                except NotFound:
-                    self._voice.say(f"the team {paths.name} is gone")
-                    return 0
                 except Pro0Error as error:
-                    self._voice.state(State.ERROR, note=error.message)
-                    self._voice.say(error.message)
+                    if isinstance(error, NotFound) and not self._context.team.exists():
+                        self._voice.say(f"the team {paths.name} is gone")
+                        return 0
+                    self._complain(error)
+                    if error.code in OVER:
+                        return 1
                     idle = False
+                    watch.drain()
                     selector.select(self._poll)
                 if idle and not self._may_go:
                     selector.select(self._poll)
@@ -67,6 +74,7 @@ class ShellAgent:
         if self._may_go:
             return idle
         task = self._take()
+        self._trouble = ""
         if task is None:
             if not idle:
                 self._voice.state(State.IDLE)
@@ -88,7 +96,11 @@ class ShellAgent:
         self._voice.say(f"$ {task.run}")
         environment = os.environ | task_identity(task.id, task.parent or "")
         tag = f"{self._context.caller.incarnation}:{task.epoch}"
-        running = Running(task.run or "", environment, tag, self._grace)
+        try:
+            running = Running(task.run or "", environment, tag, self._grace)
+        except OSError as error:
+            self._report(task, Ending(127, "", f"cannot be started: {error.strerror}"))
+            return
         try:
             ending = running.follow(task.timeout, watch, self._voice.pass_on, lambda: self._look(task), self._poll)
         except KeyboardInterrupt:
@@ -97,20 +109,45 @@ class ShellAgent:
 
     def _look(self, task: Task) -> str:
         """Answer mail while working; returns why the work is to end now, empty when it goes on."""
-        self._read_mail(busy_with=task)
-        claim = tasks.show(self._context, task.id).claim
-        ours = claim is not None and claim.incarnation == self._context.caller.incarnation
+        try:
+            self._read_mail(busy_with=task)
+            claim = tasks.show(self._context, task.id).claim
+        except NotFound as error:
+            return error.message
+        except Pro0Error as error:
+            self._complain(error)
+            return error.message if error.code in OVER else ""
+        ours = claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
         return "" if ours else "it was taken away"
 
     def _report(self, task: Task, ending: Ending) -> None:
-        try:
-            if ending.why or ending.code:
-                self._fail(task, ending)
-            else:
-                tasks.complete(self._context, task.id, ending.tail)
-                self._voice.say(f"{task.id} completed")
-        except Pro0Error as error:
-            self._voice.say(f"{task.id} is not ours any more: {error.message}")
+        """Say how a task went, as often as it takes: nobody else can give a claim back while this session lives."""
+        while True:
+            try:
+                self._settle(task, ending)
+                return
+            except (Refused, NotFound) as error:
+                self._voice.say(f"{task.id} is not ours any more: {error.message}")
+                return
+            except Pro0Error as error:
+                self._complain(error)
+            time.sleep(self._poll)
+            if self._look(task):
+                return
+
+    def _settle(self, task: Task, ending: Ending) -> None:
+        if ending.why or ending.code:
+            self._fail(task, ending)
+        else:
+            tasks.complete(self._context, task.id, ending.tail)
+            self._voice.say(f"{task.id} completed")
+
+    def _complain(self, error: Pro0Error) -> None:
+        """Say once what is wrong, in the state too."""
+        if error.message != self._trouble:
+            self._trouble = error.message
+            self._voice.state(State.ERROR, note=error.message)
+            self._voice.say(error.message)
 
     def _fail(self, task: Task, ending: Ending) -> None:
         how = ending.why or (f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}")

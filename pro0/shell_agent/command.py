@@ -16,6 +16,8 @@ from pro0.store.watch import Watch
 TAIL = 4096
 """Bytes of output that become a task's result."""
 CHUNK = 65536
+LAST_CHUNKS = 16
+"""How much is read after the command's end, a full pipe: what it left in the background may write for ever."""
 RUN = "PRO0_RUN"
 """The variable that tags one run of a command and all that comes of it."""
 
@@ -35,6 +37,7 @@ class Running:
         self._grace = grace
         self._tag = tag
         self._tail = b""
+        self._seen: set[Process] = set()
         self._child = subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=subprocess.DEVNULL,
@@ -51,7 +54,8 @@ class Running:
         self, limit: float | None, watch: Watch, pass_on: Callable[[bytes], None], look: Callable[[], str], poll: float
     ) -> Ending:
         """Stream output until the command ends, its limit (seconds) is over, or `look`, asked at changes, says why."""
-        deadline = time.monotonic() + limit if limit else None
+        looked = time.monotonic()
+        deadline = looked + limit if limit else None
         with selectors.DefaultSelector() as selector, ExitWatch() as exits:
             if me := processes.identify(self._child.pid):
                 exits.add(me)
@@ -61,8 +65,10 @@ class Running:
                 for key, _ in selector.select(_until(deadline, poll)):
                     if key.fileobj == self._output and not self._read(pass_on):
                         selector.unregister(self._output)
-                why = look() if watch.drain() else ""
-                if deadline and time.monotonic() >= deadline:
+                now, why = time.monotonic(), ""
+                if watch.drain() or now >= looked + poll:
+                    looked, why = now, look()
+                if deadline and now >= deadline:
                     why = f"over its limit of {limit:g} s"
                 if why:
                     return self.end(why, pass_on)
@@ -75,15 +81,16 @@ class Running:
         return self._ended(pass_on, why)
 
     def _tree(self) -> list[Process]:
-        """Return all that carries this run's tag, and what is below the command: one may hide from either."""
-        found = {process.pid: process for process in processes.tagged(RUN, [self._tag])[self._tag]}
-        if self._child.poll() is None:
-            found |= {process.pid: process for process in processes.descendants(self._child.pid)}
-        return list(found.values())
+        """Return all that carries this run's tag, the command, and what was ever seen below it: each way has gaps."""
+        self._seen.update(processes.tagged(RUN, [self._tag])[self._tag])
+        if self._child.poll() is None and (head := processes.identify(self._child.pid)):
+            self._seen.update((head, *processes.descendants(head.pid)))
+        return [process for process in self._seen if processes.alive(process)]
 
     def _ended(self, pass_on: Callable[[bytes], None], why: str) -> Ending:
-        while self._read(pass_on):
-            pass
+        chunks = 0
+        while chunks < LAST_CHUNKS and self._read(pass_on):
+            chunks += 1
         if self._child.stdout:
             self._child.stdout.close()
         return Ending(self._child.wait(), self._tail.decode(errors="replace").strip(), why)
