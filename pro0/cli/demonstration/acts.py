@@ -1,6 +1,5 @@
 """The story of the demo, act by act; each act does something to the team and waits for what comes of it."""
 
-import os
 import shlex
 import signal
 import subprocess
@@ -79,7 +78,8 @@ def a_death(stage: Stage) -> None:
     stage.facts.killing = killing = Killing(
         state.agent_id, task.id, task.title, state.incarnation, round(stage.view.passed, 1)
     )
-    stage.view.say(f"kill -9 {state.agent.pid}: {killing.member} is gone, in the middle of {task.id}", "bad")
+    stage.view.command(f"kill -9 {state.agent.pid}")
+    stage.view.say(f"{killing.member} is killed in the middle of {task.id}, {task.title}", "bad")
     stage.until(lambda look: look.member(killing.member).state is State.CRASHED, "the crash is noticed", pause=0.02)
     killing.noticed_after = round(time.monotonic() - began, 2)
     stage.view.say(f"noticed after {killing.noticed_after} s", "good")
@@ -97,7 +97,7 @@ def the_others(stage: Stage) -> None:
 def a_return(stage: Stage) -> None:
     """Restart the one that was killed, and ask it, and nobody else, for the last task."""
     killing, began = _killing(stage), time.monotonic()
-    stage.view.say(f"$ pro0 member restart {killing.member}", "hint")
+    stage.view.command(f"pro0 member restart {killing.member}")
     members.restart(stage.context, killing.member)
     stage.until(_is_back(killing), f"{killing.member} is back")
     killing.back_after = round(time.monotonic() - began, 2)
@@ -105,7 +105,8 @@ def a_return(stage: Stage) -> None:
     look = stage.look()
     after = tuple(look.task(title).id for title in plan.RELEASE.blocked_by)
     [task] = tasks.create(stage.context, [replace(plan.RELEASE, blocked_by=after, assignee=killing.member)])
-    stage.view.say(f"you ask for one more: {task.id}, {task.title}, reserved for {killing.member}", "mail")
+    stage.view.command(f"pro0 task create '{task.title}' --run ... --assignee {killing.member}")
+    stage.view.say(f"one more task: {task.id}, {task.title}, reserved for {killing.member}")
     stage.until(lambda look: look.done() == len(look.tasks), "every task is completed")
 
 
@@ -121,7 +122,7 @@ def a_look(stage: Stage) -> None:
         stage.view.say(f"  {line}")
     letters = messages.inbox(stage.context, acknowledge=True)
     facts.inbox = len(letters)
-    stage.view.say(f"$ pro0 inbox   ({len(letters)} messages)", "hint")
+    stage.view.command("pro0 inbox")
     for letter in letters:
         stage.view.say(f"{letter.message.from_} → {letter.message.to}: {letter.message.content}", "mail")
 
@@ -144,17 +145,18 @@ def nothing_left(stage: Stage) -> None:
     done = cleanup(Store(stage.scratch.home), TEAM, force=False, show=stage.view.say)
     stage.view.say(done or "there was nothing to clean")
     stage.facts.left = ending.wait_until_gone(stage.scratch, traces)
-    stage.view.say("no process, no tmux server and no file of it is left" if not stage.facts.left else "see below")
+    if not stage.facts.left:
+        stage.view.say("no process, no tmux server and no file of it is left", "good")
 
 
 ACTS = (
-    Act("A place to work", "git init", a_repository),
+    Act("A place to work", "", a_repository),
     Act("A team", f"pro0 team start {TEAM} " + " ".join(f"-m {name}=shell" for name in plan.MEMBERS), a_team),
     Act("Work for it", 'pro0 broadcast "Welcome!"; pro0 task create -f tasks.yaml', work),
-    Act("One of them dies", "kill -9 PID", a_death),
+    Act("One of them dies", "", a_death),
     Act("The others go on", "pro0 team status --watch", the_others),
-    Act("It comes back", "pro0 member restart NAME; pro0 task create ... --assignee NAME", a_return),
-    Act("What came of it", f"python3 {plan.PROGRAM} {plan.SAMPLE}; pro0 inbox", a_look),
+    Act("It comes back", "", a_return),
+    Act("What came of it", f"python3 {plan.PROGRAM} {plan.SAMPLE}", a_look),
     Act("They agree to stop", f"pro0 team stop {TEAM}", a_farewell),
     Act("Nothing stays", f"pro0 team cleanup {TEAM}", nothing_left),
 )
@@ -164,21 +166,20 @@ def attach_argv(stage: Stage) -> list[str]:
     """Return what shows the panes in a terminal, without letting its keys through; empty in headless mode."""
     handles = (state.handle for state in stage.context.team.runtime.read().seats)
     socket = next((handle.socket for handle in handles if handle and handle.socket), "")
-    return ["tmux", "-S", socket, "attach-session", "-r"] if socket else []
+    return ["tmux", "-S", socket, "attach", "-r"] if socket else []
 
 
 def _watch(stage: Stage) -> None:
+    """Say how to watch, and show the panes here when that was asked for."""
     argv = attach_argv(stage)
+    stage.view.say("watch them in another terminal:")
     if not argv:
-        logs = stage.context.team.paths.logs
-        stage.view.say(f"watch them in another terminal:  tail -F {logs}/*.log", "hint")
+        stage.view.command(f"tail -F {stage.context.team.paths.logs}/*.log")
         return
-    inside = "env -u TMUX " if stage.inside_tmux else ""
-    stage.view.say(f"watch them in another terminal:  {inside}{shlex.join(argv)}", "hint")
+    stage.view.command(("env -u TMUX " if stage.inside_tmux else "") + shlex.join(argv))
     if stage.attach:
-        stage.view.say("showing them here; Ctrl-b d comes back to this view", "hint")
         stage.view.hold()
-        stage.client = subprocess.Popen(argv, env={**os.environ, "TERM": os.environ.get("TERM", "xterm")})
+        stage.client = subprocess.Popen(argv)
 
 
 def _end_client(stage: Stage) -> None:

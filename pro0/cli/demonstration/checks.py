@@ -96,7 +96,8 @@ def retaken(look: Look, killing: Killing) -> Check:
 def told_once(look: Look, killing: Killing) -> Check:
     """The lead address was told of the death exactly once."""
     told = [letter for letter in look.letters[LEAD] if letter.content.startswith(f"{killing.member} {CRASHED}")]
-    return Check("told once", len(told) == 1, f"the lead address was told {len(told)} time(s)")
+    detail = "the lead address was told of the death once" if len(told) == 1 else f"the lead was told {len(told)} times"
+    return Check("told once", len(told) == 1, detail)
 
 
 def returned(look: Look, killing: Killing) -> Check:
@@ -156,6 +157,12 @@ def between_members(look: Look) -> list[Message]:
 def from_members(look: Look) -> list[Message]:
     """Return the messages that members sent to the person."""
     return [m for m in look.letters[HUMAN] if m.type is MessageType.MESSAGE and m.from_ in plan.MEMBERS]
+
+
+def from_you(look: Look) -> list[Message]:
+    """Return the messages that the person wrote, a broadcast once for each who got it."""
+    written = (MessageType.MESSAGE, MessageType.BROADCAST)
+    return [m for m in _all(look) if m.type in written and m.from_ == HUMAN]
 
 
 def _all(look: Look) -> list[Message]:

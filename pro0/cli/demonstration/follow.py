@@ -61,19 +61,14 @@ class Follower:
 
     def look(self) -> Look:
         """Return the team as it is, after telling what is new; raises EnvironmentMissing when a member cannot start."""
-        team, known = self._context.team, status.status(self._context)
+        team = self._context.team
         for failure in team.runtime.read().failures:
             raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
+        boxes = [team.mailbox(name) for name in (*self._states, LEAD, HUMAN)]
+        letters = {box.agent_id: tuple(box.since(box.head.read(), 0)) for box in boxes if box.exists()}
         board = tasks.board(self._context)
-        names = (*(member.agent_id for member in known.members), LEAD, HUMAN)
-        boxes = {name: team.mailbox(name) for name in names}
-        look = Look(
-            lead=known.lead.state,
-            members=known.members,
-            tasks=tuple(board),
-            ready=_ready(board),
-            letters={name: tuple(box.since(box.head.read(), 0)) for name, box in boxes.items() if box.exists()},
-        )
+        known = status.status(self._context)  # after what follows from it, so that the cause is told first
+        look = Look(known.lead.state, known.members, tuple(board), _ready(board), letters)
         self._news(look)
         return look
 
@@ -110,7 +105,7 @@ def _ready(board: Board) -> frozenset[str]:
 def _of_member(member: MemberStatus) -> Event | None:
     if member.state is State.CRASHED:
         return Event(f"{member.agent_id} {CRASHED}: {member.note}", "bad")
-    return Event(f"{member.agent_id} is {member.state}", minor=True)
+    return None
 
 
 def _of_task(task: Task, entry: Entry) -> Event | None:
@@ -126,10 +121,10 @@ def _of_task(task: Task, entry: Entry) -> Event | None:
 
 
 def _of_letter(letter: Message) -> Event | None:
-    """Return a letter as an event; what goes to the person is shown when the inbox is read."""
+    """Return a letter as an event; what the person sends was said, what the person gets is shown with the inbox."""
     if letter.to in (LEAD, HUMAN):
         told = letter.type is MessageType.NOTIFICATION and CRASHED in letter.content
         return Event(f"lead is told: {letter.content}", "mail") if told else None
-    if letter.type is MessageType.SHUTDOWN_REQUEST:
-        return Event(f"{letter.to} is asked to shut down", minor=True)
-    return Event(f"{letter.from_} → {letter.to}: {letter.content}", "mail", minor=letter.type is MessageType.BROADCAST)
+    if letter.from_ == HUMAN:
+        return None
+    return Event(f"{letter.from_} → {letter.to}: {letter.content}", "mail")

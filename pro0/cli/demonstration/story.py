@@ -37,7 +37,7 @@ def perform(
                 _play(stage)
         except KeyboardInterrupt:
             view.hide()
-            view.say("interrupted: ending everything", "bad")
+            view.say("interrupted: ending and removing everything", "bad")
             raise
         finally:
             _clear_up(stage, keep=keep)
@@ -46,6 +46,7 @@ def perform(
 
 def _play(stage: Stage) -> None:
     """Play act after act; the first that goes wrong is the last."""
+    stage.view.open(str(stage.scratch.folder))
     for act in ACTS:
         stage.view.act(act.title, act.command)
         try:
@@ -64,5 +65,7 @@ def _clear_up(stage: Stage, *, keep: bool) -> None:
     stage.view.release()
     if stubborn := stage.scratch.end():
         stage.view.say(f"cannot end {', '.join(str(process.pid) for process in stubborn)}", "bad")
-    if not keep:
+    if keep:
+        stage.view.say(f"kept: {stage.scratch.folder}")
+    else:
         stage.scratch.remove()

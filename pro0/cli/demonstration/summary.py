@@ -1,10 +1,11 @@
 """The end of the demo, for people and for programs."""
 
 import msgspec
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pro0.cli.demonstration.checks import Check, between_members, judge
+from pro0.cli.demonstration.checks import Check, between_members, from_you, judge
 from pro0.cli.demonstration.follow import Look, seconds
 from pro0.cli.demonstration.stage import Facts, Killing, Stage
 from pro0.cli.demonstration.view import console_for
@@ -73,21 +74,23 @@ def summarize(stage: Stage, kept: str | None) -> Summary:
 def show(summary: Summary) -> None:
     """Print the summary on stdout."""
     console = console_for("stdout")
-    console.print()
-    if summary.members:
-        console.print(_who(summary.members))
-        console.print()
-    console.print(_facts(summary))
-    console.print()
-    console.print(_checks(summary.checks))
+    for part in (_who(summary.members), _facts(summary), _checks(summary.checks)):
+        _print(console, part)
     console.print()
     held = sum(check.held for check in summary.checks)
     verdict = Text(f"{held} of {len(summary.checks)} held", "bold green" if summary.held else "bold red")
     console.print(verdict + Text(f" in {summary.seconds:.0f} s", ""))
-    if summary.kept:
-        console.print(f"kept: {summary.kept}")
-    elif summary.held:
+    if summary.held:
         console.print(Text("your turn: pro0 team start alpha -m w1=shell -m w2=shell", "dim"))
+
+
+def _print(console: Console, part: Table) -> None:
+    """Print a table after an empty line, without the spaces with which it would fill its lines."""
+    if not part.row_count:
+        return
+    with console.capture() as captured:
+        console.print(part)
+    console.file.write("\n" + "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _workers(look: Look) -> list[Worker]:
@@ -111,7 +114,7 @@ def _recovered(killing: Killing) -> Recovered:
 
 
 def _mail(look: Look, facts: Facts) -> Mail:
-    sent = [m for letters in look.letters.values() for m in letters if m.from_ == "human"]
+    sent = from_you(look)
     return Mail(between_members=len(between_members(look)), to_you=facts.inbox, from_you=len(sent))
 
 
@@ -132,7 +135,7 @@ def _facts(summary: Summary) -> Table:
         said = f"{mail.from_you} from you, {mail.between_members} between members, {mail.to_you} to you"
         grid.add_row("messages", said)
     grid.add_row("commits", str(summary.commits))
-    grid.add_row("shown", f"{summary.mode} ({summary.mode_reason})")
+    grid.add_row("mode", f"{summary.mode} ({summary.mode_reason})")
     return grid
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -51,17 +52,28 @@ class View:
         """Return the seconds since the start."""
         return time.monotonic() - self._began
 
+    def open(self, folder: str) -> None:
+        """Say what will happen, and what will not."""
+        self._print(Text("A lead and three members build, test and release a small program; one of them is killed."))
+        self._print(Text(f"It all happens in {folder}. Lines with $ are what you would type.", COLOURS["hint"]))
+
     def act(self, title: str, command: str) -> None:
         """Begin an act, and show what a person would type for it."""
         self._act = title
         self._print(Text())
         self._print(Text(title, COLOURS["act"]))
         if command:
-            self._print(Text(f"        $ {command}", COLOURS["hint"]))
+            self.command(command)
+
+    def command(self, text: str) -> None:
+        """Show what a person would type for what happens now; never cut, since it may be copied."""
+        self._print(Text(f"        $ {text}", COLOURS["hint"]))
 
     def say(self, text: str, kind: str = "") -> None:
-        """Say one line at once."""
-        self._print(Text(f"{self.passed:6.1f}  ", "dim") + Text(line(text), COLOURS.get(kind, "")))
+        """Say one line at once, cut to the width there is."""
+        said = Text(f"{self.passed:6.1f}  ", "dim") + Text(line(text), COLOURS.get(kind, ""))
+        said.truncate(self._console.width, overflow="ellipsis")
+        self._print(said)
 
     def tell(self, event: Event) -> None:
         """Say what happened, unless the panel shows it."""
@@ -101,14 +113,19 @@ class View:
             self._held.append(text)
             return
         with suppress(*_OUTPUT_LOST):
-            self._console.print(text, overflow="ellipsis" if self._live else "fold", no_wrap=self._live is not None)
+            self._console.print(text, soft_wrap=True)
             self._console.file.flush()
 
 
 def panel(look: Look, act: str, passed: float) -> Group:
     """Return the team as one picture: members, and tasks in two columns."""
-    head = Text(f"── {act} ", "dim") + Text(f"{look.done()} of {len(look.tasks)} done, {passed:.0f} s ", "dim")
-    return Group(head, _members(look), _tasks(look.tasks, look.ready), Text("── Ctrl-C ends and removes it all", "dim"))
+    head = f"{act} · {look.done()} of {len(look.tasks)} tasks done · {passed:.0f} s"
+    foot = "Ctrl-C ends and removes it all"
+    return Group(_ruled(head), _members(look), _tasks(look.tasks, look.ready), _ruled(foot))
+
+
+def _ruled(text: str) -> Rule:
+    return Rule(Text(text, "dim"), align="left", style="dim")
 
 
 def _members(look: Look) -> Table:
@@ -128,7 +145,7 @@ def _doing(member: MemberStatus, titles: dict[str, str]) -> str:
 
 
 def _tasks(tasks: tuple[Task, ...], ready: Iterable[str]) -> Table:
-    grid = Table.grid(padding=(0, 3))
+    grid = Table.grid(padding=(0, 2))
     half = (len(tasks) + 1) // 2
     cells = [_task(task, ready) for task in tasks] + [Text()] * (2 * half - len(tasks))
     for left, right in zip(cells[:half], cells[half:], strict=True):
@@ -147,4 +164,5 @@ def _task(task: Task, ready: Iterable[str]) -> Text:
         mark, style, tail = "○", "", "ready"
     else:
         mark, style, tail = "·", "dim", ""
-    return Text(f"  {mark} {task.id:<7} {task.title:<19} ", style) + Text(tail, "dim")
+    number = task.id.removeprefix("task-")
+    return Text(f"  {mark} {number:>2} {task.title:<19} ", style, no_wrap=True) + Text(tail, "dim")
