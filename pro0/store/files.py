@@ -84,9 +84,12 @@ class File(Generic[T]):
 
     def _decoded(self, data: bytes) -> T:
         try:
-            return cast("T", decoder(self._kind).decode(data))
+            value = cast("T", decoder(self._kind).decode(data))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise _corrupt(self.path, data, error) from None
+        if value.revision < 1:  # all that is ever written has one; a bare {} must not pass for an empty document
+            raise _corrupt(self.path, data, ValueError("it has no revision"))
+        return value
 
     def _save(self, folder: int, value: T) -> None:
         if value.schema_version > SCHEMA_VERSION:
