@@ -1,0 +1,175 @@
+"""Faults at system calls: count them, kill the process at one, let one fail, or cut a write short.
+
+A `Shim` stands between the code under test and `os`. It counts the calls that touch files; at a chosen call it does
+one thing, before or after the real call. `points` runs an act once per call in a forked child, so that every test of
+"whatever happens, wherever" is one loop over its points.
+"""
+
+import errno
+import fcntl
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+MUTATING = ("open", "write", "fsync", "close", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "pwrite", "flock")
+CALLS = (*MUTATING, "read", "fstat", "stat")
+ERRORS = (
+    errno.ENOSPC,
+    errno.EIO,
+    errno.EROFS,
+    errno.EDQUOT,
+    errno.EMFILE,
+    errno.EINTR,
+    errno.EFBIG,
+)
+KILLED = 137
+DONE = 0
+FAILED = 3
+
+Call = Callable[..., object]
+Fault = Callable[["Shim", str, Call, tuple[object, ...], dict[str, object]], object]
+
+
+class Seen(NamedTuple):
+    """One call: its name, and what it was about."""
+
+    name: str
+    about: str
+
+
+class Shim:
+    """Stands in for the calls of `os` while it is on; at the call number `at`, from 1, `fault` takes its place."""
+
+    def __init__(self, calls: tuple[str, ...] = CALLS, at: int = 0, fault: Fault | None = None) -> None:
+        self.seen: list[Seen] = []
+        self._calls = calls
+        self._at = at
+        self._fault = fault
+        self._real: dict[str, Call] = {}
+
+    def __enter__(self) -> "Shim":
+        for name in self._calls:
+            self._real[name] = getattr(_module(name), name)
+            setattr(_module(name), name, self._standing_in(name))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, real in self._real.items():
+            setattr(_module(name), name, real)
+
+    def _standing_in(self, name: str) -> Call:
+        real = self._real[name]
+
+        def call(*args: object, **kwargs: object) -> object:
+            self.seen.append(Seen(name, str(args[0]) if args else ""))
+            if len(self.seen) == self._at and self._fault:
+                return self._fault(self, name, real, args, kwargs)
+            return real(*args, **kwargs)
+
+        return call
+
+
+def _module(name: str) -> ModuleType:
+    return fcntl if name == "flock" else os
+
+
+def kill_before(_shim: Shim, _name: str, _real: Call, _args: tuple[object, ...], _kwargs: dict[str, object]) -> object:
+    """End the process as SIGKILL would, before the call."""
+    os._exit(KILLED)
+
+
+def kill_after(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """End the process as SIGKILL would, after the call."""
+    real(*args, **kwargs)
+    os._exit(KILLED)
+
+
+def fail_with(code: int) -> Fault:
+    """Let the call fail; a descriptor that is closed is closed all the same, as Linux does."""
+
+    def fault(_shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        if name == "close":
+            real(*args, **kwargs)
+        raise OSError(code, os.strerror(code))
+
+    return fault
+
+
+def write_short(_shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """Write one byte of all, as a full disk or a limit may."""
+    if name != "write":
+        return real(*args, **kwargs)
+    descriptor, data = args
+    return real(descriptor, bytes(data)[:1], **kwargs)  # type: ignore[call-overload]
+
+
+class Point(NamedTuple):
+    """One place where a fault hit: which call, how the act ended (KILLED, DONE, FAILED)."""
+
+    number: int
+    call: Seen
+    ended: int
+
+
+def count(act: Callable[[], object], calls: tuple[str, ...] = CALLS) -> list[Seen]:
+    """Return the calls of an act, done for real."""
+    with Shim(calls) as shim:
+        act()
+    return shim.seen
+
+
+def in_child(act: Callable[[], object], at: int, fault: Fault, calls: tuple[str, ...] = CALLS) -> int:
+    """Do the act in a forked child with one fault; returns KILLED, DONE, or FAILED for an error it raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads that pytest-xdist has; the child never uses them
+        child = os.fork()
+    if child == 0:
+        try:
+            with Shim(calls, at, fault):
+                act()
+            os._exit(DONE)
+        except BaseException as error:  # noqa: BLE001 - the child must not return into pytest
+            if not hasattr(error, "exit_code"):
+                print(f"{type(error).__name__}: {error}", file=sys.stderr)
+                os._exit(1)
+            os._exit(FAILED)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def points(
+    prepare: Callable[[], Callable[[], object]], fault: Fault, calls: tuple[str, ...] = CALLS
+) -> Iterator[Point]:
+    """For every call of an act: make a fresh world with `prepare`, and do the act there with the fault at that call."""
+    number, seen = 0, count(prepare(), calls)
+    for number, call in enumerate(seen, 1):
+        act = prepare()
+        yield Point(number, call, in_child(act, number, fault, calls))
+
+
+@contextmanager
+def fault_at(at: int, fault: Fault, calls: tuple[str, ...] = CALLS) -> Iterator[Shim]:
+    """Have one fault in this process."""
+    with Shim(calls, at, fault) as shim:
+        yield shim
+
+
+def temporary_files(folder: Path) -> list[Path]:
+    """Return what a write left behind below a folder."""
+    return [path for path in folder.rglob("*") if path.name.startswith(".tmp-")]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return all files below a folder but the lock files, whose text is for people."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.endswith(".lock")
+    }

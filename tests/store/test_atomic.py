@@ -1,0 +1,118 @@
+"""The write path: in this order, and whole or not at all, whichever call fails."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from pro0.store import atomic
+from tests.faults import (
+    ERRORS,
+    count,
+    fail_with,
+    fault_at,
+    kill_after,
+    kill_before,
+    points,
+    temporary_files,
+    write_short,
+)
+
+OLD, NEW = b"old" * 1000, b"new" * 5000
+CALLS = ("open", "write", "fsync", "close", "rename", "unlink")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "file").write_bytes(OLD)
+    return tmp_path
+
+
+def write(place: Path) -> None:
+    with atomic.folder(place) as folder:
+        atomic.replace(folder, "file", NEW)
+
+
+def test_the_order_of_calls(place: Path) -> None:
+    """Reliability 15: data before the name, the name before the acknowledgement."""
+    seen = count(lambda: write(place), CALLS)
+    assert [call.name for call in seen] == ["open", "open", "write", "fsync", "close", "rename", "fsync", "close"]
+    assert seen[1].about.startswith(".tmp-")
+    assert seen[2].about == seen[3].about == seen[4].about
+    assert seen[6].about == seen[7].about != seen[3].about
+    assert (place / "file").read_bytes() == NEW
+
+
+def test_a_file_is_private_from_its_first_moment(place: Path) -> None:
+    """Reliability 32."""
+    before = os.umask(0)
+    try:
+        with atomic.folder(place) as folder:
+            atomic.replace(folder, "fresh", NEW)
+            with atomic.subfolder(folder, "sub"):
+                pass
+    finally:
+        os.umask(before)
+    assert (place / "fresh").stat().st_mode & 0o777 == 0o600
+    assert (place / "sub").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("code", ERRORS, ids=lambda code: errno.errorcode[code])
+def test_whichever_call_fails_the_old_file_stays(place: Path, code: int) -> None:
+    """Reliability 13: byte for byte, no temporary file; only the last sync comes after the change, and says so."""
+    for number, call in enumerate(count(lambda: write(place), CALLS), 1):
+        (place / "file").write_bytes(OLD)
+        changed = number >= 7
+        with pytest.raises(OSError) as raised, fault_at(number, fail_with(code), CALLS):
+            write(place)
+        assert raised.value.errno == code
+        assert ("after the change" in str(raised.value)) == (number == 7)
+        assert (place / "file").read_bytes() == (NEW if changed else OLD), call
+        assert not temporary_files(place)
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_a_short_write_is_gone_on_with(place: Path, number: int) -> None:
+    """Reliability 14."""
+    with fault_at(number, write_short, CALLS):
+        write(place)
+    assert (place / "file").read_bytes() == NEW
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+def test_wherever_it_is_killed_the_file_is_whole(place: Path, fault: object) -> None:
+    """Reliability 11."""
+
+    def prepare() -> object:
+        for left in temporary_files(place):
+            left.unlink()
+        (place / "file").write_bytes(OLD)
+        return lambda: write(place)
+
+    for point in points(prepare, fault, CALLS):  # type: ignore[arg-type]
+        assert (place / "file").read_bytes() in (OLD, NEW), point
+        assert len(temporary_files(place)) <= 1
+
+
+def test_late_writes_follow_a_renamed_folder(tmp_path: Path) -> None:
+    """Rulings 3.10: a late write brings nothing back."""
+    place, away = tmp_path / "place", tmp_path / "away"
+    place.mkdir()
+    with atomic.folder(place) as folder:
+        place.rename(away)
+        atomic.replace(folder, "file", NEW)
+        assert (away / "file").read_bytes() == NEW
+        (away / "file").unlink()
+        away.rmdir()
+        for act in (lambda: atomic.replace(folder, "file", NEW), lambda: atomic.subfolder(folder, "sub").__enter__()):
+            with pytest.raises(FileNotFoundError):
+                act()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_linked_folder_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with pytest.raises(OSError), atomic.folder(tmp_path / "link"):
+        pass

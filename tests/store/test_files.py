@@ -1,0 +1,286 @@
+"""What is wrong with a file is said, and the file stays as it is (AC-65, reliability 13, 23, 25, 26, 27, 30)."""
+
+import errno
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, StoreError
+from pro0.model.message import Notice, Segment
+from pro0.model.task import Comment, Comments, Task, TaskList
+from pro0.store.files import SIZE_LIMIT, File
+from pro0.store.teams import TeamStore
+from tests.faults import ERRORS, MUTATING, contents, count, fail_with, fault_at, temporary_files, write_short
+from tests.teams import NOW, make_team, set_state
+
+Kinds = dict[str, Callable[[TeamStore], File]]  # type: ignore[type-arg]
+KINDS: Kinds = {
+    "config": lambda team: team.config,
+    "wanted": lambda team: team.wanted,
+    "runtime": lambda team: team.runtime,
+    "tasks": lambda team: team.tasks,
+    "mailbox": lambda team: team.mailbox("w1").head,
+    "comments": lambda team: team.comments("task-1"),
+    "segment": lambda team: File(team.mailbox("w1").folder / "archive", "000001.json", Segment),
+}
+
+
+@pytest.fixture
+def team(home: Path) -> TeamStore:
+    """A team that has one of each file."""
+    made = make_team(home, "w1")
+    with made.tasks.change("fill") as change:
+        change.value = TaskList(next_id=2, tasks=(Task(id="task-1", title="t", created_at=NOW),))
+    made.comments("task-1").folder.mkdir()
+    with made.comments("task-1").change("fill") as comments:
+        comments.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="x"),))
+    for number in range(202):
+        made.mailbox("w1").post(Notice(id=f"m{number}", from_="human", to="w1", content="hello"), NOW)
+    return made
+
+
+def cut(data: bytes) -> dict[str, bytes]:
+    return {f"cut at {part}/16": data[: len(data) * part // 16] for part in range(1, 16)}
+
+
+def broken(data: bytes) -> dict[str, bytes]:
+    """Ways in which a file can be corrupt."""
+    dice = random.Random(7)
+    return cut(data) | {
+        "empty": b"",
+        "NULs": bytes(len(data)),
+        "random": dice.randbytes(512),
+        "bad UTF-8": data[:20] + b"\xff\xfe" + data[20:],
+        "byte order mark": b"\xef\xbb\xbf" + data,
+        "a list": b"[]",
+        "null": b"null",
+        "true": b"true",
+        "a text": b'"tasks"',
+        "wrong types": b'{"schemaVersion": 1, "revision": "one"}',
+        "wrong version": b'{"schemaVersion": "1"}',
+        "NaN": b'{"revision": NaN}',
+        "nested 100,000 deep": b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        "an integer of 5,000 digits": b'{"revision": ' + b"9" * 5000 + b"}",
+        "trailing garbage": data + b"{}",
+        "an empty object": b"{}",
+        "no revision": b'{"schemaVersion": 1}',
+        "unknown key": data.replace(b"{", b'{"surprise": 1,', 1),
+        "lone surrogate": data.replace(b"{", b'{"surprise": "\\ud800",', 1),
+        "cut in a character": b'{"surprise": "\xc3',
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_corrupt_file_is_an_error_and_stays(team: TeamStore, kind: str) -> None:
+    """AC-65, reliability 23: never silently empty, by reading or by changing."""
+    file = KINDS[kind](team)
+    for what, data in broken(file.path.read_bytes()).items():
+        file.path.write_bytes(data)
+        for act in (file.read, file.change("x").__enter__):
+            with pytest.raises(StoreError) as raised:
+                act()
+            assert raised.value.code == "store_corrupt", what
+            assert str(file.path) in raised.value.message
+            assert len(raised.value.message) < 1000
+        assert file.path.read_bytes() == data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_newer_file_is_left_alone(team: TeamStore, kind: str) -> None:
+    """Rulings 3.5, reliability 25: known keys can be read, nothing is ever written."""
+    file = KINDS[kind](team)
+    newer = file.path.read_bytes().replace(b'"schemaVersion": 1', b'"schemaVersion": 99')
+    file.path.write_bytes(newer)
+    assert file.read().schema_version == 99
+    with pytest.raises(StoreError, match="99") as raised, file.change("x") as change:
+        change.value = replace(change.value)
+    assert raised.value.code == "newer_schema"
+    strange = newer.replace(b"{", b'{"surprise": 1,', 1)
+    for data in (newer, strange):
+        file.path.write_bytes(data)
+        with pytest.raises(StoreError) as raised, file.change("x") as change:
+            change.value = replace(change.value)
+        assert raised.value.code == "newer_schema"
+        assert file.path.read_bytes() == data
+
+
+def make_strange(path: Path, what: str, outside: Path) -> None:
+    path.unlink(missing_ok=True)
+    if what == "link":
+        outside.write_bytes(b"{}")
+        path.symlink_to(outside)
+    elif what == "dangling link":
+        path.symlink_to(outside)
+    elif what == "fifo":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    elif what == "a sparse gigabyte":
+        with path.open("wb") as file:
+            file.truncate(1 << 30)
+
+
+@pytest.mark.parametrize("what", ["link", "dangling link", "fifo", "folder", "a sparse gigabyte"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_refused_unread(team: TeamStore, kind: str, what: str, tmp_path: Path) -> None:
+    """Reliability 27, 30: links are not followed, a FIFO does not hang, size is looked at before parsing."""
+    file, outside = KINDS[kind](team), tmp_path / "outside"
+    make_strange(file.path, what, outside)
+    for act in (file.read, file.change("x").__enter__):
+        with pytest.raises((StoreError, EnvironmentMissing)) as raised:
+            act()
+        assert raised.value.exit_code == (6 if "link" in what else 5)
+    assert not outside.exists() or outside.read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "comments"])
+def test_a_missing_file_is_corrupt_not_empty(team: TeamStore, kind: str) -> None:
+    """Reliability 26."""
+    file = KINDS[kind](team)
+    file.path.unlink()
+    for act in (file.read, file.change("x").__enter__):
+        with pytest.raises(StoreError, match="is missing") as raised:
+            act()
+        assert raised.value.code == "store_corrupt"
+    assert not file.path.exists()
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_linked_team_folder_is_unsafe(team: TeamStore, tmp_path: Path, dangling: bool) -> None:
+    """AC-66, reliability 30: exit 6, nothing outside is touched."""
+    outside = tmp_path / "outside"
+    team.paths.team.rename(outside)
+    team.paths.team.symlink_to(tmp_path / "nowhere" if dangling else outside)
+    before = contents(outside)
+    for file in (team.config, team.wanted, team.runtime):
+        for act in (file.read, file.change("x").__enter__):
+            with pytest.raises(EnvironmentMissing, match="symbolic link"):
+                act()
+    assert contents(outside) == before
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_missing_folder_is_not_found(team: TeamStore) -> None:
+    team.paths.tasks.rename(team.paths.tasks.with_name("other"))
+    with pytest.raises(NotFound):
+        team.tasks.read()
+    with pytest.raises(NotFound), team.tasks.change("x"):
+        pass
+    assert not team.paths.tasks.exists()
+
+
+def test_an_error_inside_a_change_writes_nothing(team: TeamStore) -> None:
+    before = contents(team.paths.home)
+    with pytest.raises(ZeroDivisionError), team.tasks.change("x") as change:
+        change.value = replace(change.value, next_id=9 // 0)
+    with team.tasks.change("x") as change:
+        change.value = change.value
+    assert contents(team.paths.home) == before
+
+
+def test_every_write_raises_the_revision(team: TeamStore) -> None:
+    before = team.tasks.read().revision
+    for count_ in range(1, 4):
+        with team.tasks.change("x") as change:
+            change.value = replace(change.value, next_id=9 + count_)
+        assert team.tasks.read().revision == before + count_
+
+
+def test_what_could_not_be_read_again_is_not_written(team: TeamStore) -> None:
+    """A file beyond the limit of reading would be lost to everybody."""
+    before = team.tasks.path.read_bytes()
+    big = Task(id="task-2", title="t", description="x" * SIZE_LIMIT)
+    with pytest.raises(StoreError, match="full") as raised, team.tasks.change("x") as change:
+        change.value = replace(change.value, tasks=(*change.value.tasks, big))
+    assert raised.value.code == "too_large"
+    assert team.tasks.path.read_bytes() == before
+
+
+def test_text_that_is_no_unicode_is_bad_input(team: TeamStore) -> None:
+    """Reliability 33."""
+    before = contents(team.paths.home)
+    with pytest.raises(BadInput), team.tasks.change("x") as change:
+        change.value = replace(change.value, tasks=(Task(id="task-2", labels=("\udcff",)),))
+    assert contents(team.paths.home) == before
+
+
+def test_a_corrupt_report_is_an_error(team: TeamStore) -> None:
+    assert team.report("inc-w1") is None
+    (team.paths.sessions / "inc-w1.json").write_text("{")
+    with pytest.raises(StoreError, match="corrupt"):
+        team.report("inc-w1")
+
+
+CHANGES: dict[str, Callable[[TeamStore], object]] = {
+    "a task": lambda team: change_a_task(team),
+    "a message": lambda team: team.mailbox("w1").post(Notice(id="n", from_="human", to="w1", content="c"), NOW),
+    "a sealing message": lambda team: team.mailbox("w1").post(
+        Notice(id="n", from_="human", to="w1", content="c" * 300_000), NOW
+    ),
+    "an inbox": lambda team: team.mailbox("w1").hand_out("inc-w1", acknowledge=True),
+    "a state": lambda team: set_state(team, "w1", list(type(team.runtime.read().seats[0].state))[1]),
+    "a mailbox": lambda team: team.mailbox("w2").make(),
+}
+
+
+def change_a_task(team: TeamStore) -> None:
+    with team.tasks.change("x") as change:
+        change.value = replace(change.value, next_id=change.value.next_id + 1)
+
+
+def data_of(team: TeamStore) -> dict[str, bytes]:
+    """All that counts: not the leftover of a sealing whose head was not replaced, which nobody reads."""
+    sealed = team.mailbox("w1").head.read().sealed
+    return {
+        name: data
+        for name, data in contents(team.paths.home).items()
+        if "archive" not in name or int(Path(name).stem) <= sealed
+    }
+
+
+@pytest.mark.parametrize("code", ERRORS, ids=lambda code: errno.errorcode[code])
+@pytest.mark.parametrize("what", CHANGES)
+def test_whichever_call_fails_it_is_said_and_nothing_is_changed(home: Path, what: str, code: int) -> None:
+    """Reliability 13: every call of every change; only the last sync of a file comes after its change, and says so."""
+    act = CHANGES[what]
+    team = filled(home / "count")
+    total = len(count(lambda: act(team), MUTATING))
+    team = filled(home / "real")
+    start = data_of(team)
+    for number in range(1, total + 1):
+        said = ""
+        with fault_at(number, fail_with(code), MUTATING) as shim:
+            try:
+                act(team)
+            except StoreError as error:
+                said = error.message
+        call = shim.seen[number - 1]
+        assert errno.errorcode[code] in said, (number, call)
+        late = "after the change" in said or call.name == "close"
+        assert data_of(team) == start or late, (number, call)
+        assert not temporary_files(home)
+        if data_of(team) != start:
+            team = filled(home / f"real-{number}")
+            start = data_of(team)
+    act(team)
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_short_writes_change_nothing_of_what_is_written(home: Path, what: str) -> None:
+    """Reliability 14."""
+    for number in range(1, 40):
+        team = filled(home / str(number))
+        with fault_at(number, write_short, MUTATING):
+            CHANGES[what](team)
+        for kind in ("tasks", "runtime", "mailbox"):
+            KINDS[kind](team).read()
+
+
+def filled(home: Path) -> TeamStore:
+    team = make_team(home, "w1")
+    team.mailbox("w1").post(Notice(id="m0", from_="human", to="w1", content="hello"), NOW)
+    return team

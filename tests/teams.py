@@ -1,0 +1,73 @@
+"""Teams on disk, with sessions that are alive as far as the store knows."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0.model.caller import THE_HUMAN, Caller, Who
+from pro0.model.runtime import SeatState, State
+from pro0.model.team import Member, Seat, TeamConfig, Wanted
+from pro0.ops.context import Context, lead_context
+from pro0.store.teams import Store, TeamStore
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def make_team(home: Path, *members: str, name: str = "alpha") -> TeamStore:
+    """A team whose members each have a live session with the incarnation `inc-NAME`; a member `lead` is its agent."""
+    listed = tuple(Member(name=member, agent_id=member) for member in members)
+    config = TeamConfig(name=name, created_at=NOW, uid=f"uid-{name}", project=str(home), members=listed)
+    seats = tuple(Seat(agent_id=member, name=member.title(), agent="shell") for member in members)
+    team = Store(home).create(config, Wanted(seats=seats))
+    for member in members:
+        team.mailbox(member).make()
+        set_state(team, member, State.IDLE)
+    return team
+
+
+def set_state(team: TeamStore, member: str, state: State, incarnation: str | None = None, asked: str = "") -> None:
+    """Let the store know a member's session in a state, as the lead would."""
+    new = SeatState(
+        agent_id=member,
+        generation=1,
+        incarnation=incarnation or f"inc-{member}",
+        state=state,
+        since=NOW,
+        started_at=NOW,
+        asked=asked or None,
+    )
+    with team.runtime.change("a test") as change:
+        others = tuple(seat for seat in change.value.seats if seat.agent_id != member)
+        change.value = replace(change.value, seats=(*others, new))
+
+
+def member(team: TeamStore, name: str, incarnation: str | None = None) -> Context:
+    """The context of a member's session."""
+    who = Who.LEAD_AGENT if name == "lead" else Who.MEMBER
+    return Context(team, Caller(who, name, incarnation or f"inc-{name}"))
+
+
+def human(team: TeamStore) -> Context:
+    """The context of the person."""
+    return Context(team, THE_HUMAN)
+
+
+def as_who(team: TeamStore, who: Who) -> Context:
+    """The context of each kind of caller; the member is w1."""
+    return {
+        Who.HUMAN: human(team),
+        Who.LEAD: lead_context(team),
+        Who.LEAD_AGENT: member(team, "lead"),
+        Who.MEMBER: member(team, "w1"),
+    }[who]
+
+
+def files(folder: Path) -> set[str]:
+    """The paths of everything below a folder."""
+    return {
+        os.path.relpath(os.path.join(base, name), folder)
+        for base, dirs, names in os.walk(folder)
+        for name in dirs + names
+    }
