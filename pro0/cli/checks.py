@@ -1,13 +1,19 @@
-"""The checks of `pro0 doctor` on this machine: Python, tmux, git."""
+"""The checks of `pro0 doctor` on this machine: Python, tmux, git, settings."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
+from pathlib import Path
 
 import msgspec
+
+from pro0.cli import project
+from pro0.config import load
+from pro0.errors import Pro0Error
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_TMUX = (3, 0)
@@ -37,6 +43,15 @@ def machine() -> Iterator[Check]:
     yield Check("python", Verdict.FAIL if old else Verdict.OK, version, "install Python 3.11 or newer" if old else "")
     yield _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.0 or newer; without it only the mode headless works")
     yield _program("git", "--version", (2, 0), "install git; without it members cannot have worktrees")
+
+
+def settings(home: Path, folder: Path) -> Check:
+    """Check that the settings in force in a folder can be read and are allowed."""
+    try:
+        load(home, project.root(folder), os.environ, {})
+    except Pro0Error as error:
+        return Check("settings", Verdict.FAIL, error.message, error.hint or "correct it; `pro0 config` shows them all")
+    return Check("settings", Verdict.OK, "can be read")
 
 
 def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:

@@ -67,7 +67,7 @@ def _team(team: TeamStore) -> Iterator[Check]:
     if faults:
         return
     wanted, runtime = team.wanted.read(), team.runtime.read()
-    troubles = [*_lead(team, wanted, runtime), *_sessions(team, runtime)]
+    troubles = [*_lead(team, wanted, runtime), *_sessions(team, runtime), *_dangling(team)]
     yield from (Check(name, Verdict.WARN, found, mend) for found, mend in troubles)
     if not troubles:
         live = sum(seat.state not in ENDED for seat in runtime.seats)
@@ -118,6 +118,17 @@ def _sessions(team: TeamStore, runtime: Runtime) -> Iterator[tuple[str, str]]:
         if seat.state not in ENDED and seat.guard and not processes.alive(seat.guard):
             found = f"the session of {seat.agent_id} is {seat.state}, but its process {seat.guard.pid} is gone"
             yield found, f"pro0 team resume -t {team.name}, then: pro0 member restart {seat.agent_id}"
+
+
+def _dangling(team: TeamStore) -> Iterator[tuple[str, str]]:
+    """Yield the dependencies on tasks that are gone: they block for ever (AC-18)."""
+    tasks = team.tasks.read().tasks
+    known = {task.id for task in tasks}
+    for task in tasks:
+        for id in task.dependencies:
+            if id not in known:
+                mend = f"pro0 task update {task.id} --drop-dependency {id} -t {team.name}"
+                yield f"{task.id} is blocked by {id}, which is gone", mend
 
 
 def _entries(folder: Path) -> Iterable[Path]:

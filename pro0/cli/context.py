@@ -83,7 +83,7 @@ def _reminders(context: Context) -> list[str]:
 
     unread = messages.unread(context)
     waiting = [task.id for task in tasks.board(context) if task.awaiting]
-    said = [f"you have {unread} unread messages: pro0 inbox"] if unread else []
+    said = [f"you have {unread} unread {'message' if unread == 1 else 'messages'}: pro0 inbox"] if unread else []
     return [*said, f"waiting for you: {', '.join(waiting)}"] if waiting else said
 
 

@@ -1,10 +1,11 @@
 """`pro0 doctor`: what is well, what is not, and how to mend it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
-from pro0.cli.checks import Check, Verdict, machine
+from pro0.cli.checks import Check, Verdict, machine, settings
 from pro0.cli.checks_store import home, teams
 from pro0.cli.context import store
 from pro0.cli.output import json_option, line, table, write, write_json
@@ -37,5 +38,6 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
 def _all() -> Iterator[Check]:
     yield from machine()
+    yield settings(store().home, Path.cwd())
     yield from home(store())
     yield from teams(store())

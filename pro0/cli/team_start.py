@@ -44,7 +44,7 @@ def start(
     """Make a team, start its lead and its members.
 
     The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
-    shown afterwards; --detach leaves the terminal as it is. --json prints what `team status --json` prints.
+    shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. --json prints what `team status --json` prints.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def start(
     tasks.create(context, first)
     _bring_up(context, drafts, settings)
     _tell(context, as_json=as_json)
-    if not detach and not as_json and terminal():
+    if not detach and not as_json and terminal() and not context.team.config.read().inside_tmux:
         from pro0.cli.attaching import attach
 
         attach(context.team)

@@ -1,6 +1,8 @@
 """The task list from the command line."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -200,3 +202,14 @@ def test_text_of_others_is_shown_harmlessly(pro0: Pro0, team: Context) -> None:
             called = pro0(*command.split(), *more)
             for character in "\x1b\x07\x9b\u202e\u200b":
                 assert character not in called.out + called.err, (command, more)
+
+
+def test_of_ten_processes_one_gets_the_task(pro0: Pro0, team: Context) -> None:
+    """Must show 8, AC-61: the losers are told who holds it."""
+    pro0("task", "create", "one")
+    argv = [sys.executable, "-m", "pro0", "task", "claim", "1"]
+    racing = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(10)]
+    said = [process.communicate(timeout=60)[1] for process in racing]
+    codes = sorted(process.returncode for process in racing)
+    assert codes == [0] + [4] * 9, said
+    assert sum("claimed by human" in text for text in said) == 9

@@ -244,6 +244,22 @@ def test_doctor_names_what_is_wrong_and_its_mend(pro0: Pro0, home: Path, team: C
     assert pro0("doctor").code == 1
 
 
+def test_doctor_names_a_dependency_that_is_gone(pro0: Pro0, team: Context) -> None:
+    """AC-18"""
+    pro0("task", "create", "one")
+    with team.team.tasks.change("test") as change:
+        task = replace(change.value.tasks[0], dependencies=("task-9",))
+        change.value = replace(change.value, tasks=(task,))
+    assert "pro0 task update task-1 --drop-dependency task-9" in pro0("doctor").out
+
+
+def test_doctor_names_a_bad_setting(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRO0_MAX_TEAMMATES", "many")
+    called = pro0("doctor")
+    assert called.code == 1
+    assert "maxTeammates" in called.out
+
+
 def test_doctor_without_tmux_and_git(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)}
