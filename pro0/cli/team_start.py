@@ -44,7 +44,8 @@ def start(
     """Make a team, start its lead and its members.
 
     The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
-    shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. --json prints what `team status --json` prints.
+    shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. --json prints what
+    `team status --json` prints.
 
     \b
     Examples:
