@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.cli import settings
+from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Exit, Handle, Process, State
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, become, make, seat, tree
@@ -280,3 +281,17 @@ def test_pages(pro0: Pro0, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert pro0("man", *words).code == 3
     monkeypatch.setattr("pro0.resources.data", lambda _name: tmp_path / "none")
     assert pro0("man").code == 6
+
+
+def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """rulings 3.3: a failed step is named, and what was made is taken away again."""
+
+    def fails(_team: object) -> bool:
+        raise EnvironmentMissing("the lead of alpha ended at once", hint="a hint")
+
+    monkeypatch.setattr("pro0.engine.launch.ensure_lead", fails)
+    called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "--task", "one")
+    assert called.code == 6, called
+    assert "was taken away again" in called.err
+    assert called.err.splitlines()[-2:] == ["pro0: the lead of alpha ended at once", "hint: a hint"]
+    assert not list(home.rglob("*alpha*"))
