@@ -1,10 +1,13 @@
 """`pro0 demo`."""
 
+import os
 import sys
 
 import click
 
+from pro0.cli.context import store
 from pro0.cli.output import json_option, terminal, write_json
+from pro0.config import load, require_enabled
 from pro0.errors import BadInput, Pro0Error
 
 MODES = ("auto", "tmux", "headless")
@@ -36,6 +39,7 @@ def demo(mode: str, attach: bool, keep: bool, as_json: bool) -> None:
 
     if attach and not (terminal() and sys.stderr.isatty()):
         raise BadInput("--attach needs a terminal", hint="pro0 demo --no-attach")
+    require_enabled(load(store().home, None, os.environ, {}))
     summary = perform(mode, keep=keep, attach=attach, live=live_terminal())
     if as_json:
         write_json(summary)

@@ -1,0 +1,202 @@
+"""The demo as a person meets it: whole, interrupted, broken; never anything left behind."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pro0.cli.demonstration.plan import MEMBERS
+from tests.leftovers import processes_under
+from tests.waiting import wait_until
+
+FOLDER = re.compile(r"/tmp/pro0-demo-\w+")
+ESCAPE = "\x1b["
+HOSTILE = {
+    "PRO0_TEAM": "alpha",
+    "PRO0_AGENT_ID": "w1",
+    "PRO0_INCARNATION": "00000000-0000-4000-8000-000000000000",
+    "PRO0_TEAMMATE_MODE": "tmux",
+    "TMUX": "/nowhere/socket,1,0",
+    "GIT_DIR": "/nowhere",
+    "GIT_INDEX_FILE": "/nowhere/index",
+    "PYTHONPATH": "/nowhere",
+}
+"""What a session of pro0 inside tmux inside a git hook would hand down."""
+PROGRAM = (sys.executable, "-m", "pro0", "demo")
+
+BROKEN = """
+import sys
+from functools import partial
+from msgspec.structs import replace
+from pro0.cli.demonstration import plan, story
+from pro0.cli.main import main
+
+tasks = [replace(task, run="exit 3") if task.title == "test words.py" else task for task in plan.TASKS]
+story.perform = partial(story.perform, tasks=tasks)
+sys.exit(main(["demo", "--mode", "headless"]))
+"""
+
+
+class Demo(NamedTuple):
+    """A demo that runs, and where its progress can be read."""
+
+    process: "subprocess.Popen[str]"
+    progress: Path
+    user: Path
+
+    def said(self) -> str:
+        """Return the progress so far."""
+        return self.progress.read_text(encoding="utf-8")
+
+    def end(self, seconds: float) -> tuple[int, str]:
+        """Wait for its end; return its exit code and what is on stdout."""
+        out, _ = self.process.communicate(timeout=seconds)
+        return self.process.returncode, out
+
+    def leaves_nothing(self) -> None:
+        """Check that nothing of it is left."""
+        nothing_is_left(self.said(), self.user)
+
+
+def nothing_is_left(progress: str, user: Path) -> None:
+    """Check that no process, socket or file is left, neither in the demo's folder nor in the person's home."""
+    folder = FOLDER.search(progress)
+    assert folder
+    assert not Path(folder[0]).exists()
+    assert not processes_under(Path(folder[0]))
+    assert list(user.iterdir()) == []
+    assert not Path(os.environ["PRO0_HOME"]).exists()
+
+
+@pytest.fixture
+def user(home: Path) -> Path:
+    return Path(os.environ["HOME"])
+
+
+def start(tmp_path: Path, user: Path, *argv: str, env: Mapping[str, str] | None = None) -> Demo:
+    progress = tmp_path / "progress"
+    with progress.open("w") as stderr:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **(env or {})},
+        )
+    return Demo(process, progress, user)
+
+
+def test_it_holds_without_a_terminal_inside_a_session_inside_tmux(tmp_path: Path, user: Path) -> None:
+    """Must show 1 and 9: headless, with another session's identity around it, and no git identity."""
+    demo = start(tmp_path, user, *PROGRAM, "--mode", "headless", "--json", env=HOSTILE)
+    code, out = demo.end(180)
+    assert code == 0, demo.said()
+    summary = json.loads(out)
+    assert summary["held"]
+    assert [check["name"] for check in summary["checks"] if not check["held"]] == []
+    assert {worker["name"] for worker in summary["members"]} == set(MEMBERS)
+    assert sum(len(worker["tasks"]) for worker in summary["members"]) == 12
+    assert summary["recovered"]["retakenBy"] not in ("", summary["recovered"]["member"])
+    assert ESCAPE not in demo.said() + out
+    demo.leaves_nothing()
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """Both ends of a terminal of 100 columns and 30 lines."""
+    person, program = pty.openpty()
+    fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    yield person, program
+    os.close(person)
+
+
+@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
+def test_it_holds_on_a_terminal_in_tmux(tmp_path: Path, user: Path, terminal: tuple[int, int]) -> None:
+    """Must show 1 and 9: the panel is drawn in place, the way to watch is said, the summary ends it."""
+    person, program = terminal
+    env = os.environ | {"TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        [*PROGRAM, "--mode", "tmux"], stdin=program, stdout=program, stderr=program, cwd=tmp_path, env=env
+    )
+    os.close(program)
+    screen = "".join(read(person))
+    assert process.wait(30) == 0, screen
+    assert "12 of 12 held" in screen
+    assert "tmux -S " in screen
+    assert "Ctrl-C ends and removes it all" in screen
+    assert ESCAPE in screen
+    nothing_is_left(screen, user)
+
+
+def read(terminal: int) -> Iterator[str]:
+    """Yield what comes to a terminal until its program has closed it."""
+    while True:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # Linux says so in this way
+            return
+        if not data:
+            return
+        yield data.decode(errors="replace")
+
+
+@pytest.mark.parametrize(
+    ("mode", "moment", "number"),
+    [
+        ("headless", "Lines with $", signal.SIGINT),
+        ("tmux", "mode tmux", signal.SIGINT),
+        ("tmux", "takes task-2", signal.SIGHUP),
+        ("headless", "is killed in the middle", signal.SIGTERM),
+        ("tmux", "pro0 team stop", signal.SIGINT),
+    ],
+)
+def test_interrupted_at_any_moment_it_leaves_nothing(
+    tmp_path: Path, user: Path, mode: str, moment: str, number: signal.Signals
+) -> None:
+    if mode == "tmux" and not shutil.which("tmux"):
+        pytest.skip("tmux is not installed")
+    demo = start(tmp_path, user, *PROGRAM, "--mode", mode)
+    wait_until(lambda: moment in demo.said() or demo.process.poll() is not None, 120, moment)
+    demo.process.send_signal(number)
+    code, out = demo.end(60)
+    assert code == 130, demo.said()
+    assert "interrupted" in demo.said()
+    assert out == ""
+    demo.leaves_nothing()
+
+
+def test_a_broken_step_is_named_and_leaves_nothing(tmp_path: Path, user: Path) -> None:
+    demo = start(tmp_path, user, sys.executable, "-c", BROKEN)
+    code, out = demo.end(120)
+    assert code == 1, demo.said()
+    assert "task-5, test words.py, failed: exit code 3" in out
+    assert "pro0: the demo did not hold: the story" in demo.said()
+    demo.leaves_nothing()
+
+
+def test_kept_the_folder_stays_and_is_named(tmp_path: Path, user: Path) -> None:
+    """--keep: also of a demo that did not hold; only its processes end."""
+    code = BROKEN.replace('"headless"]', '"headless", "--keep"]')
+    demo = start(tmp_path, user, sys.executable, "-c", code)
+    assert demo.end(120)[0] == 1
+    kept = re.search(r"kept: (/tmp/pro0-demo-\w+)", demo.said())
+    assert kept
+    folder = Path(kept[1])
+    assert (folder / "tally" / ".git").is_dir()
+    assert not processes_under(folder)
+    shutil.rmtree(folder)
+    demo.leaves_nothing()
