@@ -169,7 +169,7 @@ def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board
         if task.awaiting
     ]
     unread = _unread_of_the_human(context)
-    return [*needs, Attention(f"{unread} unread messages", "pro0 inbox")] if unread else needs
+    return [*needs, Attention(f"{unread} unread message{'' if unread == 1 else 's'}", "pro0 inbox")] if unread else needs
 
 
 def _unread_of_the_human(context: Context) -> int:
