@@ -28,6 +28,8 @@ KINDS: Kinds = {
     "segment": lambda team: File(team.mailbox("w1").folder / "archive", "000001.json", Segment),
 }
 
+pytestmark = pytest.mark.usefixtures("no_sync")
+
 
 @pytest.fixture
 def team(home: Path) -> TeamStore:

@@ -1,0 +1,179 @@
+"""A mailbox on disk: a bounded head, sealed segments beside it, and nothing lost between the two (rulings 3.4, 3.5)."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import NotFound, StoreError
+from pro0.model.message import Message, Notice
+from pro0.rules.mail import HEAD_COUNT
+from pro0.store.mailbox import Box
+from tests import crowd
+from tests.faults import FAILED, KILLED, MUTATING, in_child, kill_after, kill_before, points
+from tests.teams import NOW
+
+pytestmark = pytest.mark.usefixtures("no_sync")
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    made = Box(tmp_path / "box", "w1")
+    made.make()
+    return made
+
+
+def send(box: Box, *ids: str, size: int = 10) -> None:
+    for id in ids:
+        box.post(Notice(id=id, from_="w2", to="w1", content="x" * size), NOW)
+
+
+def fill(box: Box, number: int) -> list[str]:
+    ids = [f"m{count}" for count in range(1, number + 1)]
+    send(box, *ids)
+    return ids
+
+
+def everything(box: Box, after: int = 0) -> list[Message]:
+    return list(box.since(box.head.read(), after))
+
+
+def ids(messages: list[Message]) -> list[str]:
+    return [message.id for message in messages]
+
+
+def test_a_full_head_is_sealed_and_read_through(box: Box) -> None:
+    sent = fill(box, 450)
+    head = box.head.read()
+    assert (head.next_seq, len(head.messages) <= HEAD_COUNT, head.sealed) == (451, True, 3)
+    assert sorted(os.listdir(box.folder / "archive")) == ["000001.json", "000002.json", "000003.json"]
+    assert ids(everything(box)) == sent
+    for after in (0, 1, 99, 100, 101, 250, 299, 300, 449, 450, 999):
+        assert ids(everything(box, after)) == sent[after:]
+
+
+def test_the_head_does_not_grow(box: Box) -> None:
+    """Reliability 3: at most 256 KiB, however many messages there are."""
+    largest = 0
+    for start in range(0, 600, 20):
+        send(box, *(f"m{number}" for number in range(start, start + 20)), size=2000)
+        largest = max(largest, box.head.path.stat().st_size)
+    assert largest < 320 * 1024
+    assert len(everything(box)) == 600
+
+
+def test_unread_mail_in_segments_is_given_once_per_session(box: Box) -> None:
+    sent = fill(box, 350)
+    given = box.hand_out("first", acknowledge=False)
+    assert [delivery.message.id for delivery in given] == sent
+    assert not any(delivery.again for delivery in given)
+    assert box.hand_out("second", acknowledge=False)[0].again
+    assert box.hand_out("second", acknowledge=False) == []
+    assert box.head.read().acked == 350
+    assert all(message.read for message in box.head.read().messages)
+
+
+def test_acknowledging_at_once(box: Box) -> None:
+    fill(box, 3)
+    box.hand_out("first", acknowledge=True)
+    assert box.head.read().acked == 3
+    assert box.hand_out("second", acknowledge=False) == []
+
+
+def test_a_debt_is_paid_once_also_after_its_message_was_sealed(box: Box) -> None:
+    """Rulings 3.3: delivered later, once."""
+    send(box, "owed")
+    send(box, "big", size=250_000)
+    send(box, "bigger", size=250_000)
+    assert "owed" not in ids(list(box.head.read().messages))
+    assert box.sealed_lately("owed")
+    assert not box.sealed_lately("bigger")
+    send(box, "bigger")
+    assert ids(everything(box)) == ["owed", "big", "bigger"]
+
+
+def test_making_it_twice_keeps_it(box: Box) -> None:
+    send(box, "m1")
+    box.make()
+    assert ids(everything(box)) == ["m1"]
+
+
+def make_and_send(folder: Path, number: int) -> None:
+    box = Box(folder, "w1")
+    box.make()
+    send(box, f"m{number}")
+
+
+def test_many_make_it_at_once_and_no_mail_is_lost(tmp_path: Path) -> None:
+    """Whoever comes second keeps what is there."""
+    for turn in range(10):
+        folder = tmp_path / f"w{turn}"
+        crowd.run(make_and_send, [(folder, number) for number in range(6)])
+        assert len(everything(Box(folder, "w1"))) == 6
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("before", [1, HEAD_COUNT])
+def test_wherever_a_sender_is_killed(box: Box, tmp_path: Path, before: int, fault: Callable[..., object]) -> None:
+    """Reliability 11, 22: old or new, no gap, no duplicate; also between sealing and the head."""
+    boxes: list[Box] = []
+
+    def prepare() -> Callable[[], object]:
+        made = Box(tmp_path / f"w{len(boxes)}", "w1")
+        shutil.copytree(box.folder, made.folder)
+        boxes.append(made)
+        return lambda: send(made, "late")
+
+    fill(box, before)
+    old = [f"m{count}" for count in range(1, before + 1)]
+    for point in points(prepare, fault, MUTATING):
+        assert point.ended == KILLED
+        found = ids(everything(boxes[-1]))
+        assert found in (old, [*old, "late"]), point
+        send(boxes[-1], "late", "later")
+        after = everything(boxes[-1])
+        assert ids(after) == [*old, "late", "later"], point
+        assert [message.seq for message in after] == list(range(1, len(after) + 1))
+
+
+def test_a_leftover_segment_is_not_read_and_is_written_over(box: Box) -> None:
+    """Reliability 22."""
+    sent = fill(box, HEAD_COUNT)
+    (box.folder / "archive").mkdir()
+    (box.folder / "archive" / "000001.json").write_text("left by a killed sender")
+    assert ids(everything(box)) == sent
+    send(box, "more")
+    assert ids(everything(box)) == [*sent, "more"]
+
+
+@pytest.mark.parametrize("data", [b"", b'{"schemaVersion": 1, "revision": 1, "messages": []}'])
+def test_a_broken_segment_is_an_error(box: Box, data: bytes) -> None:
+    fill(box, 201)
+    (box.folder / "archive" / "000001.json").write_bytes(data)
+    with pytest.raises(StoreError, match="corrupt"):
+        everything(box)
+
+
+def test_sealing_does_not_bring_a_removed_mailbox_back(box: Box) -> None:
+    """Rulings 3.10: the folder goes away while a sender that will seal has it open."""
+    fill(box, HEAD_COUNT)
+
+    def act() -> None:
+        send(box, "late")
+
+    def remove(
+        _shim: object, _name: str, real: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
+        os.system(f"rm -rf '{box.folder}'")
+        return real(*args, **kwargs)
+
+    assert in_child(act, 1, remove, ("mkdir",)) == FAILED
+    assert not box.folder.exists()
+
+
+def test_a_mailbox_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        send(Box(tmp_path / "gone", "w1"), "m1")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,230 @@
+"""Teams are there whole or not at all, and gone for good (rulings 3.1, 3.10; AC-66, AC-67; reliability 10, 32)."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, Refused, StoreError
+from pro0.model.message import Notice
+from pro0.model.team import TeamConfig, Wanted
+from pro0.store.teams import Store, TeamStore
+from tests import crowd
+from tests.faults import KILLED, MUTATING, fail_with, kill_after, kill_before, points
+from tests.teams import NOW, files, make_team
+
+WHOLE = {
+    "teams", "teams/alpha", "teams/alpha/sessions", "teams/alpha/logs", "teams/alpha/config.json",
+    "teams/alpha/wanted.json", "teams/alpha/runtime.json", "tasks", "tasks/alpha", "tasks/alpha/tasks.json",
+    "mailboxes", "mailboxes/alpha", "mailboxes/alpha/lead", "mailboxes/alpha/lead/messages.json",
+    "mailboxes/alpha/human", "mailboxes/alpha/human/messages.json",
+}  # fmt: skip
+pytestmark = pytest.mark.usefixtures("no_sync")
+BARE = {"teams", "tasks", "mailboxes"}
+
+
+def config(name: str = "alpha", uid: str = "u1") -> TeamConfig:
+    return TeamConfig(name=name, created_at=NOW, uid=uid)
+
+
+def create(home: Path, name: str = "alpha") -> TeamStore:
+    return Store(home).create(config(name), Wanted())
+
+
+def there(home: Path) -> set[str]:
+    return {name for name in files(home) if not name.endswith(".lock")}
+
+
+def test_a_team_is_made_whole_and_private(home: Path) -> None:
+    """S004-091, reliability 32: 0700 and 0600 under any umask."""
+    before = os.umask(0)
+    try:
+        team = create(home)
+    finally:
+        os.umask(before)
+    assert there(home) == WHOLE
+    assert team.exists()
+    assert Store(home).names() == ["alpha"]
+    for name in ["", *files(home)]:
+        assert (home / name).stat().st_mode & 0o077 == 0, name
+
+
+@pytest.mark.parametrize(
+    "name", ["", "team name", "../etc/passwd", "a" * 49, "A", ".trash-x", "a/b", "a\0b"], ids=ascii
+)
+def test_a_bad_name_makes_nothing(home: Path, name: str) -> None:
+    """AC-66."""
+    with pytest.raises(BadInput):
+        create(home, name)
+    assert not home.exists()
+
+
+def test_a_name_that_is_taken_is_refused_and_untouched(home: Path) -> None:
+    """AC-67."""
+    create(home)
+    before = (home / "teams/alpha/config.json").read_bytes()
+    with pytest.raises(Refused, match="there is a team alpha already"):
+        Store(home).create(config(uid="u2"), Wanted())
+    assert (home / "teams/alpha/config.json").read_bytes() == before
+
+
+def race(home: Path, number: int) -> None:
+    try:
+        Store(home).create(config(uid=f"u{number}"), Wanted())
+    except Refused:
+        return
+    (home / f"won-{number}").touch()
+
+
+def test_of_eight_who_make_one_team_one_does(home: Path) -> None:
+    crowd.run(race, [(home, number) for number in range(8)])
+    won = [path.name.removeprefix("won-") for path in home.glob("won-*")]
+    assert len(won) == 1
+    assert create_uid(home) == f"u{won[0]}"
+
+
+def create_uid(home: Path) -> str:
+    return Store(home).team("alpha").config.read().uid
+
+
+def test_a_home_of_links_or_of_others_is_unsafe(home: Path, tmp_path: Path) -> None:
+    """Reliability 30, 32: exit 6; a mode that is too open is tightened."""
+    (tmp_path / "elsewhere").mkdir()
+    home.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(EnvironmentMissing, match="symbolic link"):
+        create(home)
+    home.unlink()
+    home.mkdir(mode=0o755)
+    create(home)
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_home_of_somebody_else_is_refused(home: Path) -> None:
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    with pytest.raises(EnvironmentMissing, match="belongs to another user"):
+        create(home)
+
+
+def test_work_without_a_team_is_not_taken_over(home: Path) -> None:
+    """tasks/alpha without teams/alpha may be somebody's work: it is neither used nor removed."""
+    (home / "tasks" / "alpha").mkdir(parents=True)
+    (home / "tasks" / "alpha" / "tasks.json").write_text("work")
+    with pytest.raises(StoreError, match="is there, but no team"):
+        create(home)
+    assert (home / "tasks" / "alpha" / "tasks.json").read_text() == "work"
+    assert Store(home).names() == []
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+def test_wherever_creating_is_killed_there_is_a_whole_team_or_none(home: Path, fault: Callable[..., object]) -> None:
+    """Reliability 11: and the next one makes it, and nothing is left over."""
+    homes: list[Path] = []
+
+    def prepare() -> Callable[[], object]:
+        homes.append(home / str(len(homes)))
+        homes[-1].mkdir(parents=True)
+        return lambda: create(homes[-1])
+
+    for point in points(prepare, fault, MUTATING):
+        place = homes[-1]
+        assert point.ended == KILLED, point
+        if Store(place).team("alpha").exists():
+            assert there(place) == WHOLE, point
+            with pytest.raises(Refused):
+                create(place)
+        else:
+            assert Store(place).names() == []
+            create(place)
+            assert there(place) == WHOLE, point
+
+
+def test_wherever_creating_fails_nothing_is_left(home: Path) -> None:
+    """Reliability 13: an error leaves no half of a team behind; it may be there when only the last sync failed."""
+    homes: list[Path] = []
+
+    def prepare() -> Callable[[], object]:
+        homes.append(home / str(len(homes)))
+        homes[-1].mkdir(parents=True)
+        return lambda: create(homes[-1])
+
+    for point in points(prepare, fail_with(28), MUTATING):
+        place = homes[-1]
+        left = there(place) if place.exists() else set()
+        assert left <= BARE or left == WHOLE, (point, left)
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+def test_wherever_removing_is_killed_it_can_be_finished(home: Path, fault: Callable[..., object]) -> None:
+    """Rulings 3.10: the rename is the commit; what is left is finished by the next sweep."""
+    homes: list[Path] = []
+
+    def prepare() -> Callable[[], object]:
+        homes.append(home / str(len(homes)))
+        homes[-1].mkdir(parents=True)
+        create(homes[-1])
+        create(homes[-1], "other")
+        return lambda: Store(homes[-1]).discard("alpha", "u1")
+
+    other = {name.replace("alpha", "other") for name in WHOLE}
+    for point in points(prepare, fault, MUTATING):
+        place = homes[-1]
+        if (place / "teams" / "alpha").exists():
+            assert there(place) == WHOLE | other, point
+        Store(place).sweep()
+        assert there(place) in (WHOLE | other, other), point
+        Store(place).discard("alpha", "u1")
+        assert there(place) == other, point
+
+
+def test_removing_is_idempotent_and_makes_nothing(home: Path) -> None:
+    store = Store(home)
+    store.discard("alpha", "u1")
+    assert store.sweep() == []
+    assert not home.exists()
+    create(home)
+    for _ in range(2):
+        store.discard("alpha", "u1")
+        assert there(home) == BARE
+    assert create(home).exists()
+
+
+def write_late(home: Path, number: int) -> None:
+    """Send, change tasks, log and comment until the team is gone."""
+    team = Store(home).team("alpha")
+    (home.parent / f"ready-{number}").touch()
+    for count in range(100_000):
+        try:
+            box = team.mailbox("lead")
+            box.post(Notice(id=f"{number}-{count}", from_="w1", to="lead", content="x" * 20_000), NOW)
+            team.log_event(NOW, "w1", "late")
+            team.mailbox(f"w{count}").make()
+            with team.wanted.change("x") as change:
+                change.value = Wanted(revision=change.value.revision)
+        except NotFound:
+            return
+
+
+def test_late_writers_bring_nothing_back(home: Path) -> None:
+    """Rulings 3.10, AC-75, reliability 10: 0 ghost folders, and every writer is told that it is not there."""
+    for turn in range(3):
+        create(home)
+        for path in home.parent.glob("ready-*"):
+            path.unlink()
+        writers = [crowd.start(write_late, home, number) for number in range(4)]
+        while len(list(home.parent.glob("ready-*"))) < 4:
+            pass
+        Store(home).discard("alpha", f"u{turn}")
+        crowd.all_end_well(writers, 30)
+        assert there(home) == BARE
+
+
+def test_a_late_event_of_a_removed_team_is_dropped(home: Path) -> None:
+    team = make_team(home, "w1")
+    Store(home).discard("alpha", "u")
+    team.log_event(NOW, "w1", "late")
+    with pytest.raises(NotFound, match="there is no team alpha"):
+        team.require()
+    assert there(home) == BARE
