@@ -45,6 +45,6 @@ def demo(mode: str, attach: bool, keep: bool, as_json: bool) -> None:
         write_json(summary)
     else:
         show(summary)
-    if broken := [check.name for check in summary.checks if not check.held]:
+    if broken := [f"{check.name} ({check.detail})" for check in summary.checks if not check.held]:
         hint = None if keep else "pro0 demo --keep leaves its folder for a look"
-        raise Pro0Error(f"the demo did not hold: {', '.join(broken)}", code="demo_failed", hint=hint)
+        raise Pro0Error(f"the demo did not hold: {'; '.join(broken)}", code="demo_failed", hint=hint)

@@ -184,7 +184,7 @@ def test_a_broken_step_is_named_and_leaves_nothing(tmp_path: Path, user: Path) -
     code, out = demo.end(120)
     assert code == 1, demo.said()
     assert "task-5, test words.py, failed: exit code 3" in out
-    assert "pro0: the demo did not hold: the story" in demo.said()
+    assert "pro0: the demo did not hold: the story (it broke off at “Work for it”: task-5" in demo.said()
     demo.leaves_nothing()
 
 

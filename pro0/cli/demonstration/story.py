@@ -53,9 +53,7 @@ def _play(stage: Stage) -> None:
             act.play(stage)
         except Pro0Error as error:
             hint = f" ({error.hint})" if error.hint else ""
-            stage.facts.broken = f"“{act.title}” went wrong: {error.message}{hint}"
-            stage.view.hide()
-            stage.view.say(error.message, "bad")
+            stage.facts.broken = f"it broke off at “{act.title}”: {error.message}{hint}"
             return
 
 

@@ -134,7 +134,8 @@ def _facts(summary: Summary) -> Table:
     if mail := summary.mail:
         said = f"{mail.from_you} from you, {mail.between_members} between members, {mail.to_you} to you"
         grid.add_row("messages", said)
-    grid.add_row("commits", str(summary.commits))
+    if summary.commits:
+        grid.add_row("commits", str(summary.commits))
     grid.add_row("mode", f"{summary.mode} ({summary.mode_reason})")
     return grid
 

@@ -119,13 +119,10 @@ class View:
 
 def panel(look: Look, act: str, passed: float) -> Group:
     """Return the team as one picture: members, and tasks in two columns."""
-    head = f"{act} · {look.done()} of {len(look.tasks)} tasks done · {passed:.0f} s"
-    foot = "Ctrl-C ends and removes it all"
-    return Group(_ruled(head), _members(look), _tasks(look.tasks, look.ready), _ruled(foot))
-
-
-def _ruled(text: str) -> Rule:
-    return Rule(Text(text, "dim"), align="left", style="dim")
+    head = Text(f"{act} · {look.done()} of {len(look.tasks)} tasks done · {passed:.0f} s", "dim")
+    # The last line is short: the terminal shows ^C there, and must not begin another line for it.
+    foot = Text("  Ctrl-C ends and removes it all", "dim")
+    return Group(Rule(head, align="left", style="dim"), _members(look), _tasks(look.tasks, look.ready), foot)
 
 
 def _members(look: Look) -> Table:
