@@ -95,7 +95,7 @@ class ShellAgent:
         self._voice.say(f"{task.id}: {task.title}")
         self._voice.say(f"$ {task.run}")
         environment = os.environ | task_identity(task.id, task.parent or "")
-        tag = f"{self._context.caller.incarnation}:{task.epoch}"
+        tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
         try:
             running = Running(task.run or "", environment, tag, self._grace)
         except OSError as error:

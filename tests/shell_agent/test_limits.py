@@ -1,0 +1,123 @@
+"""The shell agent ends work that is over its limit, that was taken away, or that is interrupted: the whole tree."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from pro0 import processes
+from pro0.model.runtime import Process, State
+from pro0.model.task import Status
+from pro0.ops import tasks, teams
+from tests.shell_agent.conftest import PATIENCE, Desk
+from tests.waiting import wait_until
+
+CHILDREN = {
+    "plain": "sh -c 'echo $$ > pids/plain; exec sleep 300' &",
+    "nohup": "nohup sh -c 'echo $$ > pids/nohup; exec sleep 300' >/dev/null 2>&1 &",
+    "setsid": "setsid sh -c 'echo $$ > pids/setsid; exec sleep 300' &",
+    "double": "(setsid sh -c 'echo $$ > pids/double; exec sleep 300' &) &",
+    "deaf": "sh -c 'trap \"\" TERM HUP; echo $$ > pids/deaf; while :; do sleep 0.2; done' &",
+    "untagged": 'env -i PATH="$PATH" sh -c \'trap "" TERM; echo $$ > pids/untagged; while :; do sleep 0.2; done\' &',
+}
+
+
+def family(folder: Path) -> list[Process]:
+    """Wait until all of them are there."""
+    pids = folder / "pids"
+
+    def known() -> bool:
+        return {f.name for f in pids.iterdir() if f.read_text().strip()} == set(CHILDREN)
+
+    wait_until(known, PATIENCE, "all children are there")
+    found = [processes.identify(int(f.read_text())) for f in pids.iterdir()]
+    return [process for process in found if process]
+
+
+def command(folder: Path, tail: str = "wait") -> str:
+    """A command with a child of every kind, which ends when they do."""
+    (folder / "pids").mkdir()
+    return "\n".join([*CHILDREN.values(), tail])
+
+
+def test_the_time_limit_ends_the_whole_tree(desk: Desk) -> None:
+    id = desk.give(command(desk.folder), timeout=4.0)
+    desk.start()
+    there = family(desk.folder)
+    failed = desk.settled(id)
+    assert (failed.status, failed.closed_reason) == (Status.FAILED, "over its limit of 4 s")
+    assert not [process for process in there if processes.alive(process)]
+    assert desk.settled(desk.give("echo on")).result == "on"
+
+
+def test_the_limit_holds_for_a_command_that_hides(desk: Desk) -> None:
+    """No tag, and nothing below it: only that it is the command itself gives it away."""
+    id = desk.give("exec env -i sleep 300", timeout=0.2)
+    desk.start()
+    assert desk.settled(id).closed_reason == "over its limit of 0.2 s"
+
+
+def test_within_its_limit_nothing_is_ended(desk: Desk) -> None:
+    id = desk.give("echo quick", timeout=60)
+    desk.start()
+    assert desk.settled(id).result == "quick"
+
+
+@pytest.mark.parametrize("how", ["cancelled", "released", "deleted"])
+def test_work_that_was_taken_away_is_stopped(desk: Desk, how: str) -> None:
+    id = desk.give(command(desk.folder))
+    desk.start()
+    there = family(desk.folder)
+    desk.says(State.WORKING, id)
+    match how:
+        case "cancelled":
+            tasks.cancel(desk.human, id, "not needed")
+        case "deleted":
+            tasks.delete(desk.human, id, force=True)
+        case "released":
+            teams.pause(desk.human, paused=True)
+            tasks.release(desk.human, id)
+    wait_until(lambda: not [p for p in there if processes.alive(p)], PATIENCE, "all of it has ended")
+    desk.says(State.IDLE)
+    desk.shows("is not ours any more" if how != "deleted" else f"there is no {id}")
+    if how == "released":
+        tasks.cancel(desk.human, id)
+        teams.pause(desk.human, paused=False)
+    assert desk.settled(desk.give("echo on")).result == "on"
+
+
+def test_an_interrupt_in_its_pane_ends_the_work_not_the_agent(desk: Desk) -> None:
+    id = desk.give(command(desk.folder))
+    process = desk.start()
+    there = family(desk.folder)
+    os.kill(process.pid, signal.SIGINT)
+    failed = desk.settled(id)
+    assert (failed.status, failed.closed_reason) == (Status.FAILED, "interrupted in its pane")
+    assert not [one for one in there if processes.alive(one)]
+    assert desk.settled(desk.give("echo on")).result == "on"
+
+
+def test_an_interrupt_while_idle_ends_the_agent_without_a_traceback(desk: Desk) -> None:
+    process = desk.start()
+    desk.says(State.IDLE)
+    os.kill(process.pid, signal.SIGINT)
+    assert desk.ends() == 130
+    assert "Traceback" not in desk.shown()
+
+
+def test_output_is_shown_while_the_command_runs(desk: Desk) -> None:
+    id = desk.give("echo first; while ! test -e go; do sleep 0.05; done; echo last")
+    desk.start()
+    desk.shows("\nfirst\n")
+    assert desk.task(id).status is Status.IN_PROGRESS
+    (desk.folder / "go").touch()
+    assert desk.settled(id).result == "first\nlast"
+
+
+def test_python_is_what_it_is_in_the_agents_own_environment(desk: Desk) -> None:
+    """The agent runs isolated; a task's command does not, and never has the guard's pipe."""
+    run = f"{sys.executable} -c 'import os, sys; print(sys.flags.isolated, os.environ.get(\"PRO0_STATE_FD\"))'"
+    desk.start()
+    assert desk.settled(desk.give(run)).result == "0 None"
