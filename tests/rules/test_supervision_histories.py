@@ -106,8 +106,6 @@ class World(RuleBasedStateMachine):
                 if not steps:
                     return []
                 self.touch(action)
-            if isinstance(action, Finish):
-                self.guards &= set(self.reports)  # launch files are removed: who did not come up never will
         return list(decision.actions)
 
     def tell(self, action: Action) -> None:
@@ -184,6 +182,9 @@ class World(RuleBasedStateMachine):
 
     @rule()
     def guards_come_up(self) -> None:
+        """But not once the team is stopped: a lead that was killed just then leaves that to the cleanup."""
+        if self.runtime.phase is Phase.STOPPED:
+            return
         for incarnation in sorted(self.guards - set(self.reports)):
             self.trees.add(incarnation)
             self.reports[incarnation] = Report(
