@@ -194,8 +194,8 @@ def _whole_team(view: View, plans: list[Plan]) -> tuple[Runtime, list[Action]]:
         refusals.append(Refusal(request_id=wish.id, stayed=stayed))
         more.append(Withdraw(wish.id))
     phase = Phase.STOPPING if view.stopping else Phase.RUNNING
-    ending = any(isinstance(action, End) for plan in plans for action in plan.actions)
-    if wanted.wish is Wish.STOP and not (more or ending) and all(_gone(view, plan) for plan in plans):
+    to_end = any(isinstance(action, End) for plan in plans for action in plan.actions)
+    if wanted.wish is Wish.STOP and not (more or to_end) and all(_gone(view, plan) for plan in plans):
         phase = Phase.STOPPED
         more.append(Finish())
     return replace(runtime, phase=phase, seats=seats, refusals=tuple(refusals[-MEMORY:])), more

@@ -79,6 +79,8 @@ class File(Generic[T]):
         except FileNotFoundError:
             if self._absent:
                 return self._absent()
+            if not self.folder.is_dir():
+                raise
             raise StoreError(f"{self.path} is missing", code="store_corrupt", hint="pro0 doctor") from None
         return self._decoded(data)
 

@@ -126,8 +126,8 @@ class Store:
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
         for name in names:
             if not (teams / name).exists():
-                _remove(self.home / "tasks" / name)
-                _remove(self.home / "mailboxes" / name)
+                _put_away(self.home / "tasks" / name)
+                _put_away(self.home / "mailboxes" / name)
         for entry in begun:
             _remove(entry)
         return names
@@ -171,6 +171,15 @@ def check_owner(home: Path) -> None:
 
 def _entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _put_away(path: Path) -> None:
+    """Remove a folder, renamed first: whoever still looks there finds nothing, never half of what was there."""
+    trash = path.with_name(f"{TRASH}{path.name}")
+    _remove(trash)
+    with suppress(FileNotFoundError):
+        path.rename(trash)
+    _remove(trash)
 
 
 def _remove(path: Path) -> None:

@@ -118,14 +118,16 @@ def waits(process: BaseProcess, lock: Path) -> bool:
 
 def test_a_folder_that_is_taken_away_while_one_waits(tmp_path: Path) -> None:
     """Rulings 3.10: nothing is made again."""
-    place, result = tmp_path / "place", tmp_path / "result"
+    place, ready, result = tmp_path / "place", tmp_path / "ready", tmp_path / "result"
     place.mkdir()
-    with locked(place, "first"):
-        process = crowd.start(wait_for_lock, place, result)
-        wait_until(lambda: waits(process, place / ".lock"), 20, "it waits")
-        place.rename(tmp_path / "away")
-    process.join(20)
-    assert wait_until(result.exists, 20, "a result")
+    holder = crowd.start(hold, place, ready)
+    wait_until(ready.exists, 20, "the lock is held")
+    process = crowd.start(wait_for_lock, place, result)
+    wait_until(lambda: waits(process, place / ".lock"), 20, "it waits")
+    place.rename(tmp_path / "away")
+    holder.kill()
+    holder.join()
+    crowd.all_end_well([process], 20)
     assert result.read_text() == "gone"
     assert not place.exists()
 

@@ -12,7 +12,7 @@ from pro0.model.message import Message, Notice
 from pro0.rules.mail import HEAD_COUNT
 from pro0.store.mailbox import Box
 from tests import crowd
-from tests.faults import FAILED, KILLED, MUTATING, in_child, kill_after, kill_before, points
+from tests.faults import FAILED, KILLED, MUTATING, Call, Shim, in_child, kill_after, kill_before, points
 from tests.teams import NOW
 
 pytestmark = pytest.mark.usefixtures("no_sync")
@@ -129,7 +129,7 @@ def test_wherever_a_sender_is_killed(box: Box, tmp_path: Path, before: int, faul
     fill(box, before)
     old = [f"m{count}" for count in range(1, before + 1)]
     for point in points(prepare, fault, MUTATING):
-        assert point.ended == KILLED
+        assert point.ended == KILLED, point
         found = ids(everything(boxes[-1]))
         assert found in (old, [*old, "late"]), point
         send(boxes[-1], "late", "later")
@@ -163,9 +163,7 @@ def test_sealing_does_not_bring_a_removed_mailbox_back(box: Box) -> None:
     def act() -> None:
         send(box, "late")
 
-    def remove(
-        _shim: object, _name: str, real: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> object:
+    def remove(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         os.system(f"rm -rf '{box.folder}'")
         return real(*args, **kwargs)
 
