@@ -110,7 +110,14 @@ def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) 
     who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
     inside = os.environ.get("TMUX", "") if mode == "tmux" else ""
-    home = teams.Home(name=name, project=folder, mode=mode, mode_reason=reason, inside_tmux=inside)
+    home = teams.Home(
+        name=name,
+        project=folder,
+        mode=mode,
+        mode_reason=reason,
+        inside_tmux=inside,
+        sockets=os.environ.get("TMUX_TMPDIR", ""),
+    )
     context = teams.create(store(), asking, home)
     say(f"team {name} in {folder}: {who}")
     say(f"mode {mode}: {reason}")

@@ -27,9 +27,7 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
         return f"finished removing {name}" if name in store.sweep() else None
     if not force:
         _refuse_if_live(team)
-    if leads(team):
-        _stop(team, show)
-    lease = _lease(team)
+    lease = _lease(team, show)
     try:
         _end_the_rest(team, force=force, show=show)
         config = team.config.read()
@@ -66,10 +64,13 @@ def _stop(team: TeamStore, show: Show) -> None:
         stopped(team, wanted.stop, show)
 
 
-def _lease(team: TeamStore) -> Lease:
+def _lease(team: TeamStore, show: Show) -> Lease:
+    """Take the lease from the lead, by stopping the team; a lead that is only just starting is waited for."""
     lease = Lease(team.paths.team)
     deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
+        if leads(team):
+            _stop(team, show)
         if time.monotonic() > deadline:
             raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code="lock_timeout")
         time.sleep(0.02)

@@ -37,4 +37,10 @@ def backend_of(config: TeamConfig) -> Backend:
 
 def place_of(config: TeamConfig) -> Place:
     """Return where a team's sessions are shown."""
-    return Place(team=config.name, uid=config.uid, project=Path(config.project), inside_tmux=config.inside_tmux)
+    return Place(
+        team=config.name,
+        uid=config.uid,
+        project=Path(config.project),
+        inside_tmux=config.inside_tmux,
+        sockets=config.sockets,
+    )

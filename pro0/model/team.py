@@ -29,6 +29,7 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     mode: str = "headless"
     mode_reason: str = ""
     inside_tmux: str = ""
+    sockets: str = ""
 
 
 class Wish(StrEnum):

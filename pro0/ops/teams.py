@@ -24,6 +24,7 @@ class Home(msgspec.Struct, frozen=True):
     mode: str = "headless"
     mode_reason: str = ""
     inside_tmux: str = ""
+    sockets: str = ""
 
 
 def create(store: Store, caller: Caller, home: Home) -> Context:
@@ -40,6 +41,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         mode=home.mode,
         mode_reason=home.mode_reason,
         inside_tmux=home.inside_tmux,
+        sockets=home.sockets,
     )
     context = Context(store.create(config, Wanted()), caller)
     context.team.log_event(context.now(), caller.agent_id, "team.create")

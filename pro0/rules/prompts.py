@@ -29,10 +29,11 @@ def idle(agent_id: str, last: Task | None) -> str:
     """Return what the lead address is told about a member that has nothing to do, with its last result."""
     if last is None:
         return f"{agent_id} is idle"
-    text = last.closed_reason if last.status is Status.FAILED else last.result or ""
-    return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_short(text)}" if text else "")
+    said = last.closed_reason if last.status is Status.FAILED else last.result or ""
+    return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_ending(said)}" if said.strip() else "")
 
 
-def _short(text: str, limit: int = 200) -> str:
-    line = " ".join(text.split())
+def _ending(text: str, limit: int = 200) -> str:
+    """Return the last line of a text, where commands say how they went."""
+    line = " ".join(text.strip().splitlines()[-1].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -17,6 +17,8 @@ class Place(msgspec.Struct, frozen=True):
     project: Path
     inside_tmux: str = ""
     """The value of TMUX in the terminal that started the team, empty outside tmux."""
+    sockets: str = ""
+    """The value of TMUX_TMPDIR there, where servers listen; with "" that of this process counts."""
 
 
 class Opening(msgspec.Struct, frozen=True):

@@ -25,8 +25,8 @@ def own_name(place: Place) -> str:
 
 
 def own_socket(place: Place) -> str:
-    """Return where a team's own server listens: below TMUX_TMPDIR when that is there, else below /tmp."""
-    for base in (os.environ.get("TMUX_TMPDIR", ""), "/tmp"):
+    """Return where a team's own server listens: below its TMUX_TMPDIR when that is there, else below /tmp."""
+    for base in (place.sockets or os.environ.get("TMUX_TMPDIR", ""), "/tmp"):
         with suppress(OSError):
             if base:
                 return str(Path(base).resolve(strict=True) / f"tmux-{os.getuid()}" / own_name(place))
@@ -46,7 +46,7 @@ def watch(place: Place, handle: Handle) -> tuple[str, ...]:
     # tmux refuses to attach from inside another tmux, unless TMUX is not set.
     tmux = ("env", "-u", "TMUX", "tmux") if here else ("tmux",)
     if handle.socket == own_socket(place):
-        return (*tmux, "-L", own_name(place), "attach-session", "-t", f"={place.team}")
+        return (*tmux, "-S", handle.socket, "attach-session", "-t", f"={place.team}")
     pane = ("-t", handle.pane)
     return (*tmux, "-S", handle.socket, "select-window", *pane, ";", "attach-session", *pane)
 

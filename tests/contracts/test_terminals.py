@@ -252,7 +252,7 @@ def test_the_command_to_watch_fits_the_terminal(home: Path, tmp_path: Path, monk
     assert isinstance(own, TmuxStage)
     handle = Handle(backend="tmux", incarnation="i", socket=own.socket, pane="%3")
     theirs = Handle(backend="tmux", incarnation="i", socket="/s", pane="%3")
-    attach = ("tmux", "-L", f"pro0-{own.place.uid[:8]}", "attach-session", "-t", "=team")
+    attach = ("tmux", "-S", own.socket, "attach-session", "-t", "=team")
     assert own.backend.attach_command(own.place, [handle]) == attach
     outside = ("tmux", "-S", "/s", "select-window", "-t", "%3", ";", "attach-session", "-t", "%3")
     assert own.backend.attach_command(own.place, [theirs]) == outside
