@@ -169,7 +169,9 @@ def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board
         if task.awaiting
     ]
     unread = _unread_of_the_human(context)
-    return [*needs, Attention(f"{unread} unread message{'' if unread == 1 else 's'}", "pro0 inbox")] if unread else needs
+    if unread:
+        needs.append(Attention(f"{unread} unread message{'' if unread == 1 else 's'}", "pro0 inbox"))
+    return needs
 
 
 def _unread_of_the_human(context: Context) -> int:
