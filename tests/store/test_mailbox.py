@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -164,7 +165,7 @@ def test_sealing_does_not_bring_a_removed_mailbox_back(box: Box) -> None:
         send(box, "late")
 
     def remove(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        os.system(f"rm -rf '{box.folder}'")
+        subprocess.run(["rm", "-rf", str(box.folder)], check=True)
         return real(*args, **kwargs)
 
     assert in_child(act, 1, remove, ("mkdir",)) == FAILED
