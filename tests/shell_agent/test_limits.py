@@ -47,7 +47,8 @@ def test_the_time_limit_ends_the_whole_tree(desk: Desk) -> None:
     desk.start()
     there = family(desk.folder)
     failed = desk.settled(id)
-    assert (failed.status, failed.closed_reason) == (Status.FAILED, "over its limit of 4 s")
+    assert failed.status is Status.FAILED
+    assert failed.closed_reason.startswith("over its limit of 4 s")  # some shells add "Killed"
     assert not [process for process in there if processes.alive(process)]
     assert desk.settled(desk.give("echo on")).result == "on"
 
