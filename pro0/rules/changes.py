@@ -52,7 +52,10 @@ def assign(tasks: TaskList, id: str, request: Request, notice_id: str) -> tuple[
     """Reserve a pending task for one member, and owe that member one message (rulings 2, assign)."""
     if find(tasks, id).type is Kind.EPIC:
         raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
+    before = find(tasks, id)
     changed, task = act(tasks, id, request)
+    if before.assignee == request.assignee:
+        return tasks, before
     notices = [_assigned(task, request.assignee, notice_id)] if request.assignee else []
     return _owe(changed, request.caller, notices), task
 

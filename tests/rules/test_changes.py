@@ -328,6 +328,8 @@ def test_an_assignment_reserves_and_is_told_once() -> None:
     assert [(n.id, n.from_, n.to, n.content) for n in tasks.outbox] == [
         ("n1", "human", "w1", "task-1 is assigned to you: title 1")
     ]
+    again = changes.assign(tasks, "task-1", ask(Act.ASSIGN, THE_HUMAN, assignee="w1"), "n2")
+    assert again == (tasks, task_)
     with pytest.raises(Refused, match="reserved for w1"):
         changes.act(tasks, "task-1", ask(Act.CLAIM, W2))
     assert changes.act(tasks, "task-1", ask(Act.CLAIM, W1))[1].assignee == "w1"
