@@ -31,8 +31,14 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
                 if not _wait(descriptor, deadline):
                     raise _held_too_long(path, descriptor, patience)
                 if still_there(path, folder, LOCK, descriptor):
+                    if os.pread(descriptor, 1, 0):  # the last holder never came to take its name off: it was killed
+                        tidy(folder)
                     sign(descriptor, why)
-                    yield folder
+                    try:
+                        yield folder
+                    finally:
+                        with suppress(OSError):
+                            os.ftruncate(descriptor, 0)
                     return
             finally:
                 os.close(descriptor)
@@ -62,6 +68,14 @@ def sign(descriptor: int, why: str) -> None:
 def holder(descriptor: int) -> str:
     """Return what the holder wrote into a lock file."""
     return os.pread(descriptor, 400, 0).decode(errors="replace") or "an unknown process"
+
+
+def tidy(folder: int) -> None:
+    """Remove what a killed writer left in a folder whose lock is held."""
+    for name in os.listdir(folder):
+        if name.startswith(atomic.TEMPORARY):
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
 
 
 def _wait(descriptor: int, deadline: float) -> bool:

@@ -9,6 +9,7 @@ from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
 from pro0.store import atomic
 from pro0.store.files import File, add_folder, encode
+from pro0.store.lock import tidy
 from pro0.store.paths import ARCHIVE, MESSAGES, segment
 
 
@@ -93,4 +94,5 @@ class Box:
 
 def _seal(folder: int, number: int, messages: tuple[Message, ...]) -> None:
     with atomic.subfolder(folder, ARCHIVE) as archive:
+        tidy(archive)
         atomic.replace(archive, segment(number), encode(Segment(revision=1, messages=messages)))

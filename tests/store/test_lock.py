@@ -162,3 +162,18 @@ def test_a_lock_file_that_is_none(tmp_path: Path, kind: str) -> None:
     with pytest.raises(OSError), locked(tmp_path, "x", patience=0):
         pass
     assert not (tmp_path / "victim").exists()
+
+
+def leave_a_file_and_die(folder: Path) -> None:
+    with locked(folder, "be killed"):
+        (folder / ".tmp-left").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_a_killed_holder_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    """Reliability 11: no temporary file after the next operation; nobody else pays for looking."""
+    crowd.start(leave_a_file_and_die, tmp_path).join()
+    (tmp_path / "kept").touch()
+    with locked(tmp_path, "next"):
+        assert sorted(os.listdir(tmp_path)) == [".lock", "kept"]
+    assert (tmp_path / ".lock").read_bytes() == b""
