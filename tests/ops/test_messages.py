@@ -1,0 +1,145 @@
+"""Messages through the operations (AC-68 to AC-71, rulings 3.4, 3.8)."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, NotFound, Pro0Error, Refused
+from pro0.model.message import BODY_LIMIT, MessageType
+from pro0.model.runtime import State
+from pro0.ops import members, messages
+from pro0.ops.context import Context
+from pro0.store.teams import TeamStore
+from tests.faults import contents
+from tests.teams import NOW, human, make_team, member, set_state
+
+
+@pytest.fixture
+def team(home: Path) -> TeamStore:
+    return make_team(home, "w1", "w2", "w3")
+
+
+def got(context: Context, *, acknowledge: bool = False) -> list[tuple[str, bool]]:
+    return [(letter.message.content, letter.again) for letter in messages.inbox(context, acknowledge=acknowledge)]
+
+
+def test_a_message_is_read_once_with_all_that_it_is(team: TeamStore) -> None:
+    """AC-68."""
+    sent = messages.send(member(team, "w1"), "w2", "hello", in_reply_to="m0")
+    letter = messages.inbox(member(team, "w2"))[0]
+    assert letter.message == sent
+    assert (sent.from_, sent.to, sent.type, sent.seq, sent.in_reply_to) == ("w1", "w2", MessageType.MESSAGE, 1, "m0")
+    assert got(member(team, "w2")) == []
+    assert [letter.message.read for letter in messages.history(member(team, "w2"))] == [True]
+
+
+@pytest.mark.parametrize("address", ["w2", "W2", " w2 ", "w2\n"])
+def test_any_way_to_say_a_name_is_one_mailbox(team: TeamStore, address: str) -> None:
+    """AC-71."""
+    assert messages.send(human(team), address, "hello").to == "w2"
+
+
+@pytest.mark.parametrize("address", ["lead", "human", "LEAD"])
+def test_lead_and_human_have_an_address_from_the_start(team: TeamStore, address: str) -> None:
+    assert messages.send(member(team, "w1"), address, "hello").to == address.lower()
+    assert got(human(team), acknowledge=True) == [("hello", False)]
+
+
+WRONG: list[tuple[str, str, type[Pro0Error], int]] = [
+    ("w9", "x", NotFound, 3),
+    ("all", "x", NotFound, 3),
+    ("../w1", "x", NotFound, 3),
+    ("", "x", NotFound, 3),
+    ("w3", "x", NotFound, 3),
+    ("w1", "x" * (BODY_LIMIT + 1), BadInput, 2),
+    ("w1", "ä" * (BODY_LIMIT // 2) + "x", BadInput, 2),
+    ("w1", "\udc80", BadInput, 2),
+]
+
+
+@pytest.mark.parametrize(("to", "content", "error", "code"), WRONG)
+def test_what_cannot_be_sent_is_said_to_the_sender(
+    team: TeamStore, to: str, content: str, error: type[Pro0Error], code: int
+) -> None:
+    """AC-68, rulings 3.4: unknown or ended is exit 3, too long exit 2, and nothing is written."""
+    set_state(team, "w3", State.CRASHED)
+    before = contents(team.paths.home)
+    with pytest.raises(error) as raised:
+        messages.send(human(team), to, content)
+    assert raised.value.exit_code == code
+    assert contents(team.paths.home) == before
+
+
+def test_a_reply_to_what_is_no_text(team: TeamStore) -> None:
+    with pytest.raises(BadInput):
+        messages.send(human(team), "w1", "x", in_reply_to="\udc80")
+
+
+def test_the_longest_body_arrives(team: TeamStore) -> None:
+    """Reliability 28: the exact boundary."""
+    body = "ä" * (BODY_LIMIT // 2)
+    messages.send(human(team), "w1", body)
+    assert got(member(team, "w1")) == [(body, False)]
+
+
+def test_a_broadcast_reaches_who_lives_and_not_the_sender(team: TeamStore) -> None:
+    set_state(team, "w3", State.EXITED)
+    assert [message.to for message in messages.broadcast(member(team, "w1"), "all")] == ["w2"]
+    assert [message.to for message in messages.broadcast(human(team), "all")] == ["w1", "w2"]
+
+
+def test_mail_of_a_killed_session_is_given_again(team: TeamStore) -> None:
+    """AC-70."""
+    messages.send(human(team), "w1", "one")
+    assert got(member(team, "w1")) == [("one", False)]
+    messages.send(human(team), "w1", "two")
+    set_state(team, "w1", State.IDLE, incarnation="inc-new")
+    with pytest.raises(Refused):
+        messages.inbox(member(team, "w1"))
+    assert got(member(team, "w1", "inc-new")) == [("one", True), ("two", False)]
+    assert got(member(team, "w1", "inc-new")) == []
+
+
+def test_the_order_is_of_the_mailbox_not_of_the_clock(team: TeamStore) -> None:
+    """Rulings 3.4: seq; a clock that steps back changes nothing."""
+    for number in range(5):
+        context = replace(human(team), now=lambda number=number: NOW - timedelta(seconds=number))
+        messages.send(context, "w1", str(number))
+        messages.send(context, "lead" if number % 2 else "human", str(number))
+    assert [content for content, _ in got(member(team, "w1"))] == list("01234")
+    assert [letter.message.content for letter in messages.history(member(team, "w1"))] == list("01234")
+    merged = messages.inbox(human(team))
+    for address, wanted in (("lead", ["1", "3"]), ("human", ["0", "2", "4"])):
+        assert [letter.message.content for letter in merged if letter.mailbox == address] == wanted
+
+
+def test_nobody_acknowledges_the_mail_of_another(team: TeamStore) -> None:
+    messages.send(human(team), "w1", "one")
+    letters = messages.inbox(member(team, "w1"))
+    with pytest.raises(Refused, match="not a mailbox of w2"):
+        messages.acknowledge(member(team, "w2"), letters)
+    assert messages.unread(member(team, "w1")) == 1
+    messages.acknowledge(member(team, "w1"), letters)
+    assert messages.unread(member(team, "w1")) == 0
+
+
+def test_a_lead_agent_takes_the_leads_mail(home: Path) -> None:
+    """Rulings 3.8: without one, the human reads both."""
+    led, alone = make_team(home, "lead", name="led"), make_team(home, name="alone")
+    for team in (led, alone):
+        messages.send(human(team), "lead", "for the lead")
+    assert got(human(led)) == []
+    assert got(member(led, "lead")) == got(human(alone)) == [("for the lead", False)]
+
+
+def test_names_that_differ_only_in_case_are_one(team: TeamStore) -> None:
+    """AC-67, AC-71: the second is refused, and so is one too many; nothing is left of the refused."""
+    before = contents(team.paths.home)
+    for drafts, code in ([["x", "W1"], "conflict"], [["x", "X"], "conflict"], [["a", "b", "c"], "too_many"]):
+        with pytest.raises(Refused) as raised:
+            members.spawn(human(team), [members.SeatDraft(name=name) for name in drafts], 5)
+        assert raised.value.code == code
+    assert contents(team.paths.home) == before
+    assert not team.mailbox("x").exists()

@@ -1,0 +1,153 @@
+"""Who may do what: every operation, every kind of caller, dead and strange sessions (rulings 2.3, 3.11)."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import Pro0Error, Refused
+from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
+from pro0.model.runtime import ENDED, State
+from pro0.model.task import Changes, Draft
+from pro0.ops import members, messages, status, tasks, teams
+from pro0.ops.catalog import NOUNS, OPERATIONS
+from pro0.ops.context import Context, caller_of
+from pro0.store.teams import Store
+from tests.faults import contents
+from tests.teams import as_who, human, make_team, member, set_state
+
+HUMAN, LEAD, AGENT, MEMBER = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER
+PEOPLE, CHARGE, SESSIONS = {HUMAN, AGENT, MEMBER}, {HUMAN, AGENT}, {AGENT, MEMBER}
+
+CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] = {
+    "member.spawn": (CHARGE, lambda c: members.spawn(c, [members.SeatDraft(name="new")], 9)),
+    "member.restart": (CHARGE, lambda c: members.restart(c, "w1")),
+    "member.shutdown": (CHARGE, lambda c: members.shutdown(c, "w1")),
+    "member.undo": ({LEAD}, lambda c: members.undo(c, "w1", 1, None)),
+    "shutdown.answer": (SESSIONS, lambda c: members.answer(c, approve=True)),
+    "shutdown.withdraw": ({LEAD}, lambda c: members.withdraw(c, "r1")),
+    "member.list": (ANYONE, lambda c: members.members(c)),
+    "member.env": ({HUMAN}, lambda c: members.environment(c, "w1")),
+    "message.send": (PEOPLE, lambda c: messages.send(c, "w1", "hello")),
+    "message.broadcast": (PEOPLE, lambda c: messages.broadcast(c, "hello")),
+    "message.inbox": (PEOPLE, lambda c: messages.inbox(c)),
+    "message.acknowledge": (PEOPLE, lambda c: messages.acknowledge(c, [])),
+    "message.history": (PEOPLE, lambda c: messages.history(c)),
+    "message.unread": (ANYONE, lambda c: messages.unread(c)),
+    "team.status": (ANYONE, lambda c: status.status(c)),
+    "team.progress": (ANYONE, lambda c: status.progress(c)),
+    "team.pause": (CHARGE, lambda c: teams.pause(c, paused=True)),
+    "team.stop": (CHARGE, lambda c: teams.stop(c)),
+    "team.resume": ({HUMAN}, lambda c: teams.resume(c)),
+    "task.create": (PEOPLE, lambda c: tasks.create(c, [Draft(title="t")])),
+    "task.claim": (PEOPLE, lambda c: tasks.claim(c, "1")),
+    "task.take": (PEOPLE, lambda c: tasks.take(c)),
+    "task.release": (ANYONE, lambda c: tasks.release(c, "1")),
+    "task.complete": (PEOPLE, lambda c: tasks.complete(c, "1")),
+    "task.fail": (ANYONE, lambda c: tasks.fail(c, "1")),
+    "task.reopen": (PEOPLE, lambda c: tasks.reopen(c, "1")),
+    "task.assign": (PEOPLE, lambda c: tasks.assign(c, "1", "w1")),
+    "task.cancel": (PEOPLE, lambda c: tasks.cancel(c, "1")),
+    "task.update": (CHARGE, lambda c: tasks.update(c, "1", Changes(title="u"))),
+    "task.delete": (CHARGE, lambda c: tasks.delete(c, "1")),
+    "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
+    "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
+    "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),
+    "task.show": (ANYONE, lambda c: tasks.show(c, "1")),
+    "task.list": (ANYONE, lambda c: tasks.list_tasks(c)),
+    "task.ready": (ANYONE, lambda c: tasks.ready(c)),
+    "task.next": (ANYONE, lambda c: tasks.next_task(c)),
+}
+
+
+def test_the_table_is_whole() -> None:
+    """Every operation is here, and says in its first line what it does."""
+    assert set(CALLS) == set(OPERATIONS)
+    assert {name: set(operation.by) for name, operation in OPERATIONS.items()} == {
+        name: set(by) for name, (by, _) in CALLS.items()
+    }
+    assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
+    assert len(NOUNS) == 5
+
+
+@pytest.fixture
+def base(home: Path) -> Path:
+    """A team with a lead agent, a member and one pending task."""
+    tasks.create(human(make_team(home, "lead", "w1")), [Draft(title="t")])
+    return home
+
+
+@pytest.mark.parametrize("who", Who)
+@pytest.mark.parametrize("name", CALLS)
+def test_allowed_exactly_as_the_table_says(base: Path, name: str, who: Who) -> None:
+    """Rulings 2.3: refusal is exit 4, `not_allowed`, and nothing is written."""
+    by, call = CALLS[name]
+    before = contents(base)
+    code = ""
+    try:
+        call(as_who(Store(base).team("alpha"), who))
+    except Pro0Error as error:
+        code = error.code
+    if who in by:
+        assert code not in ("stale_session", "not_member")
+        assert code != "not_allowed" or name in ("task.reopen", "task.assign", "task.cancel")
+    else:
+        assert code == "not_allowed"
+        assert contents(base) == before
+
+
+@pytest.mark.parametrize("act", ["task.reopen", "task.assign", "task.cancel"])
+def test_a_member_is_not_in_charge(base: Path, act: str) -> None:
+    """Rulings 2: the rule refuses what the table of operations lets through."""
+    before = contents(base)
+    with pytest.raises(Refused):
+        CALLS[act][1](member(Store(base).team("alpha"), "w1"))
+    assert contents(base) == before
+
+
+CHANGING = [name for name, operation in OPERATIONS.items() if operation.changes and MEMBER in operation.by]
+
+
+@pytest.mark.parametrize("name", CHANGING)
+@pytest.mark.parametrize("what", ["another incarnation", "no member", *sorted(ENDED)])
+def test_a_session_that_is_over_changes_nothing(base: Path, name: str, what: str) -> None:
+    """Rulings 2.11, 3.11; reliability 21: late calls of dead sessions."""
+    team = Store(base).team("alpha")
+    context = member(team, "w1")
+    if what == "another incarnation":
+        context = member(team, "w1", "inc-older")
+    elif what == "no member":
+        context = member(team, "stranger")
+    else:
+        set_state(team, "w1", State(what))
+    before = contents(base)
+    with pytest.raises(Refused) as raised:
+        CALLS[name][1](context)
+    assert raised.value.code == ("not_member" if what == "no member" else "stale_session")
+    assert contents(base) == before
+
+
+def test_identity_comes_from_the_environment_of_this_home_alone(home: Path) -> None:
+    """Rulings 2.3."""
+    mine = {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i", "PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(home)}
+    assert caller_of(mine, home) == (Caller(Who.MEMBER, "w1", "i"), "alpha")
+    assert caller_of(mine | {"PRO0_AGENT_ID": "lead"}, home)[0].who is Who.LEAD_AGENT
+    assert caller_of(mine | {"PRO0_MEMBER_OF": str(home / "other")}, home) == (THE_HUMAN, None)
+    assert caller_of({}, home) == (THE_HUMAN, None)
+
+
+@pytest.mark.parametrize("reported", [False, True])
+def test_below_a_guard_nobody_is_human(base: Path, monkeypatch: pytest.MonkeyPatch, reported: bool) -> None:
+    """Rulings 2.3: also with an empty environment, and when the guard's report is not there."""
+    sessions = Store(base).team("alpha").paths.sessions
+    guard = ["python", "-I", "-S", "/x/pro0/guard/__main__.py", str(sessions / "inc-w1.start.json")]
+    monkeypatch.setattr("pro0.ops.context.ancestor_arguments", lambda _pid: [["sh"], guard, ["tmux"]])
+    if reported:
+        (sessions / "inc-w1.json").write_text(
+            '{"revision": 1, "agentId": "w1", "incarnation": "inc-w1", "since": "2026-01-01T00:00:00Z",'
+            ' "guard": {"pid": 1, "start": "1", "bootId": "b"}}'
+        )
+    caller, team = caller_of({}, base)
+    assert (caller.who, caller.incarnation, team) == (Who.MEMBER, "inc-w1", "alpha")
+    assert caller.agent_id == ("w1" if reported else "unknown")
+    assert caller_of({}, base / "elsewhere") == (THE_HUMAN, None)

@@ -1,0 +1,170 @@
+"""Tasks through the operations: refusals that say why, notices that arrive once (AC-62, rulings 3.3, 3.9)."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import BadInput, NotFound, Refused
+from pro0.model.caller import THE_HUMAN
+from pro0.model.runtime import State
+from pro0.model.task import Draft, Status
+from pro0.ops import messages, tasks, teams
+from pro0.ops.context import lead_context
+from pro0.rules import changes
+from pro0.rules.lifecycle import Act, Request
+from pro0.store.teams import TeamStore
+from tests.faults import contents
+from tests.teams import NOW, human, make_team, member, set_state
+
+
+@pytest.fixture
+def team(home: Path) -> TeamStore:
+    """Two members, and two tasks of which the second waits for the first."""
+    made = make_team(home, "lead", "w1", "w2")
+    tasks.create(human(made), [Draft(title="one", key="a"), Draft(title="two", blocked_by=("a",))])
+    return made
+
+
+def told(team: TeamStore, who: str) -> list[str]:
+    return [message.content for message in team.mailbox(who).head.read().messages]
+
+
+REFUSED: dict[str, tuple[Callable[[TeamStore], object], type[Exception], str]] = {
+    "unknown": (lambda t: tasks.claim(member(t, "w1"), "9"), NotFound, "there is no task-9"),
+    "no id": (lambda t: tasks.claim(member(t, "w1"), "nine"), BadInput, "is not a task id"),
+    "blocked": (lambda t: tasks.claim(member(t, "w1"), "2"), Refused, "task-2 is blocked: task-1 is pending"),
+    "not claimed": (lambda t: tasks.complete(member(t, "w1"), "1"), Refused, "is pending"),
+    "ended assignee": (lambda t: tasks.assign(human(t), "1", "w2"), NotFound, "w2 has ended"),
+    "ended reservation": (
+        lambda t: tasks.create(human(t), [Draft(title="x", assignee="w2")]),
+        NotFound,
+        "w2 has ended",
+    ),
+    "stranger": (lambda t: tasks.assign(human(t), "1", "w9"), NotFound, "is not a member"),
+    "result too long": (lambda t: tasks.complete(member(t, "w1"), "1", "x" * 65_537), BadInput, "more than 65536"),
+    "empty comment": (lambda t: tasks.comment(member(t, "w1"), "1", " "), Refused, "needs a text"),
+}
+
+
+@pytest.mark.parametrize(("act", "error", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_says_why_and_writes_nothing(
+    team: TeamStore, act: Callable[[TeamStore], object], error: type[Exception], why: str
+) -> None:
+    """AC-62."""
+    set_state(team, "w2", State.SHUTDOWN)
+    before = contents(team.paths.home)
+    with pytest.raises(error, match=why):
+        act(team)
+    assert contents(team.paths.home) == before
+
+
+def test_only_the_holder_completes_and_twice_is_once(team: TeamStore) -> None:
+    """AC-62, S004-051."""
+    tasks.claim(member(team, "w1"), "1")
+    with pytest.raises(Refused, match="claimed by w1, not by w2"):
+        tasks.complete(member(team, "w2"), "1", "mine")
+    done = tasks.complete(member(team, "w1"), "1", "first")
+    assert tasks.complete(member(team, "w1"), "1", "second").history == done.history
+    assert tasks.show(human(team), "1").result == "first"
+    assert [task.id for task in tasks.ready(human(team))] == ["task-2"]
+
+
+def test_a_zombie_completes_late(team: TeamStore) -> None:
+    """Reliability 21: back to pending once, epoch + 1, the late call refused, completed once."""
+    tasks.claim(member(team, "w1"), "1")
+    freed = tasks.free(lead_context(team), "w1", "inc-w1", "was killed by signal 9")
+    assert [task.id for task in freed] == ["task-1"]
+    assert tasks.free(lead_context(team), "w1", "inc-w1", "was killed by signal 9") == []
+    set_state(team, "w1", State.IDLE, incarnation="inc-new")
+    with pytest.raises(Refused) as raised:
+        tasks.complete(member(team, "w1"), "1")
+    assert raised.value.code == "stale_session"
+    assert tasks.claim(member(team, "w1", "inc-new"), "1").epoch == 2
+    assert tasks.complete(member(team, "w1", "inc-new"), "1").status is Status.COMPLETED
+
+
+@pytest.mark.parametrize("state", ["paused", "stopping"])
+def test_nothing_is_claimed_while(team: TeamStore, state: str) -> None:
+    """Rulings 3.9."""
+    tasks.claim(member(team, "w2"), "1")
+    if state == "paused":
+        teams.pause(human(team), paused=True)
+    else:
+        teams.stop(human(team))
+    tasks.create(human(team), [Draft(title="three")])
+    with pytest.raises(Refused) as claiming:
+        tasks.claim(member(team, "w1"), "3")
+    with pytest.raises(Refused) as taking:
+        tasks.take(member(team, "w1"))
+    assert claiming.value.code == taking.value.code == state
+    assert tasks.complete(member(team, "w2"), "1").status is Status.COMPLETED
+    teams.resume(human(team))
+    teams.pause(human(team), paused=False)
+    assert tasks.claim(member(team, "w1"), "3").assignee == "w1"
+
+
+def test_who_is_assigned_or_cancelled_is_told_once(team: TeamStore) -> None:
+    tasks.assign(human(team), "1", "W1")
+    assert told(team, "w1") == ["task-1 is assigned to you: one"]
+    tasks.claim(member(team, "w1"), "1")
+    tasks.cancel(human(team), "1", "not needed")
+    assert told(team, "w1")[1:] == ["task-1 was cancelled: not needed"]
+    tasks.create(human(team), [Draft(title="mine", assignee="w2")])
+    assert told(team, "w2") == ["task-3 is assigned to you: mine"]
+    assert team.tasks.read().outbox == ()
+
+
+def owe(team: TeamStore) -> None:
+    """Leave the team as a crash between writing tasks.json and telling would."""
+    with team.tasks.change("x") as change:
+        for id, to in (("task-1", "w1"), ("task-2", "w2")):
+            asked = Request(act=Act.ASSIGN, caller=THE_HUMAN, now=NOW, assignee=to)
+            change.value, _ = changes.assign(change.value, id, asked, f"notice-{to}")
+
+
+def test_a_debt_is_paid_once(team: TeamStore) -> None:
+    """Rulings 3.3: again after a crash between delivering and crossing off."""
+    owe(team)
+    owed = team.tasks.read().outbox
+    messages.deliver(human(team), owed)
+    for _ in range(2):
+        tasks.settle_debts(human(team))
+    assert team.tasks.read().outbox == ()
+    assert told(team, "w1") == ["task-1 is assigned to you: one"]
+    assert told(team, "w2") == ["task-2 is assigned to you: two"]
+
+
+def test_one_corrupt_mailbox_stops_nobody_else(team: TeamStore) -> None:
+    """AC-65, reliability 23: the act stands, the others are told, what could not be said stays owed."""
+    good = team.mailbox("w1").head.path.read_bytes()
+    team.mailbox("w1").head.path.write_bytes(b"{")
+    owe(team)
+    assert tasks.create(human(team), [Draft(title="three")])[0].id == "task-3"
+    assert tasks.claim(member(team, "w2"), "3").assignee == "w2"
+    assert told(team, "w2") == ["task-2 is assigned to you: two"]
+    assert [notice.to for notice in team.tasks.read().outbox] == ["w1"]
+    assert team.mailbox("w1").head.path.read_bytes() == b"{"
+    team.mailbox("w1").head.path.write_bytes(good)
+    tasks.settle_debts(human(team))
+    assert told(team, "w1") == ["task-1 is assigned to you: one"]
+
+
+def test_remarks_are_comments_and_the_texts_of_acts_in_order(team: TeamStore) -> None:
+    tasks.comment(human(team), "1", "please")
+    tasks.claim(member(team, "w1"), "1")
+    tasks.release(member(team, "w1"), "1", "no time")
+    assert [(remark.author, remark.text, remark.act) for remark in tasks.remarks(human(team), "1")] == [
+        ("human", "please", None),
+        ("w1", "no time", "release"),
+    ]
+
+
+def test_commenting_does_not_bring_a_removed_team_back(team: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rulings 3.10."""
+    task = tasks.show(human(team), "1")
+    monkeypatch.setattr(tasks, "show", lambda _context, _id: task)
+    team.paths.tasks.rename(team.paths.tasks.with_name(".away"))
+    with pytest.raises(NotFound):
+        tasks.comment(human(team), "1", "late")
+    assert not team.paths.tasks.exists()
