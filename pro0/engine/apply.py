@@ -11,10 +11,11 @@ from pro0 import processes
 from pro0.engine.log import Log
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error, StoreError
+from pro0.errors import Pro0Error
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import (
+    Action,
     Ask,
     Decision,
     Deliver,
@@ -50,6 +51,7 @@ class Applier:
         self._place = place_of(config)
         self._opener = Opener(team, config, log, grace)
         self._ending: set[str] = set()
+        self._owed: set[Action] = set()
 
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
         """Carry one decision out; returns True when the lead's work is over."""
@@ -71,31 +73,36 @@ class Applier:
                 entry.unlink(missing_ok=True)
 
     def _tell_all(self, decision: Decision) -> Runtime:
-        """Do what changes files; a mailbox that cannot be used keeps nobody else waiting, and is tried again."""
+        """Do what changes files; a notice whose mailbox cannot be used keeps nobody waiting, and is owed still."""
         runtime = decision.runtime
         for action in decision.actions:
-            self._log.write("decided", action=type(action).__name__.lower(), detail=action)
-            try:
-                self._tell(action)
-            except StoreError as error:
-                self._log.write("trouble", code=error.code, why=error.message)
-                if isinstance(action, Tell):
-                    runtime = _untold(runtime, action)
+            if action not in self._owed:
+                self._log.write("decided", action=type(action).__name__.lower(), detail=action)
+            if self._tell(action):
+                self._owed.discard(action)
+            else:
+                self._owed.add(action)
+                runtime = _untold(runtime, action)
         return runtime
 
-    def _tell(self, action: object) -> None:
+    def _tell(self, action: Action) -> bool:
+        """Do one of these; returns whether it is done with."""
         match action:
             case Tell(id=id, to=to, content=content):
-                messages.deliver(self._context, (Notice(id=id, from_=LEAD, to=to, content=content),))
+                return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content))
             case Ask(id=id, agent_id=to, content=content):
                 kind = MessageType.SHUTDOWN_REQUEST
-                messages.deliver(self._context, (Notice(id=id, from_=LEAD, to=to, content=content, type=kind),))
+                return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content, type=kind))
             case Free(agent_id=agent_id, incarnation=incarnation, how=how):
                 tasks.free(self._context, agent_id, incarnation, how)
             case Withdraw(request_id=request_id):
                 members.withdraw(self._context, request_id)
             case Deliver():
                 tasks.settle_debts(self._context)
+        return True
+
+    def _deliver(self, notice: Notice) -> bool:
+        return notice.id in messages.deliver(self._context, (notice,))
 
     def _touch(self, runtime: Runtime, action: object) -> None:
         match action:
@@ -146,12 +153,13 @@ class Applier:
             change.value = replace(runtime, revision=change.value.revision)
 
 
-def _untold(runtime: Runtime, notice: Tell) -> Runtime:
-    """Return the record without the note that this notice was told, so that it is decided again."""
-    return replace(
-        runtime,
-        seats=tuple(
-            replace(seat, told=tuple(key for key in seat.told if not notice.id.startswith(key)))
-            for seat in runtime.seats
-        ),
-    )
+def _untold(runtime: Runtime, action: Action) -> Runtime:
+    """Return the record without the note that this was told or asked, so that it is decided again."""
+    match action:
+        case Tell(id=id):
+            seats = (replace(s, told=tuple(key for key in s.told if not id.startswith(key))) for s in runtime.seats)
+        case Ask(agent_id=agent_id):
+            seats = (replace(s, asked=None, asked_at=None) if s.agent_id == agent_id else s for s in runtime.seats)
+        case _:
+            return runtime
+    return replace(runtime, seats=tuple(seats))

@@ -1,9 +1,9 @@
-"""What a member's processes see of the environment: an allow-list, then its identity (rulings 3.17)."""
+"""What a member's processes see of the environment: an allow-list, then its identity (rulings 3.12, 3.17)."""
 
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,19 +14,41 @@ from pro0.store.paths import HOME_VARIABLE
 ALLOWED = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "XDG_*"),
     *("TERM", "COLORTERM", "NO_COLOR", "DISPLAY", "WAYLAND_DISPLAY", "EDITOR", "VISUAL", "PAGER"),
-    *("SSH_AUTH_SOCK", "GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_*", "GIT_SSH*"),
+    *("TMUX_TMPDIR", "SSH_AUTH_SOCK", "GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_*", "GIT_SSH*"),
     *("VIRTUAL_ENV", "CONDA_*", "PYENV_*", "UV_*", "NVM_*", "NODE_*", "JAVA_HOME", "GOPATH", "GOROOT", "GOFLAGS"),
     *("CARGO_HOME", "RUSTUP_HOME", "GEM_HOME", "DOTNET_*", "CC", "CXX", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "CI"),
 )
 
 _SETTINGS = tuple(setting.rule.variable for setting in SETTINGS)
+_OWN = "PRO0_"
 
 
-def member_environment(environment: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a member's agent: what is allowed, settings, and who it is."""
-    kept = {name: value for name, value in environment.items() if any(fnmatchcase(name, p) for p in ALLOWED)}
-    kept |= {name: environment[name] for name in _SETTINGS if name in environment}
+def start_environment(environment: Mapping[str, str], more: Collection[str] = ()) -> dict[str, str]:
+    """Return what a team keeps of its starter's environment: what is allowed, `more` patterns, settings; no identity.
+
+    What is not Unicode cannot be kept in a file of text, and is left out.
+    """
+    patterns = (*ALLOWED, *more)
+    return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
+
+
+def member_environment(started_in: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a member's agent: what the team was started in, and who it is."""
+    kept = {name: value for name, value in started_in.items() if name not in IDENTITY}
     return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
+
+
+def _is_kept(name: str, patterns: Collection[str]) -> bool:
+    if name.startswith(_OWN):
+        return name in _SETTINGS
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _is_text(text: str) -> bool:
+    try:
+        return text.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _with_pro0(path: str) -> str:
@@ -35,6 +57,11 @@ def _with_pro0(path: str) -> str:
 
 
 def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:
-    """Return the environment of a lead process: that of its starter without any member's identity."""
+    """Return the environment of a lead process: what the team was started in, never any member's identity."""
     kept = {name: value for name, value in environment.items() if name not in IDENTITY}
-    return kept | {HOME_VARIABLE: home, "PRO0_LEAD": "1"}
+    return kept | lead_variables(home)
+
+
+def lead_variables(home: str) -> dict[str, str]:
+    """Return the variables by which a process is the lead of a home."""
+    return {HOME_VARIABLE: home, "PRO0_LEAD": "1"}

@@ -57,10 +57,10 @@ class Lead:
 
     def work(self) -> int:
         """Go round until the work is over; the sessions go on when only this process ends."""
-        self._sign_in()
         paths = self._team.paths
         watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_THE_LEAD)
         with self._signals(), self._selector(watch) as selector:
+            self._sign_in()
             try:
                 while not self._asked_to_end:
                     wake_at, over = self._round()
