@@ -1,0 +1,191 @@
+"""A team with a real lead and real sessions, for tests: driven through operations, ended by identity."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pro0 import processes
+from pro0.engine import outcomes
+from pro0.engine.places import backend_of, place_of
+from pro0.errors import Pro0Error
+from pro0.model.caller import THE_HUMAN
+from pro0.model.message import Message
+from pro0.model.runtime import Process, Report, SeatState, State
+from pro0.model.task import SETTLED, Draft, Task
+from pro0.ops import members, status, tasks, teams
+from pro0.ops.context import TEAM_UID
+from pro0.ops.members import SeatDraft
+from pro0.store.teams import Store
+from tests.waiting import wait_until
+
+PATIENCE = 40
+"""Seconds: the machine may be busy with something else."""
+
+
+class Crew:
+    """The team alpha."""
+
+    def __init__(self, home: Path, project: Path, mode: str) -> None:
+        self.store = Store(home)
+        self.project = project
+        self.context = teams.create(self.store, THE_HUMAN, teams.Home("alpha", project, mode, "a test"))
+        self.team = self.context.team
+        self.config = self.team.config.read()
+        self.shown: list[str] = []
+        self.leads: list[subprocess.Popen[bytes]] = []
+        self.seen: set[Process] = set()
+
+    # The lead
+
+    def lead(self) -> "subprocess.Popen[bytes]":
+        """Start a lead and wait until it has signed in."""
+        with open(self.team.paths.logs / "lead.err", "ab") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "pro0", "lead", "alpha"],
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                env=os.environ | {"PRO0_LEAD": "1"},
+                start_new_session=True,
+            )
+        self.leads.append(process)
+        me = processes.identify(process.pid)
+        wait_until(lambda: self.team.runtime.read().lead == me, PATIENCE, "the lead has signed in")
+        return process
+
+    def log(self) -> str:
+        """What the lead has logged."""
+        return (self.team.paths.logs / "lead.jsonl").read_text()
+
+    # Members
+
+    def spawn(self, *drafts: SeatDraft | str) -> list[SeatState]:
+        """Start members and wait until they are up."""
+        asked = [SeatDraft(name=draft) if isinstance(draft, str) else draft for draft in drafts]
+        up = outcomes.started(self.team, members.spawn(self.context, asked, 10), self.shown.append)
+        self.remember()
+        return up
+
+    def state(self, name: str) -> SeatState:
+        """What is recorded of a member."""
+        return next(state for state in self.team.runtime.read().seats if state.agent_id == name)
+
+    def reaches(self, name: str, *states: State, seconds: float = PATIENCE) -> SeatState:
+        """Wait until a member is in one of these states."""
+        wait_until(lambda: self.state(name).state in states, seconds, f"{name} is {states}")
+        return self.state(name)
+
+    def report(self, name: str) -> Report:
+        """What a member's guard says."""
+        found = self.team.report(self.state(name).incarnation)
+        assert found
+        return found
+
+    def pids(self) -> dict[str, tuple[int, int]]:
+        """Guard and agent of every member."""
+        return {
+            state.agent_id: (state.guard.pid, state.agent.pid)
+            for state in self.team.runtime.read().seats
+            if state.guard and state.agent
+        }
+
+    # Tasks and mail
+
+    def give(self, *drafts: Draft) -> list[str]:
+        """Make tasks and return their ids."""
+        return [task.id for task in tasks.create(self.context, drafts)]
+
+    def task(self, id: str) -> Task:
+        """A task as it is now."""
+        return tasks.show(self.context, id)
+
+    def settled(self, *ids: str, seconds: float = PATIENCE) -> list[Task]:
+        """Wait until tasks are over and return them."""
+        wait_until(lambda: all(self.task(id).status in SETTLED for id in ids), seconds, f"{ids} are over")
+        return [self.task(id) for id in ids]
+
+    def at_rest(self, seconds: float) -> status.Progress:
+        """Wait until nothing moves any more (rulings 3.19)."""
+        wait_until(lambda: not status.progress(self.context).moving, seconds, "nothing moves")
+        return status.progress(self.context)
+
+    def mail(self, name: str = "lead") -> list[Message]:
+        """What a mailbox holds."""
+        return list(self.team.mailbox(name).head.read().messages)
+
+    def notices(self, word: str) -> list[str]:
+        """What the lead address was told with this word in it."""
+        return [message.content for message in self.mail() if word in message.content]
+
+    # Ends
+
+    def stop(self, *, timeout: float = 30, force: bool = False) -> None:
+        """Stop the team and wait for it."""
+        wanted = teams.stop(self.context, timeout=timeout, force=force)
+        assert wanted.stop
+        outcomes.stopped(self.team, wanted.stop, self.shown.append)
+
+    def shut_down(self, name: str, *, timeout: float = 30, force: bool = False) -> SeatState:
+        """End one member and wait for it."""
+        seat = members.shutdown(self.context, name, timeout=timeout, force=force)
+        return outcomes.shut_down(self.team, seat, self.shown.append)
+
+    def remember(self) -> None:
+        """Note the guards that are known now, to be ended at last."""
+        for state in self.team.runtime.read().seats if self.team.exists() else ():
+            if state.guard:
+                self.seen.add(state.guard)
+
+    def left(self) -> list[Process]:
+        """Whoever belongs to the team and lives."""
+        self.remember()
+        tagged = processes.tagged(TEAM_UID, [self.config.uid])[self.config.uid]
+        return [*tagged, *(guard for guard in self.seen if processes.alive(guard))]
+
+    def clean(self) -> None:
+        """End everything that is left."""
+        for lead in self.leads:
+            lead.send_signal(signal.SIGKILL)
+            lead.wait()
+        try:
+            processes.end(self.left, 0)
+        finally:
+            try:
+                backend_of(self.config).dismantle(place_of(self.config))
+            except Pro0Error as error:
+                self.shown.append(str(error))
+
+
+@contextmanager
+def crew(home: Path, folder: Path, mode: str) -> Iterator[Crew]:
+    """A team without lead and members in a project of its own."""
+    project = folder / "project"
+    project.mkdir()
+    made = Crew(home, project, mode)
+    try:
+        yield made
+    finally:
+        made.clean()
+
+
+def kill(process: Process, number: int = signal.SIGKILL) -> None:
+    """Signal one process by its identity."""
+    assert processes.signal_process(process, number)
+
+
+def gone(*found: Process) -> Callable[[], bool]:
+    """Say whether none of these lives."""
+    return lambda: not any(processes.alive(process) for process in found)
+
+
+def switches(pid: int) -> int:
+    """How often the threads of a process have waited."""
+    total = 0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        text = (thread / "status").read_text()
+        total += int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+    return total

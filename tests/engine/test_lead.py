@@ -1,0 +1,210 @@
+"""The lead process: alone, hard to end, and replaceable at any time (rulings 3.3, 3.12)."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pro0 import processes
+from pro0.engine.launch import ensure_lead, leads
+from pro0.model.runtime import Phase, State
+from pro0.model.task import Draft, Status
+from pro0.model.team import Seat
+from pro0.ops import members, teams
+from pro0.ops.members import SeatDraft
+from pro0.store.lease import Lease
+from tests.engine.crew import PATIENCE, Crew, gone, kill, switches
+from tests.waiting import wait_until
+
+ENSURE = """
+import os, sys
+from pathlib import Path
+from pro0.engine.launch import ensure_lead
+from pro0.store.teams import Store
+print(ensure_lead(Store(Path(os.environ["PRO0_HOME"])).team("alpha")))
+"""
+
+
+def test_beside_a_living_lead_no_other_can_start(alpha: Crew) -> None:
+    """must show 4"""
+    first = alpha.lead()
+    second = subprocess.run(
+        [sys.executable, "-I", "-m", "pro0", "lead", "alpha"], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert second.returncode == 4
+    assert second.stderr.startswith(f"pro0: alpha has a lead already: pid {first.pid} ")
+    assert first.poll() is None
+
+
+def test_of_many_who_make_sure_that_there_is_a_lead_one_starts_it(alpha: Crew) -> None:
+    """anchors 56"""
+    racers = [
+        subprocess.Popen([sys.executable, "-c", ENSURE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    said = [racer.communicate(timeout=PATIENCE) for racer in racers]
+    lead = alpha.team.runtime.read().lead
+    try:
+        assert [racer.returncode for racer in racers] == [0] * 4, said
+        assert sorted(out for out, _ in said) == ["False\n"] * 3 + ["True\n"]
+        assert lead
+        assert processes.alive(lead)
+        assert alpha.log().count('"lead starts"') == 1
+    finally:
+        if lead:
+            processes.end(lambda: [lead] if processes.alive(lead) else [], 5)
+
+
+def test_a_stopped_team_needs_no_lead(alpha: Crew) -> None:
+    alpha.lead()
+    alpha.stop()
+    assert not ensure_lead(alpha.team)
+    assert not leads(alpha.team)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_sessions_go_on_without_a_lead_and_the_next_one_adopts_them(alpha: Crew, number: int) -> None:
+    """must show 4, anchors 56"""
+    first = alpha.lead()
+    alpha.spawn("w1", "w2", SeatDraft(name="prog", agent="command", argv=("sleep", "300")))
+    before = alpha.pids()
+    first.send_signal(number)
+    first.wait(PATIENCE)
+    assert Lease(alpha.team.paths.team).holder() is None
+    done = alpha.settled(*alpha.give(Draft(title="t", run="echo without a lead")))
+    assert done[0].result == "without a lead"
+    alpha.lead()
+    alpha.settled(*alpha.give(Draft(title="t", run="echo with one")))
+    for name in ("w1", "w2"):
+        alpha.reaches(name, State.IDLE)
+    assert alpha.state("prog").state is State.RUNNING
+    assert alpha.pids() == before
+    assert alpha.log().count('"start"') == 3
+    assert not alpha.notices("crashed")
+
+
+def test_who_died_while_there_was_no_lead_is_found_dead(alpha: Crew) -> None:
+    first = alpha.lead()
+    alpha.spawn("w1", "w2")
+    task = alpha.give(Draft(title="t", run="sleep 300", assignee="w1"))[0]
+    alpha.reaches("w1", State.WORKING)
+    first.kill()
+    first.wait()
+    report = alpha.report("w1")
+    kill(report.guard)
+    wait_until(gone(report.guard), PATIENCE, "the guard is dead")
+    alpha.lead()
+    alpha.reaches("w1", State.CRASHED)
+    wait_until(lambda: alpha.task(task).assignee != "w1", PATIENCE, "its task is free")
+    assert len(alpha.notices("w1 has crashed")) == 1
+    assert report.agent
+    wait_until(gone(report.agent), PATIENCE, "what it left is ended")
+
+
+def test_a_hang_up_is_none_of_a_leads_business(alpha: Crew) -> None:
+    """must show 4: closing the terminal changes nothing"""
+    lead = alpha.lead()
+    lead.send_signal(signal.SIGHUP)
+    alpha.spawn("w1")
+    assert lead.poll() is None
+
+
+def test_a_corrupt_file_is_said_once_and_work_goes_on_when_it_is_mended(alpha: Crew) -> None:
+    """anchors F5"""
+    lead = alpha.lead()
+    alpha.spawn("w1")
+    path = alpha.team.tasks.path
+    good = path.read_bytes()
+    path.write_bytes(b"{ broken")
+    wait_until(lambda: "is corrupt" in alpha.log(), PATIENCE, "the trouble is logged")
+    kill(alpha.report("w1").guard)
+    os.utime(path)
+    before = switches(lead.pid)
+    wait_until(lambda: switches(lead.pid) > before, PATIENCE, "it looks again")
+    assert alpha.log().count("is corrupt") == 1
+    assert path.read_bytes() == b"{ broken", "a file that cannot be read is never overwritten"
+    path.write_bytes(good)
+    alpha.reaches("w1", State.CRASHED)
+    assert lead.poll() is None
+
+
+def test_a_mailbox_that_cannot_be_used_keeps_nobody_else_waiting(alpha: Crew) -> None:
+    alpha.lead()
+    alpha.spawn("w1", "w2")
+    box = alpha.team.mailbox("lead").head.path
+    good = box.read_bytes()
+    box.write_bytes(b"{")
+    task = alpha.give(Draft(title="t", run="test -e go || sleep 300", assignee="w1"))[0]
+    alpha.reaches("w1", State.WORKING)
+    (alpha.project / "go").touch()
+    kill(alpha.report("w1").guard)
+    alpha.reaches("w1", State.CRASHED)
+    assert alpha.settled(task)[0].assignee == "w2"
+    box.write_bytes(good)
+    wait_until(lambda: alpha.notices("w1 has crashed"), PATIENCE, "the notice comes when it can")
+    assert len(alpha.notices("w1 has crashed")) == 1
+
+
+def test_a_seat_whose_mailbox_is_yet_to_be_made_does_not_end_the_lead(alpha: Crew) -> None:
+    lead = alpha.lead()
+    with alpha.team.wanted.change("a spawn, half way") as change:
+        change.value = members.with_seat(change.value, Seat(agent_id="w1", name="w1", agent="shell"))
+    alpha_up = wait_until(lambda: alpha.team.runtime.read().seats, PATIENCE, "the session is there")
+    assert alpha_up
+    alpha.reaches("w1", State.IDLE)
+    assert lead.poll() is None
+
+
+def test_the_lead_ends_when_its_team_is_gone(alpha: Crew) -> None:
+    lead = alpha.lead()
+    alpha.store.discard("alpha", alpha.config.uid)
+    assert lead.wait(PATIENCE) == 0
+
+
+def test_a_lead_at_rest_hardly_wakes(alpha: Crew) -> None:
+    """Not a time but a count: the look every two seconds, and the watching thread's second."""
+    lead = alpha.lead()
+    alpha.spawn("w1", "w2", "w3")
+    wait_until(lambda: all(s.told for s in alpha.team.runtime.read().seats), PATIENCE, "all is told and recorded")
+    revision, before, since = alpha.team.runtime.read().revision, switches(lead.pid), time.monotonic()
+    while time.monotonic() < since + 4:
+        time.sleep(0.5)
+    woken = switches(lead.pid) - before
+    assert alpha.team.runtime.read().revision == revision, "nothing is written at rest"
+    assert woken / (time.monotonic() - since) < 100, f"{woken} waits in 4 s"
+
+
+def test_idle_is_told_once(alpha: Crew) -> None:
+    """AC-73"""
+    alpha.lead()
+    alpha.spawn("w1")
+    wait_until(lambda: alpha.notices("w1 is idle"), PATIENCE, "the first idle")
+    alpha.settled(*alpha.give(Draft(title="t", run="echo 42")))
+    wait_until(lambda: len(alpha.notices("w1 is idle")) == 2, PATIENCE, "the second idle")
+    assert alpha.notices("w1 is idle") == ["w1 is idle", "w1 is idle; last: task-1 completed: 42"]
+
+
+def test_stopped_means_stopped(alpha: Crew) -> None:
+    lead = alpha.lead()
+    alpha.spawn("w1", SeatDraft(name="prog", agent="command", argv=("sleep", "300")))
+    alpha.stop()
+    assert lead.wait(PATIENCE) == 0
+    assert alpha.team.runtime.read().phase is Phase.STOPPED
+    assert {state.state for state in alpha.team.runtime.read().seats} == {State.SHUTDOWN}
+    assert not alpha.left()
+    assert not list(alpha.team.paths.sessions.iterdir())
+    assert not alpha.notices("has ")
+
+
+def test_a_stopped_team_goes_on_with_new_sessions(alpha: Crew) -> None:
+    alpha.lead()
+    first = alpha.spawn("w1")[0]
+    alpha.stop()
+    teams.resume(alpha.context)
+    alpha.lead()
+    second = alpha.reaches("w1", State.IDLE)
+    assert (second.generation, second.incarnation != first.incarnation) == (2, True)
+    assert alpha.settled(*alpha.give(Draft(title="t", run="true")))[0].status is Status.COMPLETED

@@ -1,0 +1,157 @@
+"""Starting sessions: all or none, undone and named when it fails, tried again when it is asked for again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0 import sessions
+from pro0.engine import outcomes
+from pro0.engine.apply import Applier
+from pro0.engine.log import Log
+from pro0.engine.observe import Observer
+from pro0.errors import EnvironmentMissing
+from pro0.model.runtime import State
+from pro0.model.team import Seat
+from pro0.ops import members
+from pro0.ops.context import new_id
+from pro0.ops.members import SeatDraft
+from pro0.rules.supervision import decide
+from pro0.sessions.memory import Memory
+from tests.engine.crew import Crew
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A backend that starts nothing."""
+    backend = Memory()
+    monkeypatch.setattr(sessions, "backend_named", lambda name: backend)
+    return backend
+
+
+@pytest.fixture
+def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
+    """One round of a lead in this process."""
+    observer, applier = Observer(alpha.team), Applier(alpha.team, Log(alpha.team), lambda: None, 1)
+
+    def once() -> bool:
+        snapshot = observer.snapshot()
+        return applier.apply(snapshot, decide(snapshot, new_id))
+
+    return once
+
+
+def spawn(alpha: Crew, *names: str) -> list[Seat]:
+    return members.spawn(alpha.context, [SeatDraft(name=name) for name in names], 10)
+
+
+def test_sessions_are_opened_together(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+    spawn(alpha, "w1", "w2")
+    round_()
+    assert [opening.title for opening in memory.opened.values()] == ["w1", "w2"]
+    assert all(state.handle for state in alpha.team.runtime.read().seats)
+    listed = alpha.team.config.read().members
+    assert [(m.agent_id, m.session_id == alpha.state(m.agent_id).incarnation) for m in listed] == [
+        ("w1", True),
+        ("w2", True),
+    ]
+    round_()
+    assert len(memory.opened) == 2
+
+
+def test_a_spawn_that_fails_is_undone_and_named(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+    """rulings 3.3, anchors 60"""
+    memory.missing = "no place for a pane"
+    seats = spawn(alpha, "w1", "w2")
+    round_()
+    with pytest.raises(EnvironmentMissing, match="cannot start w1: no place for a pane"):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+    assert not alpha.team.wanted.read().seats
+    assert not alpha.team.runtime.read().seats
+    assert not alpha.team.config.read().members
+    assert not list(alpha.team.paths.sessions.iterdir())
+    revision = alpha.team.runtime.read().revision
+    round_()
+    assert alpha.team.runtime.read().revision == revision, "it is not tried again by itself"
+
+
+def test_a_spawn_that_failed_can_be_asked_for_again(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+    memory.missing = "no place for a pane"
+    for _ in range(2):
+        seats = spawn(alpha, "w1")
+        round_()
+        with pytest.raises(EnvironmentMissing):
+            outcomes.started(alpha.team, seats, alpha.shown.append)
+        assert not alpha.team.wanted.read().seats
+    memory.missing = ""
+    spawn(alpha, "w1")
+    round_()
+    assert alpha.state("w1").state is State.STARTING
+    assert len(memory.opened) == 1
+
+
+def test_a_restart_that_fails_leaves_the_seat_as_it_was(
+    alpha: Crew, memory: Memory, round_: Callable[[], bool]
+) -> None:
+    spawn(alpha, "w1")
+    round_()
+    with alpha.team.runtime.change("a test") as change:
+        crashed = replace(change.value.seats[0], state=State.CRASHED, note="killed", told=("x",))
+        change.value = replace(change.value, seats=(crashed,))
+    round_()
+    before = alpha.state("w1")
+    memory.missing = "no place for a pane"
+    for _ in range(2):
+        seat = members.restart(alpha.context, "w1")
+        round_()
+        with pytest.raises(EnvironmentMissing, match="cannot start w1"):
+            outcomes.started(alpha.team, [seat], alpha.shown.append)
+        round_()
+        assert alpha.state("w1") == before
+    memory.missing = ""
+    members.restart(alpha.context, "w1")
+    round_()
+    assert alpha.state("w1").state is State.STARTING
+    assert len(memory.opened) == 2
+
+
+def test_a_launch_file_that_cannot_be_written_is_such_a_failure(
+    alpha: Crew, memory: Memory, round_: Callable[[], bool], tmp_path: Path
+) -> None:
+    folder = alpha.team.paths.sessions
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    seats = spawn(alpha, "w1")
+    round_()
+    with pytest.raises(EnvironmentMissing, match="cannot start w1"):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+    assert not alpha.team.wanted.read().seats
+
+
+def test_a_project_that_is_gone_is_named(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+    alpha.project.rmdir()
+    seats = spawn(alpha, "w1")
+    round_()
+    with pytest.raises(EnvironmentMissing, match=r"the project folder .* is not there"):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+
+
+def test_a_program_that_is_not_there_is_named(alpha: Crew) -> None:
+    """anchors 60: exec missing"""
+    alpha.lead()
+    draft = SeatDraft(name="prog", agent="command", argv=("no-such-program",))
+    with pytest.raises(EnvironmentMissing, match="prog did not come up: cannot start no-such-program"):
+        alpha.spawn(draft)
+    assert alpha.state("prog").state is State.CRASHED
+    wait_until(lambda: not alpha.left(), 20, "nothing is left")
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_program_that_ends_at_once_has_started(alpha: Crew, code: int) -> None:
+    alpha.lead()
+    alpha.spawn(SeatDraft(name="prog", agent="command", argv=("sh", "-c", f"exit {code}")))
+    ended = alpha.reaches("prog", State.EXITED, State.CRASHED)
+    assert ended.exit
+    assert (ended.exit.code, ended.state) == (code, State.CRASHED if code else State.EXITED)
