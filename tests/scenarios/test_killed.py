@@ -1,0 +1,116 @@
+"""Members that are killed: noticed, replaced in their work, told once; everyone else goes on (rulings 3.11)."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pro0 import processes
+from pro0.model.runtime import Process, State
+from pro0.model.task import Draft, Status
+from pro0.ops import members
+from tests.engine.crew import PATIENCE, Crew, gone, kill
+from tests.waiting import wait_until
+
+LIMIT = 2.0
+"""Seconds within which a death is noticed: the one time that is promised (must show 4)."""
+
+
+def guard_and_agent(alpha: Crew, name: str) -> tuple[Process, Process]:
+    report = alpha.report(name)
+    assert report.agent
+    return report.guard, report.agent
+
+
+def noticed(alpha: Crew, *names: str, since: float) -> None:
+    """All of these are known as crashed within the limit."""
+    for name in names:
+        alpha.reaches(name, State.CRASHED)
+    took = time.monotonic() - since
+    assert took <= LIMIT, f"it took {took:.1f} s"
+
+
+@pytest.mark.parametrize(
+    "victims",
+    [lambda guard, agent: [agent], lambda guard, agent: [guard], lambda guard, agent: [guard, agent]],
+    ids=["agent", "guard", "both"],
+)
+def test_a_killed_member(alpha: Crew, victims: Callable[[Process, Process], list[Process]]) -> None:
+    """must show 4, AC-76"""
+    alpha.spawn("w1", "w2", "w3")
+    others = {name: pids for name, pids in alpha.pids().items() if name != "w1"}
+    task = alpha.give(Draft(title="t", run="echo $PRO0_AGENT_ID; test -e go || sleep 300", assignee="w1"))[0]
+    alpha.reaches("w1", State.WORKING)
+    guard, agent = guard_and_agent(alpha, "w1")
+    tree = [guard, agent, *processes.descendants(agent.pid)]
+    (alpha.project / "go").touch()
+    since = time.monotonic()
+    for process in victims(guard, agent):
+        kill(process)
+    noticed(alpha, "w1", since=since)
+    done = alpha.settled(task)[0]
+    assert (done.status, done.result) == (Status.COMPLETED, done.assignee)
+    assert done.assignee in ("w2", "w3")
+    assert [entry.act for entry in done.history] == ["create", "claim", "died", "claim", "complete"]
+    assert done.history[2].text.startswith("w1 crashed: ")
+    assert len(alpha.notices("w1 has crashed")) == 1
+    assert f"pending again: {task}" in alpha.notices("w1 has crashed")[0]
+    assert {name: pids for name, pids in alpha.pids().items() if name != "w1"} == others
+    wait_until(gone(*tree), PATIENCE, "nothing of it is left")
+
+
+def test_a_killed_member_comes_back_in_its_seat(alpha: Crew) -> None:
+    """rulings 3.11: same id, same mailbox, a new incarnation"""
+    first = alpha.spawn("w1")[0]
+    kill(alpha.report("w1").guard)
+    alpha.reaches("w1", State.CRASHED)
+    members.restart(alpha.context, "W1")
+    second = alpha.reaches("w1", State.IDLE)
+    assert (second.generation, second.incarnation != first.incarnation) == (2, True)
+    assert alpha.settled(*alpha.give(Draft(title="t", run="true")))[0].assignee == "w1"
+    assert len(alpha.notices("w1 has crashed")) == 1
+
+
+@pytest.mark.parametrize("alpha", ["tmux"], indirect=True)
+def test_a_killed_tmux_server(alpha: Crew) -> None:
+    """must show 4, anchors 45"""
+    names = ("w1", "w2", "w3")
+    alpha.spawn(*names)
+    ids = alpha.give(*[Draft(title=name, run="test -e go || sleep 300", assignee=name) for name in names])
+    for name in names:
+        alpha.reaches(name, State.WORKING)
+    handle = alpha.state("w1").handle
+    assert handle
+    server = processes.identify(handle.server_pid)
+    assert server
+    everyone = [process for name in names for process in guard_and_agent(alpha, name)]
+    since = time.monotonic()
+    kill(server)
+    noticed(alpha, *names, since=since)
+    wait_until(lambda: {alpha.task(id).status for id in ids} == {Status.PENDING}, PATIENCE, "all tasks are pending")
+    wait_until(gone(*everyone), PATIENCE, "nobody is left")
+    assert sorted(text.split()[0] for text in alpha.notices("has crashed")) == list(names)
+    (alpha.project / "go").touch()
+    for name in names:
+        members.restart(alpha.context, name)
+    for name in names:
+        alpha.reaches(name, State.IDLE, State.WORKING)
+    alpha.remember()
+    assert {task.status for task in alpha.settled(*ids)} == {Status.COMPLETED}
+    assert len(alpha.notices("has crashed")) == 3
+
+
+def test_the_lead_is_killed_in_the_middle_of_the_work(alpha: Crew) -> None:
+    """must show 4: teammates go on; the next lead adopts them, also who died meanwhile"""
+    alpha.spawn("w1", "w2")
+    before = alpha.pids()
+    ids = alpha.give(*[Draft(title="t", run="sleep 0.1") for _ in range(10)])
+    alpha.leads[0].kill()
+    alpha.leads[0].wait()
+    assert {task.status for task in alpha.settled(*ids)} == {Status.COMPLETED}
+    alpha.lead()
+    for name in ("w1", "w2"):
+        alpha.reaches(name, State.IDLE)
+    assert alpha.pids() == before
+    alpha.stop()
+    assert not alpha.left()
