@@ -11,16 +11,28 @@ from __future__ import annotations
 
 from pro0.processes import table
 from pro0.processes.ending import end, signal_process
-from pro0.processes.table import alive
+from pro0.processes.table import alive, stopped
 from pro0.processes.watch import ExitWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from pro0.model.runtime import Process
 
-__all__ = ["ExitWatch", "alive", "ancestors", "descendants", "end", "identify", "signal_process", "tagged"]
+__all__ = [
+    "ExitWatch",
+    "alive",
+    "ancestors",
+    "called_with",
+    "descendants",
+    "end",
+    "having",
+    "identify",
+    "signal_process",
+    "stopped",
+    "tagged",
+]
 
 
 def identify(pid: int) -> Process | None:
@@ -37,6 +49,19 @@ def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
     return {
         value: [_process(found) for found in entries] for value, entries in table.carrying(variable, values).items()
     }
+
+
+def having(names: Collection[str]) -> list[tuple[Process, dict[str, str]]]:
+    """Return this user's processes whose environment has all of these variables, with their values."""
+    return [(_process(found), values) for found, values in table.having(names)]
+
+
+def called_with(last: Mapping[str, str]) -> set[str]:
+    """Return the values of those keys with which, as their last argument, processes of this user were called."""
+    from pro0.processes.arguments import last_arguments
+
+    said = last_arguments()
+    return {value for argument, value in last.items() if argument in said}
 
 
 def descendants(pid: int) -> list[Process]:

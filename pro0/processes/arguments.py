@@ -13,6 +13,11 @@ def ancestor_arguments(pid: int) -> Iterator[list[str]]:
         yield arguments(ancestor.pid)
 
 
+def last_arguments() -> set[str]:
+    """Return the last argument of every process of this user."""
+    return {said[-1] for pid in table.own() if (said := arguments(pid))}
+
+
 def arguments(pid: int) -> list[str]:
     """Return the command line of a process, empty when it is gone or may not be read."""
     if sys.platform != "linux":

@@ -23,6 +23,11 @@ def status(pid: int) -> tuple[int, str] | None:
     return int(fields[1]), fields[19].decode()
 
 
+def stopped(pid: int) -> bool:
+    """Return whether a process was stopped, as SIGSTOP does."""
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])
+
+
 def pids() -> list[int]:
     """Return the pids of all processes."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]

@@ -31,6 +31,16 @@ def status(pid: int) -> tuple[int, str] | None:
         return None
 
 
+def stopped(pid: int) -> bool:
+    """Return whether a process was stopped, as SIGSTOP does."""
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    except (psutil.Error, OSError, ValueError):
+        return False
+
+
 def pids() -> list[int]:
     """Return the pids of all processes."""
     import psutil

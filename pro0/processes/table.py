@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 if sys.platform == "linux":
@@ -42,6 +43,11 @@ def alive(process: Process | Entry) -> bool:
     return found is not None and found[1] == process.start
 
 
+def own() -> list[int]:
+    """Return the pids of this user's processes."""
+    return system.own_pids()
+
+
 def below(pid: int, spared: Callable[[int], bool] | None = None) -> list[Entry]:
     """Return the descendants of a process; where `spared(pid)` holds, neither that one nor what is below it."""
     children: dict[int, list[Entry]] = {}
@@ -73,6 +79,21 @@ def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
 def says(pid: int, variable: str, value: str) -> bool:
     """Say whether the environment of a process has `variable=value`; no when it cannot be read."""
     return _variable(system.environment(pid), variable) == value.encode()
+
+
+def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
+    """Yield this user's processes whose environment has all of these variables, with their values."""
+    for pid in system.own_pids():
+        environment = system.environment(pid)
+        found = {name: _variable(environment, name) for name in names}
+        values = {name: os.fsdecode(text) for name, text in found.items() if text is not None}
+        if len(values) == len(found) and (one := entry(pid)) and system.environment(pid) == environment and alive(one):
+            yield one, values
+
+
+def stopped(pid: int) -> bool:
+    """Say whether a process was stopped, as SIGSTOP does."""
+    return system.stopped(pid)
 
 
 def in_session(session: int) -> list[Entry]:

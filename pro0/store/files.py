@@ -14,6 +14,7 @@ from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, Store
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.store import atomic
 from pro0.store.lock import locked
+from pro0.store.paths import LOCK
 
 T = TypeVar("T", bound=Document)
 
@@ -128,15 +129,27 @@ def translate(error: OSError, path: Path) -> NoReturn:
     """Raise what an operating system's error means for a person."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and (link := _link(path)):
         raise EnvironmentMissing(f"{link} is a symbolic link, which is not followed", code="unsafe_path") from None
+    if odd := _odd(path):
+        raise EnvironmentMissing(f"{odd} is not a regular file", code="unsafe_path", hint="pro0 doctor") from None
     if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
         raise NotFound(f"{path.parent} is not there") from None
     name = errno.errorcode.get(error.errno or 0, "")
     why = f"{error.strerror} ({name})" if error.strerror else str(error)
-    raise StoreError(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno or 0)) from error
+    code = None if error.errno else "store_corrupt"  # too large
+    raise StoreError(f"cannot use {path}: {why}", code=code, hint=_MENDS.get(error.errno or 0)) from error
 
 
 def _link(path: Path) -> Path | None:
-    return next((place for place in (path, path.parent) if place.is_symlink()), None)
+    return next((place for place in (path, path.with_name(LOCK), path.parent) if place.is_symlink()), None)
+
+
+def _odd(path: Path) -> Path | None:
+    """Return what is a pipe or a device where a file, or its lock, should be."""
+    return next((place for place in (path, path.with_name(LOCK)) if _is_odd(place)), None)
+
+
+def _is_odd(path: Path) -> bool:
+    return os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir())
 
 
 _MENDS = {

@@ -24,6 +24,11 @@ CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{CONFIG})(?!\.).*\.json"
 """The names of the files whose change concerns the lead: all but those that it alone writes."""
 TRASH = ".trash-"
 NEW = ".new-"
+ASIDE = ".corrupt-"
+"""Between the name of a file that was moved aside and the moment when that was done."""
+LAUNCH = ".start.json"
+"""How the name of a launch file ends, in `sessions`."""
+DOCUMENT = ".json"
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:
@@ -60,7 +65,7 @@ class TeamPaths:
 
     def launch(self, incarnation: str) -> str:
         """Return the file name of what a guard is to start, in `sessions`."""
-        return f"{incarnation}.start.json"
+        return f"{incarnation}{LAUNCH}"
 
     def log(self, agent_id: str) -> Path:
         """Return the log of a session without a terminal."""
@@ -78,7 +83,7 @@ ARCHIVE = "archive"
 def launched(home: Path, argument: str) -> tuple[str, str] | None:
     """Return team and incarnation when this is the path of a launch file of this home, as guards are given."""
     launch = Path(argument)
-    team, suffix = launch.parent.parent, ".start.json"
+    team, suffix = launch.parent.parent, LAUNCH
     ours = os.path.realpath(team.parent) == os.path.realpath(home / "teams")
     if not ours or not launch.name.endswith(suffix) or not ids.NAME.fullmatch(team.name):
         return None

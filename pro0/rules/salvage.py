@@ -1,0 +1,233 @@
+"""What can still be read of a document that cannot be read whole: field by field, object by object.
+
+Our files have one value a line, and no text of JSON holds a raw line break: so after any damage, the next line is
+sound ground again.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, TypeVar, cast, get_args, get_origin
+
+import msgspec
+
+from pro0.model.stored import SCHEMA_VERSION, Document, Stored
+
+D = TypeVar("D", bound=Document)
+S = TypeVar("S", bound=Stored)
+
+DEEPEST = 4
+"""Levels of brackets within one object of ours, at most; what is deeper is no object of ours."""
+SHOWN = 60
+"""Characters of a lost value that are named."""
+UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
+
+_TEXT = rb'"(?:[^"\\\n]|\\[^\n])*+(?:"|\\?(?=\n)|\\?\Z)'
+_TOKEN = re.compile(_TEXT + rb"|[{}\[\]]")
+_LONG_NUMBER = re.compile(rb"(" + _TEXT + rb")|-?\d{19,}[\d.eE+-]*")
+_VERSION = re.compile(rb'\s*\{\s*"schemaVersion"\s*:\s*(\d{1,6})(?!\d)')
+_PARTNER = {ord("}"): ord("{"), ord("]"): ord("[")}
+
+
+class Remains(msgspec.Struct, Generic[D]):
+    """The fields of a document that could be read, by their names in Python, and what could not, in words."""
+
+    fields: dict[str, Any]
+    lost: list[str]
+    damaged: dict[str, set[str]]
+    """Of objects that are there but for some fields: the names of those fields, by the object's id."""
+
+
+def version(data: bytes) -> int:
+    """Return the schemaVersion that a file says it has, also one that cannot be read whole; 0 for none."""
+    match = _VERSION.match(data)
+    return int(match[1]) if match else 0
+
+
+def is_newer(data: bytes) -> bool:
+    """Return whether a newer pro0 wrote this, which is then not to be touched."""
+    return version(data) > SCHEMA_VERSION
+
+
+def remains(data: bytes, kind: type[D]) -> Remains[D]:
+    """Return all that can be read of a document."""
+    found: Remains[D] = Remains({}, [], {})
+    data = data.rstrip(b"\0")  # of a file that was made longer than what was written
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        found.lost.append("some letters, which are no UTF-8")
+    whole = _whole(data)
+    if whole is not None:
+        _from_mapping(whole, kind, found)
+    else:
+        _from_pieces(data, kind, found)
+    for name in ("schema_version", "revision"):
+        found.fields.pop(name, None)
+    return found
+
+
+def _whole(data: bytes) -> Mapping[str, object] | None:
+    """Return the document when its brackets are whole: a key too many, a wrong type, or something behind it."""
+    stack = 0
+    for token in _TOKEN.finditer(data):
+        mark = data[token.start()]
+        stack += (mark in b"{[") - (mark in b"}]")
+        if mark in b"}]" and stack == 0:
+            value = _raw(data[: token.end()])
+            return value if isinstance(value, dict) else None
+    return None
+
+
+def _from_mapping(whole: Mapping[str, object], kind: type[D], found: Remains[D]) -> None:
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for key, value in whole.items():
+        if key not in fields:
+            found.lost.append(f"the unknown key {key[:SHOWN]!r} ({_short(value)})")
+        elif item := _items_of(fields[key].type):
+            objects = value if isinstance(value, list) else [value]
+            fitting = [fit(each, item, found) for each in objects]
+            found.fields[fields[key].name] = [one for one in fitting if one is not None]
+            bad = [each for each, one in zip(objects, fitting, strict=True) if one is None]
+            found.lost += [f"one of its {key} ({_short(each)})" for each in bad]
+        else:
+            _field(fields[key], value, found)
+
+
+def _field(field: msgspec.structs.FieldInfo, value: object, found: Remains[D]) -> None:
+    try:
+        found.fields[field.name] = msgspec.convert(value, field.type)
+    except UNREADABLE:
+        found.lost.append(f"its {field.encode_name} ({_short(value)})")
+
+
+def _from_pieces(data: bytes, kind: type[D], found: Remains[D]) -> None:
+    spans = list(_objects(data))
+    rest = bytearray(data)
+    for field in msgspec.structs.fields(kind):
+        if item := _items_of(field.type):
+            found.fields[field.name] = _all(data, spans, item, found, rest)
+    left = bytes(rest)
+    for field in msgspec.structs.fields(kind):
+        if not _items_of(field.type) and (value := _value(left, field.encode_name)) is not None:
+            _field(field, value, found)
+
+
+def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], found: Remains[D], rest: bytearray) -> list[S]:
+    """Return every object of one kind in order; what is within such an object belongs to it."""
+    chosen: list[tuple[int, int, S, Remains[D]]] = []
+    for start, end in spans:
+        said: Remains[D] = Remains({}, [], {})
+        value = fit(_raw(data[start:end]), kind, said)
+        if value is not None:
+            while chosen and chosen[-1][0] > start:
+                chosen.pop()
+            chosen.append((start, end, value, said))
+    for start, end, _, said in chosen:
+        rest[start:end] = b" " * (end - start)
+        found.lost += said.lost
+        found.damaged |= said.damaged
+    return [value for _, _, value, _ in chosen]
+
+
+def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:
+    """Return an object made of the fields that fit, or None when it is no such object; says what did not fit."""
+    try:
+        return msgspec.convert(raw, kind)
+    except UNREADABLE:
+        if not isinstance(raw, dict):
+            return None
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    kept = {key: value for key, value in raw.items() if key in fields and _fits(value, fields[key].type)}
+    shorter = {key: _fitting_items(raw[key], fields[key].type) for key in raw if key in fields and key not in kept}
+    bad = [key for key in raw if key not in kept]
+    try:
+        if len(kept) < len(raw) - len(kept):
+            return None
+        value = msgspec.convert(kept | {key: items for key, items in shorter.items() if items}, kind)
+    except UNREADABLE:
+        return None
+    name = str(raw.get("id") or raw.get("agentId") or "")[:SHOWN]
+    said.lost += [f"of {name or 'an object'} its {key[:SHOWN]} ({_short(raw[key])})" for key in bad]
+    said.damaged.setdefault(name, set()).update(fields[key].name for key in bad if key in fields)
+    return value
+
+
+def _fits(value: object, kind: object) -> bool:
+    try:
+        msgspec.convert(value, cast(type, kind))
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _fitting_items(value: object, kind: object) -> list[object]:
+    """Return the items of a list that fit by themselves."""
+    if get_origin(kind) is not tuple or not isinstance(value, list):
+        return []
+    return [item for item in value if _fits([item], kind)]
+
+
+def _items_of(kind: object) -> type[Any] | None:
+    """Return the type of the objects of a field that is a list of objects, None for any other field."""
+    item = get_args(kind)[0] if get_origin(kind) is tuple else None
+    return item if isinstance(item, type) and issubclass(item, Stored) else None
+
+
+def _objects(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each object that could be ours begins and ends, those within before those around them."""
+    stack: list[tuple[int, int]] = []
+    heights: list[int] = []
+    for token in _TOKEN.finditer(data):
+        mark, start = data[token.start()], token.start()
+        if mark in b"{[":
+            stack.append((mark, start))
+            heights.append(0)
+        elif mark in b"}]":
+            while stack and stack[-1][0] != _PARTNER[mark]:
+                stack.pop()
+                heights.pop()
+            if stack:
+                (_, begin), height = stack.pop(), heights.pop()
+                if heights:
+                    heights[-1] = max(heights[-1], height + 1)
+                if mark == ord("}") and height <= DEEPEST:
+                    yield begin, token.end()
+
+
+def _value(data: bytes, key: str) -> object:
+    """Return the value behind a key, None for none that can be read."""
+    pattern = rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:\s*(' + _TEXT + rb"|[\w.+-]+|\{[^{}]*\})"
+    for match in re.finditer(pattern, data):
+        if (value := _raw(match[1])) is not None:
+            return value
+    return None
+
+
+def _raw(data: bytes) -> object:
+    """Return what a piece of JSON says, None when it says nothing; broken letters and endless numbers are replaced."""
+    try:
+        return _decoded(data)
+    except UNREADABLE:
+        pass
+    try:
+        return _decoded(_mended(data))
+    except UNREADABLE:
+        return None
+
+
+def _decoded(data: bytes) -> object:
+    value: object = msgspec.json.decode(data)
+    return value
+
+
+def _mended(data: bytes) -> bytes:
+    whole = data.decode(errors="replace").encode()
+    return _LONG_NUMBER.sub(lambda match: match[1] or b"null", whole)
+
+
+def _short(value: object) -> str:
+    try:
+        text = msgspec.json.encode(value)[: SHOWN * 4].decode(errors="replace")
+    except UNREADABLE:
+        text = repr(type(value))
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
