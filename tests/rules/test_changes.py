@@ -3,14 +3,12 @@
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import THE_HUMAN, Caller
-from pro0.model.task import SETTLED, Awaiting, Changes, Draft, Gate, Kind, Status, Task, TaskList, Wait
-from pro0.rules import changes, graph
+from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Status, Task, TaskList, Wait
+from pro0.rules import changes
 from pro0.rules.board import Board, why_not_ready
 from pro0.rules.lifecycle import Act, Phase, phase
 from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, listed, standing, task
@@ -354,68 +352,3 @@ def test_a_refused_claim_lists_what_is_missing() -> None:
         changes.act(tasks, "task-3", ask(Act.CLAIM, W1))
     with pytest.raises(NotFound):
         changes.act(tasks, "task-9", ask(Act.CLAIM, W1))
-
-
-# --- whatever is done
-
-
-CALLERS = st.sampled_from([W1, W1_LATER, W2, LEAD_AGENT, THE_HUMAN])
-IDS = st.integers(1, 8).map("task-{}".format)
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.data())
-def test_whatever_is_done_the_laws_of_the_list_hold(data: st.DataObject) -> None:
-    """No claim without a phase for it, no cycle, nobody over and still open, no id twice."""
-    tasks, new_id = listed(task(1), task(2, 1), task(3, type=Kind.EPIC)), map("n{}".format, count(1)).__next__
-    for step in range(data.draw(st.integers(1, 25))):
-        try:
-            tasks = one_change(tasks, data, at(step), new_id)
-        except Pro0Error:
-            continue
-        laws(tasks)
-
-
-def one_change(tasks: TaskList, data: st.DataObject, now: object, new_id: object) -> TaskList:
-    caller, id = data.draw(CALLERS), data.draw(IDS)
-    what = data.draw(st.sampled_from(["act", "act", "act", "create", "update", "delete", "cancel", "free"]))
-    if what == "act":
-        act = data.draw(st.sampled_from([Act.CLAIM, Act.CLAIM, Act.COMPLETE, Act.RELEASE, Act.FAIL, Act.REOPEN]))
-        return changes.act(tasks, id, ask(act, caller, "text"))[0]
-    if what == "create":
-        draft = Draft(
-            title="t",
-            type=data.draw(st.sampled_from(Kind)),
-            parent=data.draw(st.none() | IDS),
-            blocked_by=tuple(data.draw(st.lists(IDS, max_size=2))),
-            run=data.draw(st.sampled_from([None, "make"])),
-        )
-        return changes.create(tasks, [draft], caller, T0, new_id)[0]  # type: ignore[arg-type]
-    if what == "update":
-        fields = Changes(
-            run=data.draw(st.sampled_from([None, "", "make"])),
-            add_dependencies=tuple(data.draw(st.lists(IDS, max_size=2))),
-        )
-        return changes.update(tasks, id, fields, caller, T0)[0]
-    if what == "delete":
-        return delete(tasks, id, caller, force=data.draw(st.booleans()))
-    if what == "cancel":
-        return cancel(tasks, id, caller)
-    return changes.free(tasks, caller.agent_id, caller.incarnation, "died", T0)
-
-
-def laws(tasks: TaskList) -> None:
-    board = Board(tasks.tasks)
-    assert len(board.tasks) == len(tasks.tasks)
-    assert graph.cycle({task.id: task.dependencies for task in board}) is None
-    for one in board:
-        assert (one.claim is not None) == (phase(one) is Phase.WORKING), one
-        assert one.epoch == sum(entry.act == Act.CLAIM for entry in one.history)
-        assert not (one.claim and one.type is Kind.EPIC)
-        if one.status in SETTLED:
-            assert one.claim is None
-            assert one.awaiting is None
-        if phase(one) is Phase.DONE:
-            assert board.open_children(one.id)
-        assert not one.parent or board.get(one.parent)
-        assert all(board.get(id) for id in one.dependencies)
