@@ -24,7 +24,7 @@ import os, sys
 from pathlib import Path
 from pro0.engine.launch import ensure_lead
 from pro0.store.teams import Store
-print(ensure_lead(Store(Path(os.environ["PRO0_HOME"])).team("alpha")))
+ensure_lead(Store(Path(os.environ["PRO0_HOME"])).team("alpha"))
 """
 
 
@@ -49,7 +49,6 @@ def test_of_many_who_make_sure_that_there_is_a_lead_one_starts_it(alpha: Crew) -
     lead = alpha.team.runtime.read().lead
     try:
         assert [racer.returncode for racer in racers] == [0] * 4, said
-        assert sorted(out for out, _ in said) == ["False\n"] * 3 + ["True\n"]
         assert lead
         assert processes.alive(lead)
         assert alpha.log().count('"lead starts"') == 1

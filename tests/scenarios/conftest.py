@@ -16,6 +16,7 @@ def alpha(
 ) -> Iterator[Crew]:
     """A team with a lead and without members."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")  # a test that kills a lead says when the next one comes
     monkeypatch.setenv("PRO0_POLL_INTERVAL_MS", "1000")
     with crew(home, tmp_path, request.param) as made:
         made.lead()
