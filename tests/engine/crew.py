@@ -19,6 +19,7 @@ from pro0.model.task import SETTLED, Draft, Task
 from pro0.ops import members, status, tasks, teams
 from pro0.ops.context import TEAM_UID
 from pro0.ops.members import SeatDraft
+from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import Store
 from tests.waiting import wait_until
 
@@ -145,6 +146,11 @@ class Crew:
         self.remember()
         tagged = processes.tagged(TEAM_UID, [self.config.uid])[self.config.uid]
         return [*tagged, *(guard for guard in self.seen if processes.alive(guard))]
+
+    def leads_of_others(self) -> list[Process]:
+        """The processes of this home, whoever has started them."""
+        home = str(self.store.home)
+        return processes.tagged(HOME_VARIABLE, [home])[home]
 
     def clean(self) -> None:
         """End everything that is left."""
