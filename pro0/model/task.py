@@ -126,6 +126,11 @@ class Task(Stored, frozen=True):
     closed_reason: str = ""
     history: tuple[Entry, ...] = ()
 
+    @property
+    def waits(self) -> Wait | None:
+        """Return what the task waits for a human to give; one that is settled waits for nothing."""
+        return self.awaiting if self.status not in SETTLED else None
+
 
 class TaskList(Document, frozen=True):
     """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`)."""

@@ -164,9 +164,9 @@ def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board
         if task.status is Status.FAILED
     ]
     needs += [
-        Attention(f"{task.id} waits for you ({task.awaiting.reason})", f"pro0 task show {task.id}")
+        Attention(f"{task.id} waits for you ({task.waits.reason})", f"pro0 task show {task.id}")
         for task in board
-        if task.awaiting
+        if task.waits
     ]
     unread = _unread_of_the_human(context)
     if unread:

@@ -125,8 +125,8 @@ def _phrase(id: str, task: Task | None) -> str:
 def _itself(_board: Board, task: Task) -> str | None:
     if task.type is Kind.EPIC:
         return "is an epic, which only groups tasks"
-    if task.awaiting:
-        return f"is awaiting a human ({task.awaiting.kind}: {task.awaiting.reason})"
+    if task.waits:
+        return f"is awaiting a human ({task.waits.kind}: {task.waits.reason})"
     return None if task.status is Status.PENDING else f"is {task.status.value.replace('_', ' ')}"
 
 
@@ -136,12 +136,12 @@ def _its_dependencies(board: Board, task: Task) -> str | None:
 
 
 def _stopped(task: Task) -> bool:
-    return task.status is Status.FAILED or task.awaiting is not None
+    return task.status is Status.FAILED or task.waits is not None
 
 
 def _its_ancestors(board: Board, task: Task) -> str | None:
     stopped = next((parent for parent in board.ancestors(task) if _stopped(parent)), None)
     if stopped is None:
         return None
-    state = "awaiting a human" if stopped.awaiting else "failed"
+    state = "awaiting a human" if stopped.waits else "failed"
     return f"is held back: {stopped.id}, above it, is {state}"

@@ -89,6 +89,7 @@ def create(
     known = {task.id for task in tasks.tasks} | set(ids)
     new = [_made(id, draft, keys, known, caller, now) for id, draft in ids.items()]
     changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
+    _below_open_parents(tasks, new)
     _acyclic(changed)
     notices = [_assigned(task, task.assignee, new_id()) for task in new if task.assignee]
     return _owe(changed, caller, notices), new
@@ -149,7 +150,7 @@ def _claimable(board: Board, task: Task, caller: Caller) -> None:
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:
     if task.claim:
         return task.claim.agent_id == agent_id and task.claim.incarnation == incarnation
-    return task.status is Status.PENDING and task.assignee == agent_id and not task.awaiting
+    return task.status is Status.PENDING and task.assignee == agent_id
 
 
 def _with(tasks: TaskList, changed: Iterable[Task]) -> TaskList:
@@ -221,12 +222,25 @@ def _dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
     return dependencies
 
 
+def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
+    settled = {task.id: task.status for task in tasks.tasks if task.status in SETTLED}
+    for task in new:
+        if task.parent in settled:
+            raise Refused(
+                f"{task.parent} is {settled[task.parent]}: it takes no new subtasks",
+                code="wrong_phase",
+                hint=f"reopen it first: pro0 task reopen {task.parent}",
+            )
+
+
 def _acyclic(tasks: TaskList) -> None:
-    dependencies = {task.id: task.dependencies for task in tasks.tasks}
-    parents = {task.id: (task.parent,) for task in tasks.tasks if task.parent}
-    for what, edges in (("dependency", dependencies), ("parent", parents)):
-        if found := graph.cycle(edges):
-            raise Refused(f"that makes a {what} cycle: {' → '.join(found)}", code="cycle", hint="drop one of them")
+    """Refuse tasks that would wait for each other for ever: a task for its dependencies, a parent for its subtasks."""
+    waits = {task.id: [*task.dependencies] for task in tasks.tasks}
+    for task in tasks.tasks:
+        if task.parent in waits:
+            waits[task.parent].append(task.id)
+    if found := graph.cycle(waits):
+        raise Refused(f"that makes a dependency cycle: {' → '.join(found)}", code="cycle", hint="drop one of them")
 
 
 def _fields(task: Task, changes: Changes, known: set[str]) -> Task:

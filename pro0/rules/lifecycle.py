@@ -141,6 +141,10 @@ def _hand_back(task: Task, _request: Request) -> Task:
     return replace(task, status=Status.PENDING, assignee=None, claim=None, claimed_at=None)
 
 
+def _unreserve(task: Task, _request: Request) -> Task:
+    return replace(task, assignee=None) if task.status is Status.PENDING else task
+
+
 def _complete(task: Task, request: Request) -> Task:
     worked = replace(task, claim=None, result=request.text or task.result)
     if request.open_subtasks:
@@ -161,7 +165,8 @@ def _fail(task: Task, request: Request) -> Task:
 
 
 def _cancel(task: Task, request: Request) -> Task:
-    return replace(task, status=Status.CANCELLED, claim=None, awaiting=None, closed_reason=request.text)
+    held = task.awaiting if task.status is Status.PENDING else None  # a command nobody agreed to is that when reopened
+    return replace(task, status=Status.CANCELLED, claim=None, awaiting=held, closed_reason=request.text)
 
 
 def _reopen(task: Task, _request: Request) -> Task:
@@ -185,6 +190,7 @@ TRANSITIONS: Mapping[tuple[Phase, Act], Step] = {
     (Phase.WORKING, Act.DIED): Step(LEAD_ONLY, _hand_back),
     (Phase.WORKING, Act.CANCEL): Step(IN_CHARGE, _cancel),
     (Phase.AWAITING, Act.CANCEL): Step(IN_CHARGE, _cancel),
+    (Phase.AWAITING, Act.DIED): Step(LEAD_ONLY, _unreserve),
     (Phase.DONE, Act.SETTLE): Step(LEAD_ONLY, _finish),
     (Phase.DONE, Act.CANCEL): Step(IN_CHARGE, _cancel),
     (Phase.COMPLETED, Act.REOPEN): Step(HUMAN_ONLY, _reopen),

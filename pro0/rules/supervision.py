@@ -226,7 +226,7 @@ def _held(view: View, state: SeatState) -> list[Task]:
 def _holds(task: Task, state: SeatState) -> bool:
     if task.claim:
         return (task.claim.agent_id, task.claim.incarnation) == (state.agent_id, state.incarnation)
-    return task.status is Status.PENDING and task.assignee == state.agent_id and not task.awaiting
+    return task.status is Status.PENDING and task.assignee == state.agent_id
 
 
 def _could_claim(view: View, seat: Seat) -> bool:

@@ -70,7 +70,7 @@ def laws(tasks: TaskList) -> None:
         assert not (one.claim and one.type is Kind.EPIC)
         if one.status in SETTLED:
             assert one.claim is None
-            assert one.awaiting is None
+            assert one.waits is None
         if phase(one) is Phase.DONE:
             assert board.open_children(one.id)
         assert not one.parent or board.get(one.parent)

@@ -39,11 +39,11 @@ def test_created_tasks_name_each_other_by_key_and_others_by_id() -> None:
         listed(task(1)),
         Draft(title="a", key="a", blocked_by=("b", "task-1", "1")),
         Draft(title="b", key="b"),
-        Draft(title="c", parent="a", blocked_by=("2",)),
+        Draft(title="c", parent="a", blocked_by=("3",)),
     )
     assert [task.id for task in made] == ["task-2", "task-3", "task-4"]
     assert made[0].dependencies == ("task-3", "task-1")
-    assert (made[2].parent, made[2].dependencies) == ("task-2", ("task-2",))
+    assert (made[2].parent, made[2].dependencies) == ("task-2", ("task-3",))
     assert tasks.next_id == 5
     assert all(task.created_by == "human" and task.history[0].act == "create" for task in made)
 
@@ -54,6 +54,7 @@ WRONG = [
     ("unknown parent", (Draft(title="a", parent="77"),), NotFound),
     ("itself", (Draft(title="a", key="a", blocked_by=("a",)),), Refused),
     ("itself by its coming id", (Draft(title="a", blocked_by=("task-2",)),), Refused),
+    ("its own parent", (Draft(title="a", key="a"), Draft(title="b", parent="a", blocked_by=("a",))), Refused),
     ("cycle", (Draft(title="a", key="a", blocked_by=("b",)), Draft(title="b", key="b", blocked_by=("a",))), Refused),
     ("parent cycle", (Draft(title="a", key="a", parent="b"), Draft(title="b", key="b", parent="a")), Refused),
     ("own parent", (Draft(title="a", key="a", parent="a"),), Refused),
@@ -352,3 +353,29 @@ def test_a_refused_claim_lists_what_is_missing() -> None:
         changes.act(tasks, "task-3", ask(Act.CLAIM, W1))
     with pytest.raises(NotFound):
         changes.act(tasks, "task-9", ask(Act.CLAIM, W1))
+
+
+def test_a_settled_parent_takes_no_new_subtask() -> None:
+    """Rulings 2.4: what is over is over; a person reopens it first."""
+    tasks = listed(replace(task(1), status=Status.COMPLETED))
+    with pytest.raises(Refused, match="task-1 is completed"):
+        make(tasks, Draft(title="late", parent="1"))
+
+
+def test_an_agents_command_stays_held_when_it_is_cancelled_and_reopened() -> None:
+    """Rulings 2.9: only agreeing to its exact text lifts the hold."""
+    tasks, made = make(listed(), Draft(title="t", run="rm -rf x"), caller=W1)
+    human = ask(Act.CANCEL, THE_HUMAN)
+    tasks, cancelled = changes.cancel(tasks, made[0].id, human, new_id=lambda: "n")
+    assert cancelled.waits is None
+    tasks, again = changes.act(tasks, made[0].id, replace(human, act=Act.REOPEN))
+    assert again.waits is not None
+    assert why_not_ready(Board(tasks.tasks), again)
+
+
+def test_a_member_that_ended_loses_the_reservation_of_a_held_task() -> None:
+    """Rulings 2, proved death: nobody else could ever take it."""
+    held = replace(make(listed(), Draft(title="t", run="x"), caller=W1)[1][0], assignee="w2")
+    freed = changes.free(listed(held), "w2", "inc-9", "crashed", T0)
+    assert freed.tasks[0].assignee is None
+    assert freed.tasks[0].waits is not None

@@ -32,6 +32,7 @@ ALLOWED: dict[tuple[Phase, Act], tuple[tuple[Who, ...], Phase]] = {
     (Phase.WORKING, Act.DIED): ((LEAD,), Phase.PENDING),
     (Phase.WORKING, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
     (Phase.AWAITING, Act.CANCEL): ((HUMAN,), Phase.CANCELLED),
+    (Phase.AWAITING, Act.DIED): ((LEAD,), Phase.AWAITING),
     (Phase.DONE, Act.SETTLE): ((LEAD,), Phase.COMPLETED),
     (Phase.DONE, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
     (Phase.COMPLETED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
