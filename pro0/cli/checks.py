@@ -1,22 +1,28 @@
-"""The checks of `pro0 doctor` on this machine: Python, tmux, git, settings."""
+"""The checks of `pro0 doctor` on this machine: Python, tmux, git, agents, settings."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
+from pro0.agents import AGENTS
 from pro0.cli import project
 from pro0.config import load
 from pro0.errors import Pro0Error
+from pro0.sessions.starting import surroundings
 
+SHELL = "/bin/sh"
 OLDEST_PYTHON = (3, 11)
-OLDEST_TMUX = (3, 0)
+OLDEST_TMUX = (3, 2)
+PATIENCE = 10.0
+"""Seconds that a program may take to answer."""
 
 
 class Verdict(StrEnum):
@@ -34,6 +40,7 @@ class Check(msgspec.Struct, frozen=True):
     verdict: Verdict
     found: str
     mend: str = ""
+    team: str = ""
 
 
 def machine() -> Iterator[Check]:
@@ -41,8 +48,11 @@ def machine() -> Iterator[Check]:
     version = ".".join(map(str, sys.version_info[:3]))
     old = sys.version_info[:2] < OLDEST_PYTHON
     yield Check("python", Verdict.FAIL if old else Verdict.OK, version, "install Python 3.11 or newer" if old else "")
-    yield _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.0 or newer; without it only the mode headless works")
+    tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it only the mode headless works")
+    yield _serves(tmux) if tmux.verdict is Verdict.OK else tmux
     yield _program("git", "--version", (2, 0), "install git; without it members cannot have worktrees")
+    for name in AGENTS:
+        yield _agent(name)
 
 
 def settings(home: Path, folder: Path) -> Check:
@@ -59,10 +69,39 @@ def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Ch
     if path is None:
         return Check(name, Verdict.WARN, "not installed", mend)
     try:
-        said = subprocess.run([path, argument], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+        said = subprocess.run(
+            [path, argument], capture_output=True, text=True, timeout=PATIENCE, check=True
+        ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         return Check(name, Verdict.WARN, f"{path} does not answer: {error}", mend)
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < oldest:
         return Check(name, Verdict.WARN, said, mend)
     return Check(name, Verdict.OK, said)
+
+
+def _serves(found: Check) -> Check:
+    """Check that a throw-away server, on a socket of its own, starts and ends."""
+    with tempfile.TemporaryDirectory(prefix="pro0-doctor-", dir="/tmp") as folder:
+        server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
+        try:
+            _quietly([*server, "new-session", "-d", "sleep 60"])
+            _quietly([*server, "kill-server"])
+        except (OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", None) or str(error)
+            mend = "start tmux by hand and see what it says; without it only the mode headless works"
+            return Check(found.name, Verdict.WARN, f"{found.found}, but a server does not start: {said.strip()}", mend)
+    return Check(found.name, Verdict.OK, f"{found.found}, a server starts and ends")
+
+
+def _quietly(argv: list[str]) -> None:
+    environment = surroundings() | {"TERM": "xterm"}
+    subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+
+def _agent(name: str) -> Check:
+    """Check that what an agent of this name needs is there."""
+    needed = [sys.executable, SHELL] if name == "shell" else [sys.executable]
+    if missing := [path for path in needed if not os.access(path, os.X_OK)]:
+        return Check(f"agent {name}", Verdict.FAIL, f"{missing[0]} cannot be run", "install pro0 again")
+    return Check(f"agent {name}", Verdict.OK, f"{' and '.join(needed)} can be run")

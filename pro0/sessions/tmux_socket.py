@@ -21,7 +21,17 @@ class Terminal:
 
 def own_name(place: Place) -> str:
     """Return the name of a team's own server: short, since a socket's path has at most 107 bytes."""
-    return f"pro0-{place.uid[:8]}"
+    return name_of(place.uid)
+
+
+def name_of(uid: str) -> str:
+    """Return the name of the own server of the team with this uid."""
+    return f"pro0-{uid[:8]}"
+
+
+def folder() -> Path:
+    """Return where the servers listen that this process would start."""
+    return Path(os.environ.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"
 
 
 def own_socket(place: Place) -> str:

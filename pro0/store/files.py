@@ -37,7 +37,7 @@ class File(Generic[T]):
         self.folder = folder
         self.path = folder / name
         self._name = name
-        self._kind = kind
+        self.kind = kind
         self._absent = absent
 
     def read(self) -> T:
@@ -87,7 +87,7 @@ class File(Generic[T]):
 
     def _decoded(self, data: bytes) -> T:
         try:
-            value = cast("T", decoder(self._kind).decode(data))
+            value = cast("T", decoder(self.kind).decode(data))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise _corrupt(self.path, data, error) from None
         if value.revision < 1:  # all that is ever written has one; a bare {} must not pass for an empty document

@@ -215,9 +215,12 @@ def test_settings_and_their_sources(pro0: Pro0, home: Path, project: Path, monke
 def test_doctor_on_a_healthy_store(pro0: Pro0, home: Path, team: Context) -> None:
     called = pro0("doctor", "--json")
     assert called.code == 0
-    checks = json.loads(called.out)
-    assert {"name", "verdict", "found", "mend"} == set(checks[0])
-    assert {"python", "tmux", "git", "home", "team alpha"} <= {check["name"] for check in checks}
+    said = json.loads(called.out)
+    assert said["repaired"] == []
+    assert {"name", "state", "what", "mend"} == set(said["checks"][0])
+    assert {check["state"] for check in said["checks"]} <= {"ok", "warn"}
+    names = {"python", "tmux", "git", "agent shell", "home", "flock", "space", "modes", "locks", "team alpha"}
+    assert names <= {check["name"] for check in said["checks"]}
 
 
 def test_doctor_names_what_is_wrong_and_its_mend(pro0: Pro0, home: Path, team: Context) -> None:
@@ -263,8 +266,8 @@ def test_doctor_names_a_bad_setting(pro0: Pro0, monkeypatch: pytest.MonkeyPatch)
 
 def test_doctor_without_tmux_and_git(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)}
-    assert checks["tmux"]["verdict"] == checks["git"]["verdict"] == "warn"
+    checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)["checks"]}
+    assert checks["tmux"]["state"] == checks["git"]["state"] == "warn"
     assert "install tmux" in checks["tmux"]["mend"]
 
 

@@ -9,7 +9,7 @@ from pro0.errors import Pro0Error, Refused
 from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import Changes, Draft
-from pro0.ops import members, messages, status, tasks, teams
+from pro0.ops import members, messages, repair, status, tasks, teams
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context, caller_of
 from pro0.store.teams import Store
@@ -38,6 +38,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "team.progress": (ANYONE, lambda c: status.progress(c)),
     "team.pause": (CHARGE, lambda c: teams.pause(c, paused=True)),
     "team.stop": (CHARGE, lambda c: teams.stop(c)),
+    "team.repair": ({HUMAN}, lambda c: repair.repair(c, "/")),
     "team.resume": ({HUMAN}, lambda c: teams.resume(c)),
     "task.create": (PEOPLE, lambda c: tasks.create(c, [Draft(title="t")])),
     "task.claim": (PEOPLE, lambda c: tasks.claim(c, "1")),
@@ -67,7 +68,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 5
+    assert len(NOUNS) == 6
 
 
 @pytest.fixture

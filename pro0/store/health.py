@@ -1,0 +1,204 @@
+"""Looking at the store without changing anything: locks, modes, what was left over, what should not be there."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from filelock import lock_descriptor
+
+from pro0 import processes
+from pro0.model import ids
+from pro0.store import atomic
+from pro0.store.lock import holder
+from pro0.store.paths import ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
+
+STALE = 60.0
+"""Seconds after which a temporary file, or a launch file, belongs to nobody who still works on it."""
+
+_TEMPORARY = re.compile(re.escape(atomic.TEMPORARY) + r"[0-9a-f]{32}")
+_OURS = re.compile(r".*\.(?:json|jsonl|lock|log|err)(?:" + re.escape(ASIDE) + r".*)?|" + re.escape(LOCK))
+_PID = re.compile(r'"?pid"?:? ?(\d+)')
+
+
+class Held(NamedTuple):
+    """A lock that somebody has now."""
+
+    path: Path
+    by: str
+    pid: int
+    stopped: bool
+
+
+class Loose(NamedTuple):
+    """A file or folder whose mode is not what it should be."""
+
+    path: Path
+    mode: int
+    proper: int
+
+
+def folders(home: Path, team: str | None = None) -> list[Path]:
+    """Return the folders that hold what is pro0's: of all teams, or of one."""
+    tops = [home / "teams", home / "tasks", home / "mailboxes"]
+    return [top / team for top in tops] if team else tops
+
+
+def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield everything at and below some folders, never through a link; what vanishes meanwhile is left out."""
+    for top in tops:
+        with suppress(OSError):
+            yield top, top.lstat()
+        for base, inside, names in os.walk(top):
+            for name in sorted(inside + names):
+                with suppress(OSError):
+                    yield Path(base, name), Path(base, name).lstat()
+
+
+def is_ours(path: Path, status: os.stat_result) -> bool:
+    """Return whether pro0 makes such a thing below its folders: folders, documents, logs, locks."""
+    if stat.S_ISDIR(status.st_mode):
+        return True
+    return stat.S_ISREG(status.st_mode) and bool(_OURS.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name))
+
+
+def loose(*tops: Path) -> Iterator[Loose]:
+    """Yield what others can read or write, or its owner cannot."""
+    for path, status in walk(*tops):
+        if is_ours(path, status) and status.st_uid == os.geteuid():
+            mode = stat.S_IMODE(status.st_mode)
+            proper = atomic.FOLDER_MODE if stat.S_ISDIR(status.st_mode) else atomic.FILE_MODE
+            if mode & 0o077 or mode & proper != proper:
+                yield Loose(path, mode, proper)
+
+
+def foreign(*tops: Path) -> Iterator[Path]:
+    """Yield what belongs to another user."""
+    for path, status in walk(*tops):
+        if status.st_uid != os.geteuid():
+            yield path
+
+
+def linked(*tops: Path) -> Iterator[Path]:
+    """Yield the links that stand where folders should be."""
+    for path, status in walk(*tops):
+        if stat.S_ISLNK(status.st_mode) and path.is_dir():
+            yield path
+
+
+def temporary(*tops: Path) -> Iterator[Path]:
+    """Yield what writers left behind that were killed."""
+    for path, status in walk(*tops):
+        if stat.S_ISREG(status.st_mode) and _TEMPORARY.fullmatch(path.name) and _old(status):
+            yield path
+
+
+def launches(sessions: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the launch files that no guard has read, each with its incarnation."""
+    for path, status in walk(sessions):
+        if stat.S_ISREG(status.st_mode) and path.name.endswith(LAUNCH) and _old(status):
+            yield path.name.removesuffix(LAUNCH), path
+
+
+def half_done(home: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the teams whose making or removal was not finished, each with its name."""
+    for path in _entries(home / "teams"):
+        if path.name.startswith((TRASH, NEW)):
+            yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
+
+
+def ownerless(home: Path) -> Iterator[Path]:
+    """Yield the folders of tasks and mailboxes without a team, also none that is half made or half removed."""
+    known = {path.name for path in _entries(home / "teams")} | {name for name, _ in half_done(home)}
+    for top in (home / "tasks", home / "mailboxes"):
+        yield from (path for path in _entries(top) if ids.NAME.fullmatch(path.name) and path.name not in known)
+
+
+def locks(home: Path, *tops: Path) -> Iterator[Path]:
+    """Yield every file that is locked by whoever changes or leads."""
+    yield home / LOCK
+    yield from (path for path, _ in walk(*tops) if path.name in (LOCK, LEASE))
+
+
+def odd_locks(home: Path, *tops: Path) -> Iterator[Path]:
+    """Yield the locks that are no regular files, so that nobody can take them."""
+    for path in locks(home, *tops):
+        with suppress(OSError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                yield path
+
+
+def held(path: Path) -> Held | None:
+    """Return who has a lock now, None for nobody; a lock file that is not there is not made."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or lock_descriptor(descriptor, blocking=False):
+            return None
+        by, since = holder(descriptor), os.fstat(descriptor).st_mtime
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    found = _PID.search(by)
+    pid = int(found[1]) if found and len(found[1]) < 10 else 0
+    return Held(path, _who(by, since), pid, bool(pid) and processes.stopped(pid))
+
+
+def _who(by: str, since: float) -> str:
+    """Return who holds a lock, and since when: locks of changes say so in words, the lease in JSON."""
+    try:
+        said = msgspec.json.decode(by.partition("\n")[0], type=dict[str, str | int | bool])
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
+        return f"pid {said['pid']} ({said['why']}, pro0 {said['version']}, since {when})"
+    except (msgspec.MsgspecError, KeyError, ValueError):
+        return by
+
+
+def flock_works(folder: Path) -> str:
+    """Return why locks do not work on this file system, empty when they do; asked with the folder itself."""
+    try:
+        first, second = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for _ in range(2))
+    except OSError as error:
+        return str(error.strerror)
+    try:
+        if not lock_descriptor(first, blocking=False):
+            return ""  # somebody else asks just now, and has it alone
+        return "two have the same lock" if lock_descriptor(second, blocking=False) else ""
+    except OSError as error:
+        return str(error.strerror)
+    finally:
+        os.close(first)
+        os.close(second)
+
+
+def tighten(found: Loose) -> None:
+    """Give a file or folder its proper mode, unless it has become a link."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(found.path, flags)
+    except PermissionError:  # its owner may not read it: by its name then
+        if not found.path.is_symlink():
+            found.path.chmod(found.proper)
+        return
+    try:
+        os.fchmod(descriptor, found.proper)
+    finally:
+        os.close(descriptor)
+
+
+def _old(status: os.stat_result) -> bool:
+    return time.time() - status.st_mtime > STALE
+
+
+def _entries(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return sorted(folder.iterdir())
+    return []

@@ -1,0 +1,147 @@
+"""Putting a sound file in the place of one that cannot be used, which is moved aside and never deleted.
+
+The bad file gets its second name before the good one takes its first: whenever this ends, both are there, or neither
+has changed. Doing it again finds that second name, and gives no third.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from pro0.errors import Pro0Error
+from pro0.model.stored import Document
+from pro0.store import atomic
+from pro0.store.files import SIZE_LIMIT, File, encode, translate
+from pro0.store.lock import locked
+from pro0.store.paths import ASIDE
+
+T = TypeVar("T", bound=Document)
+
+MENDABLE = frozenset({"store_corrupt", "unsafe_path"})
+"""What is wrong with a file that another file in its place puts right."""
+
+
+class Bad(NamedTuple):
+    """What is there in place of a document: its bytes as far as they can be read, and its size."""
+
+    data: bytes
+    size: int
+    was: str
+
+
+class Mend(Generic[T]):
+    """One file that cannot be used, with its folder locked."""
+
+    def __init__(self, file: File[T], folder: int) -> None:
+        self._folder = folder
+        self._name = file.path.name
+        self.bad = look(folder, self._name)
+
+    def put(self, value: T, now: datetime) -> str | None:
+        """Move what is there aside and put a document in its place; returns the new name of what was there."""
+        name = set_aside(self._folder, self._name, now)
+        atomic.replace(self._folder, self._name, encode(msgspec.structs.replace(value, revision=value.revision + 1)))
+        return name
+
+
+def trouble(file: File[Any]) -> Pro0Error | None:
+    """Return why a document cannot be read, None when it can."""
+    try:
+        file.read()
+    except Pro0Error as error:
+        return error
+    return None
+
+
+@contextmanager
+def mending(file: File[T], why: str) -> Iterator[Mend[T] | None]:
+    """Hold the lock of a file that cannot be used; None when it is sound by now."""
+    try:
+        with locked(file.folder, why) as folder:
+            error = trouble(file)
+            yield Mend(file, folder) if error and error.code in MENDABLE else None
+    except OSError as error:
+        translate(error, file.path)
+
+
+def remnant(file: File[Any]) -> Bad | None:
+    """Return what there is in place of a document, without a lock; None when its folder is gone."""
+    with suppress(OSError), atomic.folder(file.folder) as folder:
+        return look(folder, file.path.name)
+    return None
+
+
+def look(folder: int, name: str) -> Bad:
+    """Return what a name in an open folder stands for; of a file that is missing, what was moved aside before."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        earlier = _aside(folder, name)
+        return Bad(_bytes(folder, earlier[-1]) if earlier else b"", 0, "missing")
+    if stat.S_ISREG(status.st_mode):
+        return Bad(_bytes(folder, name), status.st_size, f"{status.st_size} bytes")
+    if stat.S_ISLNK(status.st_mode):
+        return Bad(b"", 0, f"a symbolic link to {os.readlink(name, dir_fd=folder)}, which was not followed")
+    return Bad(b"", 0, "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file")
+
+
+def set_aside(folder: int, name: str, now: datetime) -> str | None:
+    """Give what is there a name that nothing reads; returns that name, None when there is nothing."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    for other in _aside(folder, name):
+        if os.path.samestat(status, os.stat(other, dir_fd=folder, follow_symlinks=False)):
+            return other
+    new = _unused(folder, f"{name}{ASIDE}{now:%Y%m%dT%H%M%SZ}")
+    try:
+        os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except (OSError, NotImplementedError):  # a folder, or a file system without second names
+        os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
+    os.fsync(folder)
+    return new
+
+
+def move_aside(path: Path, now: datetime) -> Path | None:
+    """Move anything aside, so that its place is free; returns where it is now."""
+    with suppress(FileNotFoundError), atomic.folder(path.parent) as folder:
+        os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+        new = _unused(folder, f"{path.name}{ASIDE}{now:%Y%m%dT%H%M%SZ}")
+        os.rename(path.name, new, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+        return path.with_name(new)
+    return None
+
+
+def _aside(folder: int, name: str) -> list[str]:
+    return sorted(other for other in os.listdir(folder) if other.startswith(f"{name}{ASIDE}"))
+
+
+def _unused(folder: int, name: str) -> str:
+    taken, number = set(os.listdir(folder)), 1
+    chosen = name
+    while chosen in taken:
+        number += 1
+        chosen = f"{name}-{number}"
+    return chosen
+
+
+def _bytes(folder: int, name: str) -> bytes:
+    """Return the bytes of a regular file up to the limit, nothing when it cannot be read."""
+    data = b""
+    with suppress(OSError):
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                with os.fdopen(os.dup(descriptor), "rb") as file:
+                    data = file.read(SIZE_LIMIT)
+        finally:
+            os.close(descriptor)
+    return data
