@@ -28,6 +28,7 @@ Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 _OUTSIDE_STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'[^']*')|(?<!:)//[^\n]*|/\*.*?\*/|\t""", re.DOTALL)
 _BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
 """What PyYAML lets through, besides its own errors, for text like `!!int ""`."""
@@ -86,6 +87,20 @@ def choice(variable: str, about: str, words: tuple[str, ...]) -> Rule:
     return Rule(variable, about, f"one of {', '.join(words)}", str, check)
 
 
+def names(variable: str, about: str) -> Rule:
+    """Make the rule of a list of names of variables, `NAME*` standing for all that begin so; as text: with commas."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, list | tuple) or not all(isinstance(n, str) and _VARIABLE.fullmatch(n) for n in value):
+            raise ValueError(value)
+        return tuple(value)
+
+    def parse(text: str) -> object:
+        return [name.strip() for name in text.split(",") if name.strip()]
+
+    return Rule(variable, about, "a list of names of variables; NAME* is all that begin so", parse, check)
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The table of settings: name, type, rule and default of each, one row per setting."""
 
@@ -102,6 +117,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     end_grace_seconds: Annotated[
         int, whole("PRO0_END_GRACE_SECONDS", "Seconds from TERM to KILL when a session is ended.", 0, 600)
     ] = 10
+    revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
+    pass_environment: Annotated[
+        tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")
+    ] = ()
 
 
 class Setting(NamedTuple):

@@ -20,6 +20,11 @@ def guard_argv(launch: Path) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", str(GUARD), str(launch.absolute()))
 
 
+def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
+    """Return the argv that starts the lead of a team; `revived` when a guard found that there is none."""
+    return (sys.executable, "-I", "-m", "pro0", "lead", team, *(("--revived",) if revived else ()))
+
+
 def data(name: str) -> Path:
     """Return the folder of what is shipped beside the code, `layouts` or `man`; KeyError for any other name."""
     installed = Path(sys.prefix) / _INSTALLED[name]

@@ -9,12 +9,12 @@ from typing import ParamSpec, TypeVar
 import click
 
 from pro0.cli import project
-from pro0.cli.output import REMINDERS
+from pro0.cli.output import REMINDERS, say
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import Caller, Who
 from pro0.ops.context import TEAM, Context, caller_of
 from pro0.store import paths
-from pro0.store.teams import Store
+from pro0.store.teams import Store, TeamStore
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +66,18 @@ def here(team: str | None) -> Context:
     if root := click.get_current_context(silent=True):
         root.find_root().meta[REMINDERS] = lambda: _reminders(context)
     return context
+
+
+def need_lead(team: TeamStore, show: Callable[[str], None] = lambda _text: None) -> None:
+    """Return once a lead is at work, and say so when it is of another version; raises EnvironmentMissing.
+
+    `show` is what shows progress now: it has to leave its line first.
+    """
+    from pro0.engine.launch import ensure_lead
+
+    if said := ensure_lead(team):
+        show("")
+        say(f"pro0: {said}")
 
 
 def human_only(act: str) -> None:

@@ -7,8 +7,9 @@ from pro0.cli.context import store
 
 @click.command(hidden=True)
 @click.argument("team")
+@click.option("--revived", is_flag=True, help="End without a word when there is a lead, or shall be none.")
 @click.pass_context
-def lead(context: click.Context, team: str) -> None:
+def lead(context: click.Context, team: str, revived: bool) -> None:
     """Be the lead of a team; started by the other commands.
 
     \b
@@ -17,4 +18,4 @@ def lead(context: click.Context, team: str) -> None:
     """
     from pro0.engine.loop import run
 
-    context.exit(run(store().team(team).require()))
+    context.exit(run(store().team(team).require(), revived=revived))

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import here, team_option
+from pro0.cli.context import here, need_lead, team_option
 from pro0.cli.output import live, talk, write
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
@@ -93,12 +93,11 @@ def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | No
       pro0 member shutdown w1
       pro0 member shutdown w1 --timeout 5 --force
     """
-    from pro0.engine.launch import ensure_lead
     from pro0.engine.outcomes import shut_down
 
     context = here(team)
     seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
-    ensure_lead(context.team)
+    need_lead(context.team)
     state = shut_down(context.team, seat, talk())
     write(f"{seat.agent_id} has ended: {_how(state)}")
 
@@ -111,12 +110,11 @@ def _settings(context: Context) -> Settings:
 
 
 def _started(context: Context, seats: list[Seat]) -> None:
-    from pro0.engine.launch import ensure_lead
     from pro0.engine.outcomes import started
 
     with live() as show:
         show(f"starting {', '.join(seat.agent_id for seat in seats)}")
-        ensure_lead(context.team)
+        need_lead(context.team, show)
         states = started(context.team, seats, show)
     for state in states:
         pid = f" (pid {state.agent.pid})" if state.agent else ""

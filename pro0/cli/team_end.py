@@ -2,7 +2,7 @@
 
 import click
 
-from pro0.cli.context import here, human_only, named_team, store, team_name
+from pro0.cli.context import here, human_only, named_team, need_lead, store, team_name
 from pro0.cli.output import say, talk, write
 from pro0.model import ids
 from pro0.model.runtime import Phase
@@ -56,7 +56,6 @@ def stop(team: str | None, timeout: float, force: bool, reason: str) -> None:
       pro0 team stop
       pro0 team stop alpha --timeout 5 --force
     """
-    from pro0.engine.launch import ensure_lead
     from pro0.engine.outcomes import stopped
 
     context = here(team)
@@ -66,7 +65,7 @@ def stop(team: str | None, timeout: float, force: bool, reason: str) -> None:
         return
     wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
     say(f"{name}: asking every member to shut down")
-    ensure_lead(context.team)
+    need_lead(context.team)
     if wish:
         stopped(context.team, wish, talk())
     write(f"{name} is stopped; remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}")

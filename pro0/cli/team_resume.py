@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0 import processes
-from pro0.cli.context import here, named_team
+from pro0.cli.context import here, named_team, need_lead
 from pro0.cli.output import live, write
 from pro0.config import load, require_enabled
 from pro0.model.runtime import ENDED, SeatState
@@ -29,21 +29,22 @@ def resume(team: str | None) -> None:
       pro0 team resume
       pro0 team resume alpha
     """
-    from pro0.engine.launch import ensure_lead
+    from pro0.engine.environment import start_environment
     from pro0.engine.outcomes import started
 
     context = here(team)
     store, name = context.team, context.team.name
-    require_enabled(load(store.paths.home, Path(store.config.read().project), os.environ, {}))
+    settings = load(store.paths.home, Path(store.config.read().project), os.environ, {})
+    require_enabled(settings)
     lead = lead_status(store.runtime.read())
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
         write(f"the lead of {name} runs already (pid {lead.pid})")
         return
     living = _living(store)
-    teams.resume(context)
+    teams.resume(context, start_environment(os.environ, settings.pass_environment))
     with live() as show:
         show(f"{name}: starting its lead")
-        ensure_lead(store)
+        need_lead(store, show)
         states = started(store, roster(store).live(), show)
     lead = lead_status(store.runtime.read())
     write(f"{name} runs (lead pid {lead.pid}): {_story(states, living)}")

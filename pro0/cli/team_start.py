@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.cli import project
-from pro0.cli.context import caller, store
+from pro0.cli.context import caller, need_lead, store
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import MODES, Settings, load, require_enabled
 from pro0.errors import BadInput, Pro0Error
@@ -104,6 +104,7 @@ def _no_lead_agent(lead: str, prompt: str | None) -> None:
 
 
 def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) -> Context:
+    from pro0.engine.environment import start_environment
     from pro0.engine.places import choose_mode
 
     mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal())
@@ -117,6 +118,7 @@ def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) 
         mode_reason=reason,
         inside_tmux=inside,
         sockets=os.environ.get("TMUX_TMPDIR", ""),
+        environment=start_environment(os.environ, settings.pass_environment),
     )
     context = teams.create(store(), asking, home)
     say(f"team {name} in {folder}: {who}")
@@ -128,14 +130,13 @@ def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) 
 
 def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> None:
     """Start lead and members; a team of which nothing came to life is taken away again."""
-    from pro0.engine.launch import ensure_lead
     from pro0.engine.outcomes import started
 
     try:
         seats: list[Seat] = members.spawn(context, drafts, settings.max_teammates)
         with live() as show:
             show("starting the lead")
-            ensure_lead(context.team)
+            need_lead(context.team, show)
             started(context.team, seats, show)
     except Pro0Error:
         _undo(context)

@@ -40,7 +40,9 @@ from pro0.store.teams import TeamStore
 class Applier:
     """Carries decisions out for one team; `woken` is called when something it does in the background is over."""
 
-    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], grace: float) -> None:
+    def __init__(
+        self, team: TeamStore, log: Log, woken: Callable[[], None], grace: float, *, revive: bool = False
+    ) -> None:
         self._team = team
         self._log = log
         self._woken = woken
@@ -49,7 +51,7 @@ class Applier:
         config = team.config.read()
         self._backend = backend_of(config)
         self._place = place_of(config)
-        self._opener = Opener(team, config, log, grace)
+        self._opener = Opener(team, config, log, grace, revive=revive)
         self._ending: set[str] = set()
         self._owed: set[Action] = set()
 
@@ -58,6 +60,7 @@ class Applier:
         runtime = self._tell_all(decision)
         if runtime != snapshot.runtime:
             self._record(runtime)
+        self._opener.enlist(snapshot)
         starts = [action for action in decision.actions if isinstance(action, Start)]
         if starts:
             self._opener.open(runtime, starts, before=snapshot.runtime)

@@ -2,10 +2,9 @@
 
 import os
 import subprocess
-import sys
 import time
 
-from pro0 import processes
+from pro0 import __version__, processes, resources
 from pro0.engine.environment import lead_environment
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Phase
@@ -20,15 +19,18 @@ PATIENCE = 15.0
 _PAUSE = 0.02
 
 
-def ensure_lead(team: TeamStore) -> bool:
-    """Return once a lead is at work, or none is needed; True when it was started here. Raises EnvironmentMissing."""
+def ensure_lead(team: TeamStore) -> str:
+    """Return once a lead is at work, or none is needed; raises EnvironmentMissing.
+
+    What it returns is to be said to the person, if it is not empty: that the lead is of another version than this.
+    """
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         if leads(team):
-            return child is not None and team.runtime.read().lead == processes.identify(child.pid)
+            return _other_version(team)
         if is_over(team):
-            return False
+            return ""
         if child is None and Lease(team.paths.team).holder() is None:
             child = _spawn(team)
         elif child and child.poll() is not None:
@@ -52,6 +54,15 @@ def leads(team: TeamStore) -> bool:
     return alive and runtime.phase is not Phase.STOPPED and Lease(team.paths.team).holder() is not None
 
 
+def _other_version(team: TeamStore) -> str:
+    holder = Lease(team.paths.team).read()
+    theirs = holder.version if holder else team.runtime.read().lead_version
+    if theirs in ("", __version__):
+        return ""
+    renew = f"pro0 team stop and resume -t {team.name} to renew it"
+    return f"the lead of {team.name} is pro0 {theirs}, this is {__version__}; {renew}"
+
+
 def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
     project = team.config.read().project
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -59,12 +70,12 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
         errors = os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-m", "pro0", "lead", team.name],
+            resources.lead_argv(team.name),
             stdin=subprocess.DEVNULL,
             stdout=errors,
             stderr=errors,
             cwd=project if os.path.isdir(project) else "/",  # noqa: PTH112
-            env=lead_environment(os.environ, str(team.paths.home)),
+            env=lead_environment(team.environment.read().variables or os.environ, str(team.paths.home)),
             start_new_session=True,
         )
     finally:

@@ -15,9 +15,11 @@ from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
+from pro0.engine.revival import declines
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
+from pro0.rules import revival
 from pro0.rules.supervision import decide
 from pro0.store.lease import Lease
 from pro0.store.paths import CONCERNS_THE_LEAD
@@ -28,15 +30,22 @@ RESCAN = 2.0
 """Seconds until the lead looks even when nothing was heard: changes can be missed on network file systems."""
 
 
-def run(team: TeamStore) -> int:
-    """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead."""
+def run(team: TeamStore, *, revived: bool = False) -> int:
+    """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead.
+
+    One that a guard has started, `revived`, ends without a word when there is a lead, or shall be none.
+    """
     project = Path(team.require().config.read().project)
     settings = config.load(team.paths.home, project, os.environ, {})
     lease = Lease(team.paths.team)
     if not lease.take("lead"):
+        if revived:
+            return 0
         raise Refused(f"{team.name} has a lead already: {lease.holder()}", code="lead_alive")
     try:
-        return Lead(team, settings).work()
+        if revived and declines(team, lease):
+            return 0
+        return Lead(team, settings, revived=revived).work()
     finally:
         lease.drop()
 
@@ -44,13 +53,15 @@ def run(team: TeamStore) -> int:
 class Lead:
     """One life of a lead."""
 
-    def __init__(self, team: TeamStore, settings: Settings) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, *, revived: bool = False) -> None:
         self._team = team
+        self._revived = revived
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
         self._bell = _Bell()
         self._observer = Observer(team)
-        self._applier = Applier(team, self._log, self._bell.ring, settings.end_grace_seconds)
+        grace, revive = settings.end_grace_seconds, settings.revive_lead
+        self._applier = Applier(team, self._log, self._bell.ring, grace, revive=revive)
         self._exits = ExitWatch()
         self._trouble = ""
         self._asked_to_end = False
@@ -113,9 +124,11 @@ class Lead:
 
     def _sign_in(self) -> None:
         with self._team.runtime.change("lead starts") as change:
-            me = processes.identify(os.getpid())
-            change.value = replace(change.value, lead=me, lead_version=__version__, lead_since=clock())
-        self._log.write("lead starts", version=__version__)
+            me, now = processes.identify(os.getpid()), clock()
+            past = (*revival.lately(change.value.revived, now), now) if self._revived else ()
+            signed = replace(change.value, lead=me, lead_version=__version__, lead_since=now, revived=past)
+            change.value = signed
+        self._log.write("lead starts", version=__version__, revived=self._revived)
 
     @contextmanager
     def _selector(self, watch: Watch) -> Iterator[selectors.BaseSelector]:

@@ -1,17 +1,23 @@
 """Observe: one look at the store and the processes, as a snapshot. Takes no lock and changes nothing."""
 
+import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 import msgspec
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
-from pro0.errors import NotFound, StoreError
-from pro0.model.runtime import Process, Report, Runtime, SeatState, Snapshot, Unread
+from pro0.engine.places import backend_of, place_of
+from pro0.errors import NotFound, Pro0Error, StoreError
+from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops.context import INCARNATION, clock
 from pro0.rules.mail import unread_up_to
 from pro0.store.teams import TeamStore
+
+LOOKS = 20
+"""How often the place is looked for in which an adopted session is shown."""
 
 
 class Observer:
@@ -20,6 +26,9 @@ class Observer:
     def __init__(self, team: TeamStore) -> None:
         self._team = team
         self._clean: set[str] = set()
+        self._looked: dict[str, int] = {}
+        config = team.config.read()
+        self._backend, self._place = backend_of(config), place_of(config)
         adapters = [adapter_named(name) for name in AGENTS]
         self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")
@@ -29,6 +38,7 @@ class Observer:
         team = self._team
         wanted, runtime = team.wanted.read(), team.runtime.read()
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
+        unopened = self._unopened(looks, runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
         return Snapshot(
@@ -40,6 +50,8 @@ class Observer:
             reports=reports,
             guards_alive=alive,
             leftovers=self._leftovers(runtime, reports, alive),
+            unopened=unopened,
+            handles=self._handles(runtime, reports, alive),
             unread=self._unread(wanted),
             protocol=self._protocol,
             line=self._line,
@@ -50,6 +62,40 @@ class Observer:
         for incarnation in snapshot.guards_alive:
             if report := snapshot.reports.get(incarnation):
                 yield report.guard
+
+    def _unopened(self, looks: dict[str, tuple[Report | None, bool]], runtime: Runtime) -> dict[str, bool]:
+        """Return the sessions that a lead died over before a guard had them: nobody has their launch file, or will.
+
+        In this order: a guard removes the launch file before it reports, and is there until it has. What is seen of a
+        guard in the meantime goes into `looks`.
+        """
+        paths = self._team.paths
+        doubtful = {s.incarnation: s for s in runtime.seats if _is_doubtful(s) and not looks[s.incarnation][0]}
+        if not doubtful:
+            return {}
+        files = {incarnation: paths.sessions / paths.launch(incarnation) for incarnation in doubtful}
+        prepared = {incarnation: os.path.lexists(file) for incarnation, file in files.items()}
+        guards = processes.called_with({str(file): incarnation for incarnation, file in files.items()})
+        for incarnation in doubtful.keys() - guards:
+            looks[incarnation] = self._look(doubtful[incarnation])
+        return {i: there for i, there in prepared.items() if i not in guards and not looks[i][0]}
+
+    def _handles(self, runtime: Runtime, reports: Mapping[str, Report], alive: frozenset[str]) -> dict[str, Handle]:
+        """Return where the living sessions are shown whose lead died before it could record that."""
+        found = {}
+        for seat in runtime.seats:
+            report = reports.get(seat.incarnation)
+            if report and seat.incarnation in alive and _is_elsewhere(seat, report) and self._may_look(seat):
+                log = self._team.paths.log(seat.agent_id)
+                with suppress(Pro0Error):
+                    if handle := self._backend.find(self._place, seat.incarnation, report.guard, log):
+                        found[seat.incarnation] = handle
+        return found
+
+    def _may_look(self, seat: SeatState) -> bool:
+        """Say whether to look for a session's place; not for ever, since it may be shown nowhere."""
+        self._looked[seat.incarnation] = self._looked.get(seat.incarnation, 0) + 1
+        return self._looked[seat.incarnation] <= LOOKS
 
     def _look(self, seat: SeatState) -> tuple[Report | None, bool]:
         """Return a session's report and whether its guard lives; of a dead guard it is the last report there is."""
@@ -90,3 +136,12 @@ class Observer:
 def _lives(report: Report | None, seat: SeatState) -> bool:
     guard = report.guard if report else seat.guard
     return guard is not None and processes.alive(guard)
+
+
+def _is_doubtful(seat: SeatState) -> bool:
+    return seat.state is State.STARTING and not seat.guard and not seat.handle
+
+
+def _is_elsewhere(seat: SeatState, report: Report) -> bool:
+    """Say whether the recorded place is missing, or that of a guard that came too late."""
+    return seat.handle is None or (seat.handle.pid not in (0, report.guard.pid))

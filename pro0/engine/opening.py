@@ -1,18 +1,18 @@
 """Opening sessions: launch files for the guards, places from the backend, the record; or all of it undone."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import adapter_named
-from pro0.engine.environment import member_environment
+from pro0.engine.environment import lead_variables, member_environment, start_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import Pro0Error, StoreError
-from pro0.model.runtime import Failure, Handle, Launch, Runtime, SeatState, Start
-from pro0.model.team import Member, TeamConfig
+from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, Snapshot, Start, State
+from pro0.model.team import Member, Seat, TeamConfig
 from pro0.ops import members
 from pro0.ops.context import clock, lead_context
 from pro0.rules.supervision import MEMORY
@@ -23,13 +23,17 @@ from pro0.store.teams import TeamStore
 
 
 class Opener:
-    """Opens sessions of one team; `grace` is the seconds between TERM and KILL when one ends."""
+    """Opens sessions of one team; `grace` is the seconds between TERM and KILL when one ends.
 
-    def __init__(self, team: TeamStore, config: TeamConfig, log: Log, grace: float) -> None:
+    With `revive` the guards of these sessions bring a lead back that has died.
+    """
+
+    def __init__(self, team: TeamStore, config: TeamConfig, log: Log, grace: float, *, revive: bool = False) -> None:
         self._team = team
         self._config = config
         self._log = log
         self._grace = grace
+        self._revival = _revival(team, config) if revive else None
         self._backend = backend_of(config)
         self._place = place_of(config)
 
@@ -46,6 +50,14 @@ class Opener:
         else:
             self._enter(starts, handles)
 
+    def enlist(self, snapshot: Snapshot) -> None:
+        """List the sessions in config.json that a lead has opened which died before it came to that."""
+        listed = {member.session_id for member in snapshot.config.members}
+        missing = {s.agent_id: s for s in snapshot.runtime.seats if s.handle and s.state not in ENDED}
+        missing = {name: state for name, state in missing.items() if state.incarnation not in listed}
+        seats = {seat.agent_id: seat for seat in snapshot.wanted.seats}
+        self._list([_member(seats[name], state.incarnation) for name, state in missing.items() if name in seats])
+
     def _opening(self, start: Start, state: SeatState) -> Opening:
         paths, seat = self._team.paths, start.seat
         self._team.mailbox(seat.agent_id).make()
@@ -58,14 +70,18 @@ class Opener:
             team_uid=self._config.uid,
             argv=chosen.argv(seat),
             cwd=self._config.project,
-            env=member_environment(os.environ, identity),
+            env=member_environment(self._started_in(), identity),
             report=str(paths.sessions / paths.report(start.incarnation)),
             first_state=chosen.first_state,
             grace=self._grace,
+            team_folder=str(paths.team),
+            revival=self._revival,
         )
         name = paths.launch(start.incarnation)
-        with atomic.folder(paths.sessions) as folder:
-            atomic.replace(folder, name, encode(launch))
+        # One that is there is left alone: whoever removes it has the session, so that it cannot be started twice.
+        if not start.prepared:
+            with atomic.folder(paths.sessions) as folder:
+                atomic.replace(folder, name, encode(launch))
         return Opening(
             incarnation=start.incarnation,
             title=seat.agent_id,
@@ -78,26 +94,27 @@ class Opener:
         with self._team.runtime.change("record handles") as change:
             seats = (replace(s, handle=by_incarnation.get(s.incarnation, s.handle)) for s in change.value.seats)
             change.value = replace(change.value, seats=tuple(seats))
-        new = {start.seat.agent_id: self._member(start) for start in starts}
-        with self._team.config.change("list members") as listing:
-            kept = [m for m in listing.value.members if m.agent_id not in new]
-            listing.value = replace(listing.value, members=(*kept, *new.values()))
+        self._list([_member(start.seat, start.incarnation) for start in starts])
 
-    def _member(self, start: Start) -> Member:
-        seat = start.seat
-        return Member(
-            name=seat.name,
-            agent_id=seat.agent_id,
-            category=seat.role,
-            session_id=start.incarnation,
-            spawned_at=clock(),
-            agent=seat.agent,
-        )
+    def _list(self, members: Sequence[Member]) -> None:
+        new = {member.agent_id: member for member in members}
+        if new:
+            with self._team.config.change("list members") as listing:
+                kept = [m for m in listing.value.members if m.agent_id not in new]
+                listing.value = replace(listing.value, members=(*kept, *new.values()))
+
+    def _started_in(self) -> Mapping[str, str]:
+        """Return the team's start environment; of a team that was made without one, this process's."""
+        return self._team.environment.read().variables or start_environment(os.environ)
 
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
         """Take a spawn that failed back, whole, and say at which step and why."""
         failed = {start.incarnation: start.seat.agent_id for start in starts}
-        earlier = {state.agent_id: state for state in before.seats if state.agent_id in failed.values()}
+        earlier = {
+            state.agent_id: _given_up(state, error) if state.incarnation in failed else state
+            for state in before.seats
+            if state.agent_id in failed.values()
+        }
         failures = [
             Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "") for s in starts
         ]
@@ -112,3 +129,31 @@ class Opener:
             back_to = state.generation if state else None
             members.undo(lead_context(self._team), start.seat.agent_id, start.seat.generation, back_to)
         self._log.write("spawn failed", why=error.message)
+
+
+def _given_up(state: SeatState, error: Pro0Error) -> SeatState:
+    """Return the state of a session that another lead had begun with, and this one cannot go on with."""
+    return replace(state, state=State.CRASHED, since=clock(), note=error.message)
+
+
+def _member(seat: Seat, incarnation: str) -> Member:
+    return Member(
+        name=seat.name,
+        agent_id=seat.agent_id,
+        category=seat.role,
+        session_id=incarnation,
+        spawned_at=clock(),
+        agent=seat.agent,
+    )
+
+
+def _revival(team: TeamStore, config: TeamConfig) -> Revival:
+    paths = team.paths
+    return Revival(
+        argv=resources.lead_argv(team.name, revived=True),
+        cwd=config.project,
+        lease=str(paths.lease),
+        environment=str(team.environment.path),
+        variables=lead_variables(str(paths.home)),
+        errors=str(paths.lead_errors),
+    )

@@ -33,10 +33,13 @@ def catch_signals() -> int:
     return listen
 
 
-def become_subreaper() -> bool:
-    """Make orphans of the tree children of this process, not of init; False where the system has no such thing."""
+def become_subreaper(*, reap: bool = True) -> bool:
+    """Make orphans of the tree children of this process, not of init; False where the system has no such thing.
+
+    With `reap` false orphans go to init again.
+    """
     try:
-        return sys.platform == "linux" and _prctl(_PR_SET_CHILD_SUBREAPER, 1) == 0
+        return sys.platform == "linux" and _prctl(_PR_SET_CHILD_SUBREAPER, int(reap)) == 0
     except OSError:
         return False
 

@@ -1,4 +1,7 @@
-"""What a guard is to start: the launch file, read once and removed, since it holds the agent's environment."""
+"""What a guard is to start: the launch file, read once and removed, since it holds the agent's environment.
+
+Who removes it has the session: of two guards that were started for one file, the second finds it gone and ends.
+"""
 
 import os
 
@@ -22,9 +25,29 @@ class Launch:
         self.env = _environment(values.get("env"))
         self.report = _text(values, "report")
         self.first_state = _text(values, "firstState", "starting")
-        self.grace = _seconds(values.get("grace", 10.0))
+        self.grace = _seconds(values, "grace", 10.0)
+        self.team_folder = _folder(values, "teamFolder")
+        self.look = _seconds(values, "look", 2.0)
+        self.gone = _seconds(values, "gone", 5.0)
+        self.revival = Revival(values["revival"]) if values.get("revival") is not None else None
         if not os.path.isabs(self.report):  # noqa: PTH117
             raise ValueError("report is not an absolute path")
+
+
+class Revival:
+    """The values of model.runtime.Revival; raises ValueError for anything that does not have its shape."""
+
+    def __init__(self, values: object) -> None:
+        if not isinstance(values, dict):
+            raise ValueError("revival is not an object")
+        self.argv = _texts(values.get("argv"))
+        self.cwd = _text(values, "cwd")
+        self.lease = _text(values, "lease")
+        self.environment = _text(values, "environment")
+        self.variables = _environment(values.get("variables"))
+        self.errors = _text(values, "errors")
+        self.patience = _seconds(values, "patience", 5.0)
+        self.jitter = _seconds(values, "jitter", 1.5)
 
 
 def take(path: str) -> Launch:
@@ -66,7 +89,15 @@ def _environment(value: object) -> dict[str, str]:
     return value
 
 
-def _seconds(value: object) -> float:
+def _folder(values: dict[str, object], name: str) -> str:
+    value = values.get(name, "")
+    if not isinstance(value, str) or (value and not os.path.isabs(value)):  # noqa: PTH117
+        raise ValueError(f"{name} is not an absolute path")
+    return value
+
+
+def _seconds(values: dict[str, object], name: str, default: float) -> float:
+    value = values.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-        raise ValueError("grace is not a number of seconds")
+        raise ValueError(f"{name} is not a number of seconds")
     return float(value)

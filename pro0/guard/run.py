@@ -3,6 +3,7 @@
 import os
 import select
 import sys
+import time
 
 from pro0.guard import agent, tree
 from pro0.guard.launch import Launch, take
@@ -12,6 +13,8 @@ from pro0.processes import end, table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
+
+    from pro0.guard.lookout import Lookout
 else:
     import _signal as signal
 
@@ -55,6 +58,8 @@ class Guard:
         self._subreaper = agent.become_subreaper()
         self._pid = 0
         self._code: int | None = None
+        self._lookout: Lookout | None = None
+        self._look_at = time.monotonic() + launch.look
 
     def run(self) -> int:
         """Start the agent, stay until it or someone else ends it, end its tree; return the code to leave with."""
@@ -90,14 +95,13 @@ class Guard:
         return True
 
     def _over(self) -> bool:
-        if self._report.gone and not self.cause:
-            self.cause = TEAM_GONE
         return bool(self.cause) or not self._pid
 
     def _wait(self) -> None:
-        """Wait for a signal or a word of the agent, and take it in."""
+        """Wait for a signal, a word of the agent or the time to look around, and take it in."""
         sources = [self._wake, self._pipe.fileno] if self._pipe.open else [self._wake]
-        ready = select.select(sources, [], [])[0]
+        left = max(0.0, self._look_at - time.monotonic()) if self._launch.team_folder else None
+        ready = select.select(sources, [], [], left)[0]
         if self._pipe.fileno in ready:
             self._listen()
         if self._wake in ready:
@@ -108,6 +112,21 @@ class Guard:
             elif signal.SIGHUP in numbers:
                 self.cause = HANG_UP
             self._reap()
+        if left is not None and time.monotonic() >= self._look_at:
+            self._look()
+
+    def _look(self) -> None:
+        """Look around; whatever goes wrong with that, the agent is none the worse for it."""
+        try:
+            from pro0.guard import lookout  # late: a guard that starts needs none of it
+
+            self._lookout = self._lookout or lookout.Lookout(self._launch)
+            if not self._lookout.look():
+                self.cause = self.cause or TEAM_GONE
+            self._look_at = time.monotonic() + self._lookout.pause(self._launch.look)
+        except Exception as error:  # noqa: BLE001
+            _complain(f"cannot look around: {error}")
+            self._look_at = time.monotonic() + 60
 
     def _listen(self) -> None:
         self._report.told(self._pipe.lines())

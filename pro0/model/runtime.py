@@ -63,6 +63,19 @@ class Report(Document, frozen=True, kw_only=True):
     exit: Exit | None = None
 
 
+class Revival(Stored, frozen=True):
+    """How a guard brings a lead back: what to start, and how long to see none before; absolute paths, seconds."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    lease: str
+    environment: str
+    variables: dict[str, str]
+    errors: str
+    patience: float = 5.0
+    jitter: float = 1.5
+
+
 class Launch(Stored, frozen=True):
     """sessions/{incarnation}.start.json: what a guard is to start; it reads the file once and removes it."""
 
@@ -76,6 +89,10 @@ class Launch(Stored, frozen=True):
     report: str
     first_state: State = State.STARTING
     grace: float = 10.0
+    team_folder: str = ""
+    look: float = 2.0
+    gone: float = 5.0
+    revival: Revival | None = None
 
 
 class Handle(Stored, frozen=True):
@@ -145,6 +162,7 @@ class Runtime(Document, frozen=True, kw_only=True):
     lead: Process | None = None
     lead_version: str = ""
     lead_since: datetime | None = None
+    revived: tuple[datetime, ...] = ()
     phase: Phase = Phase.RUNNING
     seats: tuple[SeatState, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -172,6 +190,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Incarnations whose guard process is alive."""
     leftovers: frozenset[str] = frozenset()
     """Incarnations whose guard is gone while processes that carry their tag are alive."""
+    unopened: dict[str, bool] = {}
+    """Incarnations recorded as starting that no guard has; true when the launch file for it is there already."""
+    handles: dict[str, Handle] = {}
+    """Where sessions are shown of which that is not recorded, by incarnation."""
     unread: dict[str, Unread] = {}
     """By agent id."""
     protocol: frozenset[str] = frozenset()
@@ -181,10 +203,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Start(msgspec.Struct, frozen=True):
-    """Start a session for a seat."""
+    """Start a session for a seat; `prepared` when its launch file is there, and only its place is missing."""
 
     seat: Seat
     incarnation: str
+    prepared: bool = False
 
 
 class Ask(msgspec.Struct, frozen=True):

@@ -32,6 +32,12 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     sockets: str = ""
 
 
+class Environment(Document, frozen=True, kw_only=True):
+    """environment.json: what the team was started with, of which leads and members get the same each time."""
+
+    variables: dict[str, str] = {}
+
+
 class Wish(StrEnum):
     """What is wanted of the whole team."""
 

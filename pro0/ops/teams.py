@@ -1,5 +1,6 @@
 """Teams: made, paused, stopped, looked at."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ from pro0.errors import Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.runtime import Phase
-from pro0.model.team import TeamConfig, Wanted, Wish
+from pro0.model.team import Environment, TeamConfig, Wanted, Wish
 from pro0.ops.context import Context, clock, new_id, operation
 from pro0.ops.members import renewed, shutdown_wish
 from pro0.ops.seats import Roster
@@ -25,6 +26,8 @@ class Home(msgspec.Struct, frozen=True):
     mode_reason: str = ""
     inside_tmux: str = ""
     sockets: str = ""
+    environment: dict[str, str] = {}
+    """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
 
 
 def create(store: Store, caller: Caller, home: Home) -> Context:
@@ -43,7 +46,8 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         inside_tmux=home.inside_tmux,
         sockets=home.sockets,
     )
-    context = Context(store.create(config, Wanted()), caller)
+    environment = Environment(variables=home.environment)
+    context = Context(store.create(config, Wanted(), environment), caller)
     context.team.log_event(context.now(), caller.agent_id, "team.create")
     return context
 
@@ -68,8 +72,11 @@ def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason
 
 
 @operation("team.resume", HUMAN_ONLY)
-def resume(context: Context) -> Wanted:
-    """Want the team to run again; members that its stop ended get new sessions."""
+def resume(context: Context, environment: Mapping[str, str] | None = None) -> Wanted:
+    """Want the team to run again, in this environment; members that its stop ended get new sessions."""
+    if environment is not None:
+        with context.team.require().environment.change("renew the environment") as renewal:
+            renewal.value = replace(renewal.value, variables=dict(environment))
     with context.team.require().wanted.change("resume a team") as change:
         wanted, runtime = change.value, context.team.runtime.read()
         if wanted.wish is Wish.STOP:

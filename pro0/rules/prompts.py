@@ -33,6 +33,11 @@ def idle(agent_id: str, last: Task | None) -> str:
     return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_ending(said)}" if said.strip() else "")
 
 
+def lead_stays_down(times: int) -> str:
+    """Return what the lead address is told when the lead died too often to be started again (rulings 3.12)."""
+    return f"the lead has died {times} times in a minute and stays down; see pro0 team logs, then: pro0 team resume"
+
+
 def _ending(text: str, limit: int = 200) -> str:
     """Return the last line of a text, where commands say how they went."""
     line = " ".join(text.strip().splitlines()[-1].split())

@@ -84,6 +84,25 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
     return plan.then(replace(seen, state=report.state, since=report.since))
 
 
+def _open_again(view: View, plan: Plan) -> Plan:
+    """Go on with a session whose lead died before its guard came up: the same one, so that it cannot start twice."""
+    state = plan.living
+    if state is None or state.incarnation not in view.snapshot.unopened:
+        return plan
+    if view.stopping or plan.seat.shutdown:
+        over = replace(state, state=State.SHUTDOWN, since=view.now, note="it was never started")
+        return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
+    again = replace(state, since=view.now, started_at=view.now)
+    return plan.then(again, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation]))
+
+
+def _find_the_place(view: View, plan: Plan) -> Plan:
+    """Take over where a session is shown that another lead has opened."""
+    state = plan.living
+    handle = view.snapshot.handles.get(state.incarnation) if state else None
+    return plan.then(replace(state, handle=handle)) if state and handle else plan
+
+
 def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
     """Call a session crashed whose guard is dead without a report of the end, or never came up."""
     state = plan.living
@@ -173,6 +192,8 @@ def _nudge(view: View, plan: Plan) -> Plan:
 
 STEPS: tuple[Step, ...] = (
     _read_the_report,
+    _find_the_place,
+    _open_again,
     _notice_the_guard_is_gone,
     _sweep_what_is_left,
     _bury,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from pro0.model.runtime import Handle
+from pro0.model.runtime import Handle, Process
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -41,6 +41,10 @@ class Backend(Protocol):
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose place still exists and still is ours."""
+        ...
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
+        """Return where the session of a living guard is shown, for a lead that has not opened it; None for nowhere."""
         ...
 
     def peek(self, handle: Handle, lines: int) -> str:

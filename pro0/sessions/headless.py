@@ -41,7 +41,10 @@ class Headless:
             except OSError as error:
                 _undo(started)
                 raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error}") from None
-        handles = tuple(map(_handle, openings, started))
+        handles = tuple(
+            _handle(opening.incarnation, guard.pid, processes.identify(guard.pid), opening.log)
+            for opening, guard in zip(openings, started, strict=True)
+        )
         for guard in started:
             # Fetches the guard's end the moment it comes: no zombie, whoever asks or does not ask.
             Thread(target=guard.wait, name=f"end of {guard.pid}", daemon=True).start()
@@ -50,6 +53,10 @@ class Headless:
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose guard still runs."""
         return frozenset(handle.incarnation for handle in handles if processes.alive(_guard(handle)))
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
+        """Return the handle of a guard that another lead has started."""
+        return _handle(incarnation, guard.pid, guard, log)
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a session's log, which outlives it; raises Refused when the log is gone."""
@@ -103,17 +110,10 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
         os.close(log)
 
 
-def _handle(opening: Opening, guard: subprocess.Popen[bytes]) -> Handle:
+def _handle(incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:
     # A guard that has ended at once has no identity any more; its handle is that of nobody.
-    identity = processes.identify(guard.pid)
     start = f"{identity.start} {identity.boot_id}" if identity else ""
-    return Handle(
-        backend=Headless.name,
-        incarnation=opening.incarnation,
-        pid=guard.pid,
-        server_start=start,
-        log=str(opening.log),
-    )
+    return Handle(backend=Headless.name, incarnation=incarnation, pid=pid, server_start=start, log=str(log))
 
 
 def _guard(handle: Handle) -> Process:

@@ -1,9 +1,10 @@
 """A backend that shows nothing: it records what was asked of it, and dies when it is told to. For tests."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
-from pro0.model.runtime import Handle
+from pro0.model.runtime import Handle, Process
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check
 
@@ -47,6 +48,10 @@ class Memory:
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations that have not ended."""
         return frozenset(handle.incarnation for handle in handles if handle in self.living)
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
+        """Return the handle of a living session."""
+        return next((handle for handle in self.living if handle.incarnation == incarnation), None)
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of what a test wrote to `screens`; raises Refused when the session has ended."""

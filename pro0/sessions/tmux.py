@@ -8,10 +8,11 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count, groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
-from pro0.model.runtime import Handle
+from pro0.model.runtime import Handle, Process
 from pro0.sessions import tmux_socket
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check
@@ -57,6 +58,12 @@ class Tmux:
             there = {row.handle() for row in rows(_look(socket)).values() if not row.dead}
             alive |= {handle.incarnation for handle in group if handle in there}
         return frozenset(alive)
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
+        """Return the handle of the pane that has this owner tag and runs this guard."""
+        socket = tmux_socket.team_socket(place)
+        panes = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
+        return next((row.handle() for row in panes if (row.tag, row.pid) == (incarnation, guard.pid)), None)
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a pane, also those that scrolled away; raises Refused when it is not ours."""

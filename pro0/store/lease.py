@@ -1,4 +1,7 @@
-"""The lead's lease: a lock held for life, with the holder's identity in it (rulings 3.3, 3.12)."""
+"""The lead's lease: a lock held for life, with the holder's identity in it (rulings 3.3, 3.12).
+
+Guards read it without a lock, since who looks must never keep a lead from taking it.
+"""
 
 import os
 import time
@@ -6,16 +9,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import msgspec
 from filelock import lock_descriptor
 
+from pro0 import __version__
+from pro0.processes import table
 from pro0.store import atomic
 from pro0.store.files import translate
-from pro0.store.lock import holder, open_lock, sign, still_there
+from pro0.store.lock import holder, open_lock, still_there
 from pro0.store.paths import LEASE
 
 TRIES = 10
 PAUSE = 0.01
 """Whoever looks for the holder has the lock for a moment: a few tries, so many seconds apart, tell that from a lead."""
+_LIMIT = 4096
+
+
+class Holder(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What stands in the lease: who took it last, and whether guards are to leave it alone until somebody else does."""
+
+    pid: int
+    start: str
+    boot_id: str
+    version: str
+    why: str
+    rests: bool = False
+
+    def __str__(self) -> str:
+        return f"pid {self.pid} ({self.why}, pro0 {self.version})"
 
 
 class Lease:
@@ -39,10 +60,22 @@ class Lease:
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
             descriptor = open_lock(folder, LEASE)
             try:
-                return None if lock_descriptor(descriptor, blocking=False) else holder(descriptor)
+                if lock_descriptor(descriptor, blocking=False):
+                    return None
+                return str(_signed(os.pread(descriptor, _LIMIT, 0)) or holder(descriptor))
             finally:
                 os.close(descriptor)
         return None
+
+    def read(self) -> Holder | None:
+        """Return who took the lease last, whether it is held or not, without a lock; None when nobody can be read."""
+        with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
+            return _signed(atomic.read(folder, LEASE, 1 << 20))
+        return None
+
+    def rest(self, why: str) -> None:
+        """Write into the lease, which is held, that no guard shall start a lead until somebody has taken it again."""
+        _sign(self._descriptor, why, rests=True)
 
     def drop(self) -> None:
         """Give the lease up."""
@@ -54,7 +87,7 @@ class Lease:
         descriptor = open_lock(folder, LEASE)
         try:
             if lock_descriptor(descriptor, blocking=False) and still_there(self._team, folder, LEASE, descriptor):
-                sign(descriptor, why)
+                _sign(descriptor, why)
                 self._descriptor = descriptor
         finally:
             if self._descriptor != descriptor:
@@ -67,3 +100,19 @@ class Lease:
             yield
         except OSError as error:
             translate(error, self._team / LEASE)
+
+
+def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:
+    """Write who holds it as the first line; cut the rest afterwards, so that there is a whole line at every moment."""
+    me = table.entry(os.getpid())
+    start, boot_id = (me.start, me.boot_id) if me else ("", "")
+    named = Holder(os.getpid(), start, boot_id, __version__, why, rests)
+    line = msgspec.json.encode(named) + b"\n"
+    os.pwrite(descriptor, line, 0)
+    os.ftruncate(descriptor, len(line))
+
+
+def _signed(data: bytes) -> Holder | None:
+    with suppress(msgspec.MsgspecError, ValueError):
+        return msgspec.json.decode(data.partition(b"\n")[0], type=Holder)
+    return None

@@ -10,6 +10,7 @@ HOME_VARIABLE = "PRO0_HOME"
 CONFIG = "config.json"
 WANTED = "wanted.json"
 RUNTIME = "runtime.json"
+ENVIRONMENT = "environment.json"
 TASKS = "tasks.json"
 COMMENTS = "comments.json"
 MESSAGES = "messages.json"
@@ -49,6 +50,8 @@ class TeamPaths:
         self.mailboxes = home / "mailboxes" / name
         self.sessions = self.team / "sessions"
         self.logs = self.team / "logs"
+        self.lease = self.team / LEASE
+        self.lead_errors = self.logs / LEAD_ERRORS
 
     def mailbox(self, agent_id: str) -> Path:
         """Return the folder of one mailbox."""
@@ -73,11 +76,12 @@ class TeamPaths:
 
 
 def segment(number: int) -> str:
-    """Return the file name of a sealed mailbox segment, in the folder `archive`."""
+    """Return the file name of a sealed segment, in the folder `archive` of mail or tasks, or `history` of a task."""
     return f"{number:06d}.json"
 
 
 ARCHIVE = "archive"
+HISTORY = "history"
 
 
 def launched(home: Path, argument: str) -> tuple[str, str] | None:

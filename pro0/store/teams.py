@@ -14,12 +14,13 @@ from pro0.model import ids
 from pro0.model.runtime import Report, Runtime
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
-from pro0.model.team import TeamConfig, Wanted
+from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.store import atomic
 from pro0.store.files import File, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.paths import COMMENTS, CONFIG, EVENTS, NEW, RUNTIME, TASKS, TRASH, WANTED, TeamPaths
+from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, RUNTIME, TRASH, WANTED, TeamPaths
+from pro0.store.tasklist import TaskFile
 
 
 class TeamStore:
@@ -31,7 +32,8 @@ class TeamStore:
         self.config: File[TeamConfig] = File(paths.team, CONFIG, TeamConfig)
         self.wanted: File[Wanted] = File(paths.team, WANTED, Wanted)
         self.runtime: File[Runtime] = File(paths.team, RUNTIME, Runtime)
-        self.tasks: File[TaskList] = File(paths.tasks, TASKS, TaskList)
+        self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
+        self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:
         """Return whether the team is there."""
@@ -83,7 +85,7 @@ class Store:
             return sorted(e.name for e in (self.home / "teams").iterdir() if ids.NAME.fullmatch(e.name))
         return []
 
-    def create(self, config: TeamConfig, wanted: Wanted) -> TeamStore:
+    def create(self, config: TeamConfig, wanted: Wanted, environment: Environment | None = None) -> TeamStore:
         """Make a team; it is there whole or not at all, and one of that name that is there is never touched."""
         team = self.team(config.name)
         with self._changing(f"create team {team.name}"):
@@ -95,7 +97,7 @@ class Store:
                 )
             self._sweep()
             try:
-                self._make(team, config, wanted)
+                self._make(team, config, wanted, environment or Environment())
             except BaseException:
                 with suppress(OSError):
                     self._sweep()
@@ -132,7 +134,7 @@ class Store:
             _remove(entry)
         return names
 
-    def _make(self, team: TeamStore, config: TeamConfig, wanted: Wanted) -> None:
+    def _make(self, team: TeamStore, config: TeamConfig, wanted: Wanted, environment: Environment) -> None:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
         for left in (paths.tasks, paths.mailboxes):
@@ -143,6 +145,7 @@ class Store:
         File(new, CONFIG, TeamConfig).create(config)
         File(new, WANTED, Wanted).create(wanted)
         File(new, RUNTIME, Runtime).create(Runtime())
+        File(new, ENVIRONMENT, Environment).create(environment)
         team.tasks.create(TaskList())
         for address in (ids.LEAD, ids.HUMAN):
             team.mailbox(address).make()

@@ -2,7 +2,6 @@
 
 import os
 import pty
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -185,22 +184,6 @@ def test_a_lead_that_the_agent_started_is_spared(session: Session, tmp_path: Pat
     finally:
         spared = [family["lead"], family["lead-child"]]
         processes.end(lambda: filter(processes.alive, spared), 0)
-
-
-def test_a_team_that_is_gone_takes_its_sessions_along(session: Session, tmp_path: Path) -> None:
-    """The next word of the agent shows that there is nobody to report to; nothing is brought back."""
-    script = f'echo > {tmp_path}/ready; read _; echo \'{{"state": "idle"}}\' >&$PRO0_STATE_FD; exec sleep 600'
-    argv = session.prepare(["sh", "-c", script])
-    with subprocess.Popen(argv, start_new_session=True, stdin=subprocess.PIPE) as guard:
-        wait_until((tmp_path / "ready").exists, 10, "the agent runs")
-        agent = session.agent()
-        shutil.rmtree(session.reports)
-        assert guard.stdin
-        guard.stdin.write(b"\n")
-        guard.stdin.flush()
-        assert guard.wait(10) == 143
-    assert not processes.alive(agent)
-    assert not session.reports.exists()
 
 
 FAILING = """

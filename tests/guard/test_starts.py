@@ -13,7 +13,7 @@ import pytest
 
 from pro0 import processes, resources
 from pro0.guard import launch, report, text
-from pro0.model.runtime import ENDED, Launch, State
+from pro0.model.runtime import ENDED, Launch, Revival, State
 from pro0.model.stored import SCHEMA_VERSION
 from tests.guard.sessions import PATH, Session, python
 
@@ -146,14 +146,23 @@ def test_without_a_folder_for_the_report_nothing_is_started(session: Session, tm
 
 def test_every_key_of_a_launch_is_understood(session: Session) -> None:
     """The model and the guard, which cannot afford to import it, say the same."""
-    whole = session.launch(["x", "y"], first_state=State.RUNNING, grace=2.5)
+    revival = Revival(
+        argv=("a", "b"), cwd="/c", lease="/l", environment="/e", variables={"A": "1"}, errors="/f", patience=1, jitter=0
+    )
+    whole = session.launch(
+        ["x", "y"], first_state=State.RUNNING, grace=2.5, team_folder="/t", look=1.5, gone=3.0, revival=revival
+    )
     values = launch.Launch(json.loads(msgspec.json.encode(whole)))
-    assert vars(values) == {**msgspec.structs.asdict(whole), "argv": ["x", "y"]}
+    assert vars(vars(values).pop("revival")) == {**msgspec.structs.asdict(revival), "argv": ["a", "b"]}
+    expected = {**msgspec.structs.asdict(whole), "argv": ["x", "y"]}
+    del expected["revival"]
+    assert vars(values) == expected
     short = json.loads(msgspec.json.encode(session.launch(["x"])))
     del short["grace"]
     defaults = launch.Launch(short)
     fields = {field.name: field.default for field in msgspec.structs.fields(Launch)}
-    assert (defaults.first_state, defaults.grace) == (fields["first_state"], fields["grace"])
+    for name in ("first_state", "grace", "team_folder", "look", "gone", "revival"):
+        assert getattr(defaults, name) == fields[name]
 
 
 @pytest.mark.parametrize(
@@ -173,6 +182,10 @@ def test_every_key_of_a_launch_is_understood(session: Session) -> None:
         ("grace", float("inf")),
         ("grace", float("nan")),
         ("firstState", 3),
+        ("teamFolder", "relative"),
+        ("look", "2"),
+        ("gone", -1),
+        ("revival", []),
     ],
 )
 def test_a_launch_with_a_wrong_value(session: Session, key: str, value: object) -> None:

@@ -1,14 +1,18 @@
 """The lease: one lead at a time, as long as it lives (rulings 3.3, 3.12)."""
 
 import errno
+import json
 import os
 import time
 from pathlib import Path
 
 import pytest
 
+from pro0 import __version__, processes
 from pro0.errors import NotFound, StoreError
-from pro0.store.lease import Lease
+from pro0.model.runtime import Process
+from pro0.store.lease import Holder, Lease
+from pro0.store.paths import LEASE
 from tests import crowd
 from tests.faults import fail_with, fault_at
 from tests.waiting import wait_until
@@ -33,7 +37,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     assert first.holder() is None
     assert first.take("lead alpha")
     assert not second.take("another")
-    assert f"pid {os.getpid()} (lead alpha, since" in (second.holder() or "")
+    assert second.holder() == f"pid {os.getpid()} (lead alpha, pro0 {__version__})"
     first.drop()
     first.drop()
     assert second.holder() is None
@@ -48,7 +52,7 @@ def test_a_killed_lead_frees_it_at_once(tmp_path: Path) -> None:
     wait_until(ready.exists, 20, "the lease is taken")
     lease = Lease(team)
     assert not lease.take("second")
-    assert f"pid {process.pid} (lead of a test" in (lease.holder() or "")
+    assert f"pid {process.pid} (lead of a test, pro0" in (lease.holder() or "")
     process.kill()
     process.join()
     assert lease.holder() is None
@@ -87,3 +91,51 @@ def test_a_team_that_is_not_there(tmp_path: Path) -> None:
         Lease(tmp_path / "gone").take("lead")
     assert Lease(tmp_path / "gone").holder() is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_programs_read_who_holds_it(tmp_path: Path) -> None:
+    """One line of JSON at every moment: pid, start time, boot id, version, why; nobody's lock is needed to read it."""
+    assert Lease(tmp_path).read() is None
+    lease = Lease(tmp_path)
+    for why in ("a much longer reason than that of the one who comes next", "lead"):
+        assert lease.take(why)
+        found = json.loads((tmp_path / LEASE).read_text())
+        assert found.keys() == {"pid", "start", "bootId", "version", "why"}
+        holder = Lease(tmp_path).read()
+        assert holder
+        assert Process(pid=holder.pid, start=holder.start, boot_id=holder.boot_id) == processes.identify(os.getpid())
+        assert (holder.version, holder.why, holder.rests) == (__version__, why, False)
+        lease.drop()
+    assert Lease(tmp_path).read() == holder
+
+
+def test_it_says_that_it_rests_until_it_is_taken_again(tmp_path: Path) -> None:
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    lease.rest("stays down")
+    lease.drop()
+    holder = lease.read()
+    assert holder
+    assert (holder.why, holder.rests) == ("stays down", True)
+    assert lease.take("lead")
+    assert not (lease.read() or holder).rests
+    lease.drop()
+
+
+@pytest.mark.parametrize("text", ["pid 12 (lead, since 12:00:00)", "", "{", "[]", "{}", '{"pid": "x"}', "\0" * 64])
+def test_what_no_program_can_read(tmp_path: Path, text: str) -> None:
+    """As an older lead wrote it, or nobody: held or free is told all the same."""
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    (tmp_path / LEASE).write_text(text)
+    assert lease.read() is None
+    assert lease.holder() == (text or "an unknown process")
+    lease.drop()
+    assert lease.holder() is None
+
+
+def test_a_newer_lease_can_be_read(tmp_path: Path) -> None:
+    """A key that is not known yet is no reason to think that there is no lead."""
+    whole = {"pid": 1, "start": "2", "bootId": "b", "version": "9.0", "why": "lead", "more": [1]}
+    (tmp_path / LEASE).write_text(json.dumps(whole))
+    assert Lease(tmp_path).read() == Holder(1, "2", "b", "9.0", "lead")

@@ -1,5 +1,6 @@
 """The story of the demo, act by act; each act does something to the team and waits for what comes of it."""
 
+import os
 import shlex
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pro0.cli.demonstration.follow import CRASHED, Look
 from pro0.cli.demonstration.stage import Killing, Stage
 from pro0.engine import outcomes
 from pro0.engine.cleanup import cleanup
+from pro0.engine.environment import start_environment
 from pro0.engine.launch import ensure_lead
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN
@@ -46,7 +48,13 @@ def a_repository(stage: Stage) -> None:
 def a_team(stage: Stage) -> None:
     """Start a lead and three members, and say how to watch them."""
     scratch = stage.scratch
-    home = teams.Home(name=TEAM, project=scratch.project, mode=stage.mode, mode_reason=stage.mode_reason)
+    home = teams.Home(
+        name=TEAM,
+        project=scratch.project,
+        mode=stage.mode,
+        mode_reason=stage.mode_reason,
+        environment=start_environment(os.environ),
+    )
     stage.meet(teams.create(Store(scratch.home), THE_HUMAN, home))
     stage.view.say(f"mode {stage.mode}: {stage.mode_reason}")
     members.spawn(stage.context, [SeatDraft(name=name) for name in plan.MEMBERS], len(plan.MEMBERS))

@@ -1,0 +1,36 @@
+"""A lead that a guard has started: does it lead, or is there a reason not to (rulings 3.12)?"""
+
+from pro0.engine.log import Log
+from pro0.model.ids import LEAD
+from pro0.model.message import Notice
+from pro0.model.runtime import Phase
+from pro0.model.team import Wish
+from pro0.ops import messages
+from pro0.ops.context import clock, lead_context
+from pro0.rules import prompts, revival
+from pro0.store.lease import Lease
+from pro0.store.teams import TeamStore
+
+STOPPED = "stopped"
+STAYS_DOWN = "stays down"
+
+
+def declines(team: TeamStore, lease: Lease) -> bool:
+    """Return whether not to lead after all; the guards then leave it at that, until somebody else leads."""
+    runtime = team.runtime.read()
+    if runtime.phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP:
+        lease.rest(STOPPED)
+        return True
+    if revival.may_come_back(runtime.revived, clock()):
+        return False
+    # The id is that of this burst, so that it is told once, whoever comes to tell it.
+    notice = Notice(
+        id=f"lead:down:{runtime.revived[-1].isoformat()}",
+        from_=LEAD,
+        to=LEAD,
+        content=prompts.lead_stays_down(revival.LIMIT),
+    )
+    messages.deliver(lead_context(team), (notice,))
+    lease.rest(STAYS_DOWN)
+    Log(team).write("lead stays down", revived=runtime.revived)
+    return True

@@ -1,0 +1,67 @@
+"""Starting a process that is nobody's child here: a lead must not belong to the session whose guard started it."""
+
+from __future__ import annotations
+
+import os
+
+from pro0.guard import agent
+from pro0.store import atomic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from typing import NoReturn
+else:
+    import _signal as signal
+
+_NOT_SETTABLE = (signal.SIGKILL, signal.SIGSTOP)
+
+
+def start(argv: list[str], cwd: str, env: dict[str, str], errors: str) -> None:
+    """Start a program in a session of its own, without a terminal, what it says going to the end of a file.
+
+    Orphans of a guard's tree come to the guard, so the guard lets go of them for the moment in which this one becomes
+    an orphan. What else becomes one just then is found by its tag. Raises OSError when there is no process to be had.
+    """
+    held, release = os.pipe()
+    before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    try:
+        middle = os.fork()
+        if not middle:
+            _be_the_middle(argv, cwd, env, errors, held, release)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(held)
+    agent.become_subreaper(reap=False)
+    try:
+        os.close(release)
+        os.waitpid(middle, 0)
+    finally:
+        agent.become_subreaper()
+
+
+def _be_the_middle(argv: list[str], cwd: str, env: dict[str, str], errors: str, held: int, release: int) -> NoReturn:
+    """In the process in between: start the program, wait until it may become an orphan, and end."""
+    try:
+        signal.set_wakeup_fd(-1)  # the guard hears what arrives there
+        os.close(release)
+        os.setsid()
+        os.chdir(cwd if os.path.isdir(cwd) else "/")  # noqa: PTH112
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        streams = (
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, errors, flags, atomic.FILE_MODE),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        )
+        defaults = signal.valid_signals() - set(_NOT_SETTABLE)
+        os.posix_spawn(argv[0], argv, env, file_actions=streams, setsigmask=(), setsigdef=defaults)
+        os.read(held, 1)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, this process must never go on as a guard
+        _say(errors, f"pro0 guard: the lead cannot be started: {error}\n")
+    finally:
+        os._exit(0)
+
+
+def _say(path: str, sentence: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, atomic.FILE_MODE)
+    os.write(descriptor, sentence.encode(errors="replace"))
