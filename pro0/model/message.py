@@ -1,9 +1,8 @@
 """Messages and mailboxes, as they are stored (rulings 3.4)."""
 
-from datetime import datetime
 from enum import StrEnum
 
-from pro0.model.stored import Document, Stored, written
+from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag, written
 
 BODY_LIMIT = 256 * 1024
 """Bytes of UTF-8 in one message body; more is refused with exit 2."""
@@ -23,12 +22,12 @@ class Message(Stored, frozen=True):
     """One mailbox entry; `seq` is its order in that mailbox, `id` names it everywhere."""
 
     id: str
-    seq: int
-    from_: str
-    to: str
+    seq: Count
+    from_: AgentId
+    to: AgentId
     type: MessageType
     content: str
-    timestamp: datetime
+    timestamp: Moment
     read: bool = written(False)
     in_reply_to: str | None = None
 
@@ -37,8 +36,8 @@ class Notice(Stored, frozen=True):
     """A message that is owed: its id is fixed, so delivering it twice delivers it once."""
 
     id: str
-    from_: str
-    to: str
+    from_: AgentId
+    to: AgentId
     content: str
     type: MessageType = MessageType.NOTIFICATION
     in_reply_to: str | None = None
@@ -47,17 +46,17 @@ class Notice(Stored, frozen=True):
 class HandOver(Stored, frozen=True):
     """What the last `inbox` call gave out: up to `seq`, to `incarnation`; not yet acknowledged."""
 
-    incarnation: str
-    seq: int
+    incarnation: Tag
+    seq: Count
 
 
 class Mailbox(Document, frozen=True):
     """messages.json: the newest messages; `sealed` segments hold the older ones, `acked` is the truth about `read`."""
 
     agent_id: str = ""
-    next_seq: int = 1
-    acked: int = 0
-    sealed: int = 0
+    next_seq: Count = 1
+    acked: Count = 0
+    sealed: Count = 0
     handed: HandOver | None = None
     messages: tuple[Message, ...] = ()
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from pro0.model.stored import Document, Stored
+from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
 
@@ -35,7 +35,7 @@ ENDED = frozenset({State.SHUTDOWN, State.EXITED, State.CRASHED})
 class Process(Stored, frozen=True):
     """One process for all time: a pid alone may be reused, with start and boot id it cannot be."""
 
-    pid: int
+    pid: Pid
     start: str
     boot_id: str
 
@@ -43,7 +43,7 @@ class Process(Stored, frozen=True):
 class Exit(Stored, frozen=True):
     """How an agent ended: by itself with a code, by a signal, or never started (`error`)."""
 
-    at: datetime
+    at: Moment
     code: int | None = None
     signal: int | None = None
     reason: str = ""
@@ -52,12 +52,12 @@ class Exit(Stored, frozen=True):
 class Report(Document, frozen=True, kw_only=True):
     """sessions/{incarnation}.json: what a guard says of its session; only that guard writes it."""
 
-    agent_id: str
-    incarnation: str
+    agent_id: AgentId
+    incarnation: Tag
     guard: Process
     agent: Process | None = None
     state: State = State.STARTING
-    since: datetime
+    since: Moment
     task: str | None = None
     note: str = ""
     exit: Exit | None = None
@@ -99,44 +99,44 @@ class Handle(Stored, frozen=True):
     """Where a backend shows a session: for tmux the socket, the server's identity, the pane id and the pane's pid."""
 
     backend: str
-    incarnation: str
-    pid: int = 0
-    socket: str = ""
-    server_pid: int = 0
+    incarnation: Tag
+    pid: Pid = 0
+    socket: Argument = ""
+    server_pid: Pid = 0
     server_start: str = ""
     pane: str = ""
-    log: str = ""
+    log: Argument = ""
 
 
 class SeatState(Stored, frozen=True):
     """What is known of one member's session."""
 
-    agent_id: str
-    generation: int
-    incarnation: str
+    agent_id: AgentId
+    generation: Count
+    incarnation: Tag
     state: State
-    since: datetime
-    started_at: datetime
+    since: Moment
+    started_at: Moment
     task: str | None = None
     guard: Process | None = None
     agent: Process | None = None
     handle: Handle | None = None
     exit: Exit | None = None
     note: str = ""
-    reported_at: datetime | None = None
+    reported_at: Moment | None = None
     asked: str | None = None
-    asked_at: datetime | None = None
-    ending_since: datetime | None = None
+    asked_at: Moment | None = None
+    ending_since: Moment | None = None
     told: tuple[str, ...] = ()
-    nudged: int = 0
+    nudged: Count = 0
 
 
 class Failure(Stored, frozen=True):
     """A spawn that could not be done: at which step, and why; what it made has been undone."""
 
-    agent_id: str
-    generation: int
-    at: datetime
+    agent_id: AgentId
+    generation: Count
+    at: Moment
     message: str
     hint: str = ""
 
@@ -161,8 +161,8 @@ class Runtime(Document, frozen=True, kw_only=True):
 
     lead: Process | None = None
     lead_version: str = ""
-    lead_since: datetime | None = None
-    revived: tuple[datetime, ...] = ()
+    lead_since: Moment | None = None
+    revived: tuple[Moment, ...] = ()
     phase: Phase = Phase.RUNNING
     seats: tuple[SeatState, ...] = ()
     failures: tuple[Failure, ...] = ()

@@ -1,13 +1,29 @@
 """The base of everything that is written to disk."""
 
 from datetime import datetime
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
 
 SCHEMA_VERSION = 1
+
+# What becomes a path, an argument or a signal is checked where it is read: people edit these files by hand.
+AgentId = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$(?!\n)")]
+"""A member's id, or an address: `lead`, `human`."""
+TaskId = Annotated[str, msgspec.Meta(pattern=r"^task-[1-9][0-9]{0,8}$(?!\n)")]
+Tag = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,63}$(?!\n)")]
+"""An incarnation, or the uid of a team: it names files, tags processes and panes, and means nothing to tmux."""
+Argument = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$(?!\n)")]
+"""A text that the system takes: an argument, a path."""
+Folder = Annotated[str, msgspec.Meta(pattern=r"^(/[^\x00]*)?$(?!\n)")]
+"""An absolute path, or nothing."""
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A moment; one without its zone cannot be compared with others."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Pid = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+"""The number of a process, 0 for none."""
 
 
 class Stored(
@@ -28,8 +44,8 @@ def written(default: T) -> T:
 class Document(Stored, frozen=True, kw_only=True, rename="camel", omit_defaults=False, forbid_unknown_fields=True):
     """A whole file: every write raises `revision`; a file of a newer `schema_version` is never rewritten."""
 
-    schema_version: int = SCHEMA_VERSION
-    revision: int = 0
+    schema_version: Count = SCHEMA_VERSION
+    revision: Count = 0
 
 
 def iso(moment: datetime) -> str:

@@ -1,10 +1,12 @@
 """The task, as it is stored (rulings 2)."""
 
-from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
+
+import msgspec
 
 from pro0.model.message import Notice
-from pro0.model.stored import Document, Stored, written
+from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag, TaskId, written
 
 
 class Status(StrEnum):
@@ -59,17 +61,17 @@ class Policy(StrEnum):
 class Claim(Stored, frozen=True):
     """The right of one session, or a human, to work on a task; `epoch` counts the claims of that task."""
 
-    agent_id: str
-    incarnation: str
-    epoch: int
-    claimed_at: datetime
+    agent_id: AgentId
+    incarnation: Tag
+    epoch: Count
+    claimed_at: Moment
 
 
 class Wait(Stored, frozen=True):
     """Why, since when and by whom a task waits for a human."""
 
     kind: Awaiting
-    since: datetime
+    since: Moment
     by: str
     reason: str = ""
 
@@ -77,7 +79,7 @@ class Wait(Stored, frozen=True):
 class Entry(Stored, frozen=True):
     """One act in a task's history, with the text that came with it."""
 
-    at: datetime
+    at: Moment
     actor: str
     act: str
     from_: Status | None = None
@@ -89,7 +91,7 @@ class Entry(Stored, frozen=True):
 class Task(Stored, frozen=True):
     """A unit of work; ready, blocked and depth are derived, never stored."""
 
-    id: str
+    id: TaskId
     title: str = ""
     description: str = written("")
     type: Kind = Kind.TASK
@@ -97,16 +99,16 @@ class Task(Stored, frozen=True):
     labels: tuple[str, ...] = ()
     run: str | None = None
     timeout: float | None = None
-    parent: str | None = None
-    dependencies: tuple[str, ...] = written(())
-    priority: int = 2
+    parent: TaskId | None = None
+    dependencies: tuple[TaskId, ...] = written(())
+    priority: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)] = 2
     role: str | None = None
     status: Status = written(Status.PENDING)
     requires: Gate | None = None
     awaiting: Wait | None = None
-    assignee: str | None = None
+    assignee: AgentId | None = None
     claim: Claim | None = None
-    epoch: int = 0
+    epoch: Count = 0
     policy: Policy | None = None
     result: str | None = None
     branch: str | None = None
@@ -117,12 +119,12 @@ class Task(Stored, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
-    created_at: datetime | None = None
+    created_at: Moment | None = None
     created_by: str = ""
-    updated_at: datetime | None = None
-    started_at: datetime | None = None
-    claimed_at: datetime | None = None
-    completed_at: datetime | None = None
+    updated_at: Moment | None = None
+    started_at: Moment | None = None
+    claimed_at: Moment | None = None
+    completed_at: Moment | None = None
     closed_reason: str = ""
     history: tuple[Entry, ...] = ()
 
@@ -135,7 +137,7 @@ class Task(Stored, frozen=True):
 class TaskList(Document, frozen=True):
     """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`)."""
 
-    next_id: int = 1
+    next_id: Annotated[int, msgspec.Meta(ge=1, le=999_999_999)] = 1
     tasks: tuple[Task, ...] = ()
     outbox: tuple[Notice, ...] = ()
 
@@ -144,7 +146,7 @@ class Comment(Stored, frozen=True):
     """A remark on a task."""
 
     id: str
-    at: datetime
+    at: Moment
     author: str
     text: str
 

@@ -1,41 +1,47 @@
 """The team: who is on it (config.json), and what is wanted of it (wanted.json)."""
 
-from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
-from pro0.model.stored import Document, Stored, written
+import msgspec
+
+from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, written
+
+Uid = Annotated[str, msgspec.Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9-]{0,63})?$(?!\n)")]
+Variable = Annotated[str, msgspec.Meta(pattern=r"^[^=\x00]+$(?!\n)")]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
 
 class Member(Stored, frozen=True):
     """A seat as config.json lists it, with the keys of the PRD's schema (S004-094)."""
 
     name: str
-    agent_id: str
+    agent_id: AgentId
     category: str = written("")
     session_id: str = written("")
-    spawned_at: datetime | None = written(None)
+    spawned_at: Moment | None = written(None)
     agent: str = ""
 
 
 class TeamConfig(Document, frozen=True, kw_only=True):
     """config.json: written only by the holder of the lead's lease."""
 
-    name: str
+    name: AgentId
     lead_agent_id: str = "lead"
-    created_at: datetime
+    created_at: Moment
     members: tuple[Member, ...] = ()
-    uid: str = ""
-    project: str = ""
+    uid: Uid = ""
+    project: Folder = ""
     mode: str = "headless"
     mode_reason: str = ""
-    inside_tmux: str = ""
-    sockets: str = ""
+    inside_tmux: Argument = ""
+    sockets: Argument = ""
 
 
 class Environment(Document, frozen=True, kw_only=True):
     """environment.json: what the team was started with, of which leads and members get the same each time."""
 
-    variables: dict[str, str] = {}
+    variables: dict[Variable, Argument] = {}
 
 
 class Wish(StrEnum):
@@ -49,9 +55,9 @@ class Answer(Stored, frozen=True):
     """What a member said to one shutdown request."""
 
     request_id: str
-    incarnation: str
+    incarnation: Tag
     approve: bool
-    at: datetime
+    at: Moment
     reason: str = ""
 
 
@@ -60,8 +66,8 @@ class ShutdownWish(Stored, frozen=True):
 
     id: str
     by: str
-    at: datetime
-    timeout: float = 60.0
+    at: Moment
+    timeout: Seconds = 60.0
     force: bool = False
     reason: str = ""
 
@@ -69,13 +75,13 @@ class ShutdownWish(Stored, frozen=True):
 class Seat(Stored, frozen=True):
     """What is wanted of one member; a higher `generation` than the running one asks for a new session."""
 
-    agent_id: str
+    agent_id: AgentId
     name: str
     agent: str
-    generation: int = 1
+    generation: Count = 1
     role: str = ""
     prompt: str = ""
-    argv: tuple[str, ...] = ()
+    argv: tuple[Argument, ...] = ()
     nudge: bool = False
     shutdown: ShutdownWish | None = None
     answer: Answer | None = None

@@ -31,14 +31,25 @@ class Change(Generic[T]):
 
 
 class File(Generic[T]):
-    """One document at its place; without `absent`, which makes its first value, a missing file is corrupt."""
+    """One document at its place; without `absent`, which makes its first value, a missing file is corrupt.
 
-    def __init__(self, folder: Path, name: str, kind: type[T], absent: Callable[[], T] | None = None) -> None:
+    `fault` says what is wrong with a document that does not belong to this place.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        kind: type[T],
+        absent: Callable[[], T] | None = None,
+        fault: Callable[[T], str] = lambda _: "",
+    ) -> None:
         self.folder = folder
         self.path = folder / name
         self._name = name
         self.kind = kind
         self._absent = absent
+        self._fault = fault
 
     def read(self) -> T:
         """Return the document without a lock; raises NotFound for a missing folder, StoreError when corrupt."""
@@ -92,6 +103,8 @@ class File(Generic[T]):
             raise _corrupt(self.path, data, error) from None
         if value.revision < 1:  # all that is ever written has one; a bare {} must not pass for an empty document
             raise _corrupt(self.path, data, ValueError("it has no revision"))
+        if why := self._fault(value):
+            raise _corrupt(self.path, data, ValueError(why))
         return value
 
     def _save(self, folder: int, value: T) -> None:

@@ -29,7 +29,7 @@ class TeamStore:
     def __init__(self, home: Path, name: str) -> None:
         self.paths = paths = TeamPaths(home, name)
         self.name = paths.name
-        self.config: File[TeamConfig] = File(paths.team, CONFIG, TeamConfig)
+        self.config: File[TeamConfig] = File(paths.team, CONFIG, TeamConfig, fault=self._not_ours)
         self.wanted: File[Wanted] = File(paths.team, WANTED, Wanted)
         self.runtime: File[Runtime] = File(paths.team, RUNTIME, Runtime)
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
@@ -44,6 +44,12 @@ class TeamStore:
         if not self.exists():
             raise NotFound(f"there is no team {self.name}", hint="list them: pro0 team list")
         return self
+
+    def _not_ours(self, config: TeamConfig) -> str:
+        """Say why a configuration is not that of this team: the copy of another's, or without what names its own."""
+        if config.name != self.name:
+            return f"it is that of a team {config.name}"
+        return "" if config.uid and config.project else "it has no uid, or no project"
 
     def mailbox(self, agent_id: str) -> Box:
         """Return the mailbox of one member, of the lead, or of the human."""

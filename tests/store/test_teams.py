@@ -25,7 +25,7 @@ BARE = {"teams", "tasks", "mailboxes"}
 
 
 def config(name: str = "alpha", uid: str = "u1") -> TeamConfig:
-    return TeamConfig(name=name, created_at=NOW, uid=uid)
+    return TeamConfig(name=name, created_at=NOW, uid=uid, project="/")
 
 
 def create(home: Path, name: str = "alpha") -> TeamStore:
