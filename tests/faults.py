@@ -8,6 +8,7 @@ one thing, before or after the real call. `points` runs an act once per call in 
 import errno
 import fcntl
 import os
+import signal
 import sys
 import threading
 import warnings
@@ -19,6 +20,9 @@ from typing import NamedTuple
 
 MUTATING = ("open", "write", "fsync", "close", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "pwrite", "flock")
 CALLS = (*MUTATING, "read", "fstat", "stat")
+EVERY = (*CALLS, "pread", "lstat", "listdir", "scandir", "link", "chmod", "readlink")
+"""All that the store calls; what only reads can fail too, and a process can be killed there."""
+CHANGING = (*MUTATING, "link", "chmod")
 ERRORS = (
     errno.ENOSPC,
     errno.EIO,
@@ -28,7 +32,8 @@ ERRORS = (
     errno.EINTR,
     errno.EFBIG,
 )
-KILLED = 137
+EVERY_ERROR = (*ERRORS, errno.EACCES, errno.ENOLCK)
+KILLED = -signal.SIGKILL
 DONE = 0
 FAILED = 3
 
@@ -83,14 +88,17 @@ def _module(name: str) -> ModuleType:
 
 
 def kill_before(_shim: Shim, _name: str, _real: Call, _args: tuple[object, ...], _kwargs: dict[str, object]) -> object:
-    """End the process as SIGKILL would, before the call."""
-    os._exit(KILLED)
+    """End the process with SIGKILL before the call."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("it lives")
 
 
 def kill_after(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    """End the process as SIGKILL would, after the call."""
-    real(*args, **kwargs)
-    os._exit(KILLED)
+    """End the process with SIGKILL after the call, whether it works or not."""
+    try:
+        return real(*args, **kwargs)
+    finally:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def fail_with(code: int) -> Fault:

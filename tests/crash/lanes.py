@@ -1,0 +1,31 @@
+"""Two lanes, and the counts that each test leaves for the table in docs/faults.md (tests/crash/figures.py)."""
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+TEST = "test"
+SOAK = "soak"
+LANES = (TEST, pytest.param(SOAK, marks=pytest.mark.soak))
+COUNTS = Path(__file__).parents[2] / ".pytest_cache" / "faults"
+
+
+def sample(items: Sequence[T], number: int, seed: str) -> list[T]:
+    """Return at most so many of some items, the same ones for the same seed, in order."""
+    chosen = random.Random(seed).sample(range(len(items)), min(number, len(items)))
+    return [items[index] for index in sorted(chosen)]
+
+
+def counted(lane: str, what: str, part: str, number: int) -> None:
+    """Write down and print how many trials one test did; the same test overwrites its own earlier count."""
+    place = COUNTS / lane / what
+    place.mkdir(parents=True, exist_ok=True)
+    name = "".join(letter if letter.isalnum() else "-" for letter in part)
+    (place / f"{name}.json").write_text(json.dumps({"what": what, "part": part, "number": number}))
+    print(f"{what}: {number} ({part})")

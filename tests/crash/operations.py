@@ -1,0 +1,163 @@
+"""The one table of all that changes the store: where each operation starts, and what it does.
+
+What old and new look like is not written down but measured: `Row.runs` does the operation once, twice and three times
+in its world. Acknowledged means that the call returned.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import NotFound, Refused
+from pro0.model.caller import THE_HUMAN
+from pro0.model.runtime import Process
+from pro0.model.task import Changes, Draft
+from pro0.model.team import Member
+from pro0.ops import members, messages, tasks, teams
+from pro0.ops.members import SeatDraft
+from pro0.store.lease import Lease
+from tests.crash import worlds
+from tests.crash.worlds import Picture, Place, Tree, World
+from tests.teams import NOW
+
+RUNS = "abc"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One operation in one world; `name` is that of the table of operations, or of what the store and the lead do."""
+
+    name: str
+    world: Callable[[Path], None]
+    do: Callable[[World], object]
+    about: str = ""
+
+    @property
+    def id(self) -> str:
+        """How reports name it."""
+        return f"{self.name}{f' ({self.about})' if self.about else ''} in {self.world.__name__}"
+
+    def call(self, home: Path, run: str = RUNS[0]) -> object:
+        """Do it; raises what it raises."""
+        return self.do(World(home, run))
+
+    def again(self, home: Path, run: str) -> None:
+        """Do it once more, as a caller who had no answer would: it works, or says that it was done."""
+        world = World(home, run)
+        with suppress(Refused, NotFound):
+            self.do(world)
+        worlds.recover(world)
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What a row looks like: the tree before it, and the pictures before and after one, two and three of it."""
+
+    start: Tree
+    old: Picture
+    new: Picture
+    twice: Picture
+    thrice: Picture
+    revisions: dict[str, tuple[int, int]]
+    """The revision of each document before, and after one."""
+
+
+def _create(world: World) -> object:
+    return teams.create(world.store, THE_HUMAN, teams.Home(name="alpha", project=Path("/project")))
+
+
+def _record(world: World) -> None:
+    with world.team.runtime.change("record") as change:
+        lead = Process(pid=1, start="1", boot_id="b")
+        change.value = replace(change.value, lead=lead, revived=(*change.value.revived, NOW))
+
+
+def _list(world: World) -> None:
+    with world.team.config.change("list members") as change:
+        kept = tuple(member for member in change.value.members if member.agent_id != "w3")
+        change.value = replace(change.value, members=(*kept, Member(name="w3", agent_id="w3")))
+
+
+def _lease(world: World) -> None:
+    lease = Lease(world.team.paths.team)
+    assert lease.take("lead")
+    lease.rest("stop")
+    lease.drop()
+
+
+DRAFTS = [Draft(title="a", key="a", assignee="w1"), Draft(title="b", blocked_by=("a",)), Draft(title="c", parent="4")]
+EVERY_HEAD = (worlds.base, worlds.sealed_once, worlds.sealed_twice)
+
+OPERATIONS_UNDER_TEST: tuple[Row, ...] = (
+    Row("task.create", worlds.base, lambda w: tasks.create(w.human(), DRAFTS)),
+    Row("task.claim", worlds.base, lambda w: tasks.claim(w.member("w1"), "1")),
+    Row("task.take", worlds.base, lambda w: tasks.take(w.member("w2"))),
+    Row("task.release", worlds.base, lambda w: tasks.release(w.member("w1"), "2", "cannot")),
+    Row("task.complete", worlds.base, lambda w: tasks.complete(w.member("w1"), "2", "result")),
+    Row("task.complete", worlds.base, lambda w: tasks.complete(w.member("w2"), "5", "result"), "the last subtask"),
+    Row("task.fail", worlds.base, lambda w: tasks.fail(w.member("w1"), "2", "no")),
+    Row("task.cancel", worlds.base, lambda w: tasks.cancel(w.human(), "2", "no")),
+    *(Row("task.cancel", world, lambda w: tasks.cancel(w.human(), "4"), "with subtasks") for world in EVERY_HEAD),
+    Row("task.reopen", worlds.base, lambda w: tasks.reopen(w.human(), "6", "again")),
+    *(Row("task.assign", world, lambda w: tasks.assign(w.human(), "1", "w2")) for world in EVERY_HEAD),
+    Row("task.assign", worlds.base, lambda w: tasks.assign(w.human(), "7", None), "to nobody"),
+    Row("task.update", worlds.base, lambda w: tasks.update(w.human(), "1", Changes(title="new", priority=0))),
+    Row("task.delete", worlds.base, lambda w: tasks.delete(w.human(), "2", force=True)),
+    Row("task.comment", worlds.base, lambda w: tasks.comment(w.human(), "2", "another")),
+    Row("task.comment", worlds.base, lambda w: tasks.comment(w.member("w2"), "1", "the first")),
+    Row("task.free", worlds.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
+    Row("settle_debts", worlds.owing, lambda w: tasks.settle_debts(w.lead())),
+    *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),
+    Row("message.send", worlds.base, lambda w: messages.send(w.member("w2"), "w1", "hello")),
+    Row("message.broadcast", worlds.sealed_once, lambda w: messages.broadcast(w.human(), "to all")),
+    *(Row("message.inbox", world, lambda w: messages.inbox(w.member("w2"))) for world in EVERY_HEAD),
+    Row("message.inbox", worlds.sealed_once, lambda w: messages.inbox(w.member("w2"), acknowledge=True), "at once"),
+    Row("message.inbox", worlds.base, lambda w: messages.inbox(w.human()), "of the person"),
+    Row("message.acknowledge", worlds.sealed_once, lambda w: messages.acknowledge(w.member("w2"), _letters(w))),
+    Row(
+        "member.spawn", worlds.base, lambda w: members.spawn(w.human(), [SeatDraft(name="w3"), SeatDraft(name="x")], 9)
+    ),
+    Row("member.spawn", worlds.ended, lambda w: members.spawn(w.human(), [SeatDraft(name="w1")], 9), "in its seat"),
+    Row("member.restart", worlds.ended, lambda w: members.restart(w.human(), "w1")),
+    Row("member.shutdown", worlds.base, lambda w: members.shutdown(w.human(), "w1", reason="enough")),
+    Row("shutdown.answer", worlds.asked, lambda w: members.answer(w.member("w1"), approve=True)),
+    Row("shutdown.withdraw", worlds.asked, lambda w: members.withdraw(w.lead(), "w-900")),
+    Row("member.undo", worlds.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
+    Row("team.create", worlds.empty, _create),
+    Row("team.create", worlds.half_removed, _create, "after half a removal"),
+    Row("team.pause", worlds.base, lambda w: teams.pause(w.human(), paused=True)),
+    Row("team.stop", worlds.base, lambda w: teams.stop(w.human())),
+    Row("team.resume", worlds.stopped, lambda w: teams.resume(w.human(), {"PATH": "/bin"})),
+    Row("team.discard", worlds.sealed_once, lambda w: w.store.discard("alpha", "uid-alpha")),
+    Row("team.sweep", worlds.half_removed, lambda w: w.store.sweep()),
+    Row("lead.record", worlds.base, _record),
+    Row("lead.list", worlds.base, _list),
+    Row("lead.lease", worlds.base, _lease),
+)
+
+ELSEWHERE = {"team.repair": "tests/ops/test_repair.py and tests/cli: it works on files that are corrupt already"}
+"""Operations that are not in the table, and what shows them instead."""
+
+
+def _letters(world: World) -> list[messages.Letter]:
+    return messages.history(world.member("w2"))
+
+
+@cache
+def known(row: Row) -> Known:
+    """Return what a row looks like when nothing goes wrong; measured once a process."""
+    with worlds.folder() as path, worlds.small():
+        start = worlds.made(row.world)
+        with Place(path).home(start) as home:
+            trees = [start]
+            row.call(home, RUNS[0])
+            trees.append(worlds.tree(home))
+            for run in RUNS[1:]:
+                row.again(home, run)
+                trees.append(worlds.tree(home))
+        before, after = (worlds.documents(one) for one in trees[:2])
+        found = {n: (worlds.revision(before.get(n, b"")), worlds.revision(after.get(n, b""))) for n in before | after}
+        old, new, twice, thrice = (worlds.picture(one) for one in trees)
+        return Known(start, old, new, twice, thrice, found)

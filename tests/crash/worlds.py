@@ -1,0 +1,310 @@
+"""Small worlds for one operation each: made once, kept in memory, put back in a moment, and compared.
+
+A world is the tree of one home as a dictionary. A picture of it is what people and programs see of its teams: every
+document, with ids and revisions taken out, so that an operation done twice can be told from one that was lost.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.runtime import Phase, State
+from pro0.model.task import Draft, Kind
+from pro0.model.team import ShutdownWish, Wish
+from pro0.ops import messages, tasks, teams
+from pro0.ops.context import Context, lead_context
+from pro0.ops.status import progress, status
+from pro0.rules import changes, mail
+from pro0.rules.lifecycle import Act, Request
+from pro0.store.paths import NEW, TRASH
+from pro0.store.teams import Store, TeamStore
+from tests.faults import temporary_files
+from tests.teams import NOW, human, make_team, member, set_state
+
+Tree = dict[str, bytes | None]
+"""The files below a home by path; None stands for a folder."""
+Picture = dict[str, bytes]
+HEAD = 4
+"""Messages in a mailbox's head: so few, that sealing one is a small world too."""
+
+_VOLATILE = re.compile(rb'"revision": \d+|"[abcdw]-\d+"')
+_REVISION = re.compile(rb'"revision": (\d+)')
+
+
+class Ids:
+    """Ids that are the same in every run; each run has its own letter, since a repeated id means the same message."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self._last = 0
+
+    def __call__(self) -> str:
+        self._last += 1
+        return f"{self._run}-{self._last}"
+
+
+class World:
+    """A home with at most the team alpha, in which an operation is done; `run` names who does it, for ids."""
+
+    def __init__(self, home: Path, run: str = "a") -> None:
+        self.home = home
+        self.store = Store(home)
+        self.team: TeamStore = self.store.team("alpha")
+        self.ids = Ids(run)
+
+    def human(self) -> Context:
+        """The person."""
+        return self._still(human(self.team))
+
+    def member(self, name: str) -> Context:
+        """The session of a member."""
+        return self._still(member(self.team, name))
+
+    def lead(self) -> Context:
+        """The lead process."""
+        return self._still(lead_context(self.team))
+
+    def _still(self, context: Context) -> Context:
+        return replace(context, now=lambda: NOW, new_id=self.ids)
+
+
+@contextmanager
+def small() -> Iterator[None]:
+    """Small heads, a clock that stands, ids that repeat."""
+    ids = Ids("w")
+    with (
+        patch.object(mail, "HEAD_COUNT", HEAD),
+        patch.object(teams, "clock", lambda: NOW),
+        patch.object(teams, "new_id", ids),
+    ):
+        yield
+
+
+def empty(home: Path) -> None:
+    """A home in which nothing was ever done."""
+    home.mkdir(0o700)
+
+
+def base(home: Path, sealed: int = 0) -> None:
+    """A team with a task in every phase, and a mailbox whose head is full."""
+    world = World(home, "w")
+    make_team(home, "w1", "w2")
+    one, w1, w2 = world.human(), world.member("w1"), world.member("w2")
+    tasks.create(
+        one,
+        [
+            Draft(title="pending"),
+            Draft(title="worked on by w1"),
+            Draft(title="blocked", blocked_by=("2",)),
+            Draft(title="epic", key="epic", type=Kind.EPIC),
+            Draft(title="worked on by w2", parent="epic"),
+            Draft(title="completed"),
+            Draft(title="reserved for w2"),
+        ],
+    )
+    tasks.claim(w1, "2")
+    tasks.claim(w2, "5")
+    tasks.claim(w1, "6")
+    tasks.complete(w1, "6", "done")
+    tasks.assign(one, "7", "w2")
+    tasks.comment(one, "2", "the first remark")
+    number = 0
+    while len((head := world.team.mailbox("w2").head.read()).messages) < HEAD or head.sealed < sealed:
+        messages.send(one, "w2", f"message {number}")
+        number += 1
+
+
+def sealed_once(home: Path) -> None:
+    """The mailbox of w2 has one sealed segment."""
+    base(home, 1)
+
+
+def sealed_twice(home: Path) -> None:
+    """The mailbox of w2 has two sealed segments."""
+    base(home, 2)
+
+
+def owing(home: Path) -> None:
+    """A task list that owes two notices, since whoever made them was killed."""
+    base(home, 1)
+    world = World(home, "w")
+    with world.team.tasks.change("leave debts") as change:
+        for id, to in (("1", "w1"), ("7", "w1")):
+            asked = replace(Request(act=Act.ASSIGN, caller=world.human().caller, now=NOW), assignee=to)
+            change.value, _ = changes.assign(change.value, f"task-{id}", asked, f"w-9{id}")
+
+
+def asked(home: Path) -> None:
+    """The member w1 is asked to end."""
+    base(home)
+    team = World(home).team
+    with team.wanted.change("ask") as change:
+        wish = ShutdownWish(id="w-900", by="human", at=NOW)
+        seats = (replace(seat, shutdown=wish if seat.agent_id == "w1" else None) for seat in change.value.seats)
+        change.value = replace(change.value, seats=tuple(seats))
+
+
+def ended(home: Path) -> None:
+    """The session of w1 has ended, its claims are not given back yet."""
+    base(home)
+    set_state(World(home).team, "w1", State.EXITED)
+
+
+def stopped(home: Path) -> None:
+    """A stopped team, all of whose sessions have ended."""
+    base(home)
+    team = World(home).team
+    for name in ("w1", "w2"):
+        set_state(team, name, State.SHUTDOWN)
+    with team.wanted.change("stop") as change:
+        change.value = replace(change.value, wish=Wish.STOP, stop=ShutdownWish(id="w-900", by="human", at=NOW))
+    with team.runtime.change("stop") as change_:
+        change_.value = replace(change_.value, phase=Phase.STOPPED)
+
+
+def half_removed(home: Path) -> None:
+    """A team whose removal was only begun, and one that was only half made."""
+    base(home)
+    (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")
+    (home / "teams" / f"{NEW}beta").mkdir(0o700)
+    (home / "tasks" / "beta").mkdir(0o700)
+
+
+def tree(home: Path) -> Tree:
+    """Return all that is below a home."""
+    found: Tree = {}
+    for folder, folders, names in os.walk(home):
+        where = os.path.relpath(folder, home)
+        found |= {os.path.normpath(os.path.join(where, name)): None for name in folders}
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
+                found[os.path.normpath(os.path.join(where, name))] = file.read()
+    return found
+
+
+@cache
+def made(world: Callable[[Path], None]) -> Tree:
+    """Return the tree of a world, made once a process."""
+    with folder() as place, small():
+        world(place / "home")
+        return tree(place / "home")
+
+
+def put(start: Tree, home: Path) -> None:
+    """Let a home, which is not there, be as it was."""
+    os.mkdir(home, 0o700)
+    for name, data in start.items():
+        path = f"{home}/{name}"
+        if data is None:
+            os.mkdir(path, 0o700)
+            continue
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        if data:
+            os.write(descriptor, data)
+        os.close(descriptor)
+
+
+class Place:
+    """A folder in memory, if there is one, with a fresh home for each trial."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._last = 0
+
+    @contextmanager
+    def home(self, start: Tree) -> Iterator[Path]:
+        """A home as `start` says, gone afterwards."""
+        self._last += 1
+        home = self._path / str(self._last)
+        put(start, home)
+        try:
+            yield home
+        finally:
+            shutil.rmtree(home)
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder in memory when there is such a file system, else an ordinary one."""
+    memory = Path("/dev/shm")
+    usable = memory.is_dir() and os.access(memory, os.W_OK | os.X_OK)
+    path = Path(tempfile.mkdtemp(prefix="pro0-", dir=memory if usable else None))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def picture(found: Tree) -> Picture:
+    """Return what a tree shows of its teams: their documents, without ids and revisions."""
+    return {name: _VOLATILE.sub(b"", data) for name, data in documents(found).items()}
+
+
+def documents(found: Tree) -> dict[str, bytes]:
+    """Return the documents of the teams that are there; a team is there when it has a config."""
+    shown = {}
+    for name, data in found.items():
+        parts = name.split("/")
+        there = len(parts) > 2 and f"teams/{parts[1]}/config.json" in found and not parts[1].startswith(".")
+        if there and data is not None and name.endswith(".json") and not parts[-1].startswith("."):
+            shown[name] = data
+    return shown
+
+
+def revision(data: bytes) -> int:
+    """Return the revision of a document, 0 when it has none."""
+    match = _REVISION.search(data)
+    return int(match[1]) if match else 0
+
+
+def read_everything(home: Path) -> None:
+    """Read all that is there as people do; raises what a reader would."""
+    store = Store(home)
+    for name in store.names():
+        team = store.team(name)
+        if not team.exists():
+            continue
+        context = human(team)
+        status(context), progress(context), tasks.ready(context), messages.history(context)
+        team.config.read(), team.environment.read()
+        for task in tasks.list_tasks(context):
+            tasks.remarks(context, task.id)
+        for seat in ("lead", "human", *(seat.agent_id for seat in team.wanted.read().seats)):
+            box = team.mailbox(seat)
+            seqs = [message.seq for message in box.since(box.head.read(), 0)]
+            assert seqs == list(range(1, box.head.read().next_seq)), f"{seat} has a gap: {seqs}"
+
+
+def litter(home: Path) -> list[str]:
+    """Return what no operation should leave: temporary files, teams half made or half removed, leftovers of those."""
+    halves = [path for path in home.glob("*/*") if path.name.startswith((TRASH, NEW))]
+    lost = [path for top in ("tasks", "mailboxes") for path in (home / top).glob("*") if not _has_team(home, path.name)]
+    return [str(path.relative_to(home)) for path in (*temporary_files(home), *halves, *lost)]
+
+
+def _has_team(home: Path, name: str) -> bool:
+    return (home / "teams" / name).is_dir()
+
+
+def recover(world: World) -> None:
+    """Do what the next start, and the next turn of a lead, do anyway."""
+    world.store.sweep()
+    if world.team.exists():
+        tasks.settle_debts(world.lead())
+
+
+def readable(data: bytes) -> bool:
+    """Return whether a document is whole."""
+    try:
+        return bool(msgspec.json.decode(data))
+    except msgspec.DecodeError:
+        return False
