@@ -7,7 +7,7 @@ import msgspec
 
 from pro0.model.message import Mailbox, Segment
 from pro0.model.runtime import Launch, Report, Runtime
-from pro0.model.task import Comments, TaskList
+from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, TeamConfig, Wanted
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
@@ -21,6 +21,8 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "launch": (Launch, "teams/{team}/sessions/{incarnation}.start.json"),
     "tasks": (TaskList, "tasks/{team}/tasks.json"),
     "comments": (Comments, "tasks/{team}/{task-id}/comments.json"),
+    "history": (HistorySegment, "tasks/{team}/{task-id}/history/{number}.json"),
+    "archive": (TaskSegment, "tasks/{team}/archive/{number}.json"),
     "messages": (Mailbox, "mailboxes/{team}/{agent-id}/messages.json"),
     "segment": (Segment, "mailboxes/{team}/{agent-id}/archive/{number}.json"),
 }

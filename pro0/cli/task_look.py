@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import click
+from msgspec.structs import replace
 
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, visible, write, write_json
@@ -18,13 +19,24 @@ from pro0.rules.board import Board, why_not_ready
 @click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
 @click.option("--assignee", metavar="MEMBER", help="Only tasks of this member.")
 @click.option("--label", help="Only tasks with this label.")
+@click.option("--archived", is_flag=True, help="Only tasks of the archive.")
+@click.option("--all", "everything", is_flag=True, help="Those of the archive too.")
 @team_option
 @json_option
 @name_option
 def list_tasks(
-    status: str | None, assignee: str | None, label: str | None, team: str | None, as_json: bool, output: str | None
+    status: str | None,
+    assignee: str | None,
+    label: str | None,
+    archived: bool,
+    everything: bool,
+    team: str | None,
+    as_json: bool,
+    output: str | None,
 ) -> None:
     """List tasks: pending ones by priority, then the others, the latest change first.
+
+    Of more than 1,000 tasks that are over, the older ones are in the archive.
 
     --json prints a list of tasks with the names of tasks.json.
 
@@ -38,7 +50,7 @@ def list_tasks(
     who = _address(context, assignee) if assignee is not None else None
     found = [
         task
-        for task in tasks.list_tasks(context)
+        for task in tasks.list_tasks(context, live=everything or not archived, archived=everything or archived)
         if status in (None, task.status) and who in (None, task.assignee) and (label is None or label in task.labels)
     ]
     _print(context, found, "no tasks", as_json=as_json, output=output)
@@ -100,13 +112,12 @@ def show(id: str, team: str | None, as_json: bool) -> None:
       pro0 task show task-3 --json | jq .result
     """
     context = here(team)
+    task = tasks.show(context, id)
     board = tasks.board(context)
-    task = board.get(task_id(id))
-    if task is None:
-        raise NotFound(f"there is no {task_id(id)}", hint="list them: pro0 task list")
     remarks = tasks.remarks(context, task.id)
     if as_json:
-        write_json({**_mapping(task), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
+        whole = replace(task, history=tuple(tasks.history(context, task.id)), earlier=0)
+        write_json({**_mapping(whole), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
         return
     pairs(_fields(board, task))
     if remarks:

@@ -51,13 +51,17 @@ class HandOver(Stored, frozen=True):
 
 
 class Mailbox(Document, frozen=True):
-    """messages.json: the newest messages; `sealed` segments hold the older ones, `acked` is the truth about `read`."""
+    """messages.json: the newest messages; `sealed` segments hold the older ones, `acked` is the truth about `read`.
+
+    `delivered` names the notices that came lately, and those still owed: their messages may be sealed by now.
+    """
 
     agent_id: str = ""
     next_seq: Count = 1
     acked: Count = 0
     sealed: Count = 0
     handed: HandOver | None = None
+    delivered: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
 
 

@@ -89,7 +89,10 @@ class Entry(Stored, frozen=True):
 
 
 class Task(Stored, frozen=True):
-    """A unit of work; ready, blocked and depth are derived, never stored."""
+    """A unit of work; ready, blocked and depth are derived, never stored.
+
+    `history` holds the newest entries, `earlier` says how many older ones are in the task's folder.
+    """
 
     id: TaskId
     title: str = ""
@@ -127,6 +130,7 @@ class Task(Stored, frozen=True):
     completed_at: Moment | None = None
     closed_reason: str = ""
     history: tuple[Entry, ...] = ()
+    earlier: Count = 0
 
     @property
     def waits(self) -> Wait | None:
@@ -134,12 +138,39 @@ class Task(Stored, frozen=True):
         return self.awaiting if self.status not in SETTLED else None
 
 
+class Archived(Stored, frozen=True):
+    """How many tasks of each settled status are in the archive."""
+
+    completed: Count = 0
+    failed: Count = 0
+    cancelled: Count = 0
+
+
 class TaskList(Document, frozen=True):
-    """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`)."""
+    """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`).
+
+    Older settled tasks are in `sealed` segments, the newest copy counts; of those in `recalled` none does, since they
+    were taken out again: they are in `tasks`, or deleted.
+    """
 
     next_id: Annotated[int, msgspec.Meta(ge=1, le=999_999_999)] = 1
     tasks: tuple[Task, ...] = ()
     outbox: tuple[Notice, ...] = ()
+    sealed: Count = 0
+    archived: Archived = Archived()
+    recalled: tuple[TaskId, ...] = ()
+
+
+class TaskSegment(Document, frozen=True):
+    """A part of the archive of settled tasks; never changed after tasks.json counts it."""
+
+    tasks: tuple[Task, ...] = ()
+
+
+class HistorySegment(Document, frozen=True):
+    """Older entries of one task's history; tasks.json says how many of them count (`earlier`)."""
+
+    entries: tuple[Entry, ...] = ()
 
 
 class Comment(Stored, frozen=True):

@@ -9,11 +9,13 @@ from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Phase, Runtime, State
-from pro0.model.task import SETTLED, Kind, Status, Task
+from pro0.model.task import SETTLED, Archived, Kind, Status, Task
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
+
+LIST_FAILED = "pro0 task list --archived --status failed"
 
 
 class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
@@ -84,7 +86,8 @@ def status(context: Context) -> TeamStatus:
     """Return all of one team at one look."""
     team = context.team.require()
     config, known = team.config.read(), roster(team)
-    board = Board(team.tasks.read().tasks)
+    listed = team.tasks.read()
+    board = Board(listed.tasks)
     members = tuple(_member(context, known, seat) for seat in known.wanted.seats)
     return TeamStatus(
         name=config.name,
@@ -95,21 +98,26 @@ def status(context: Context) -> TeamStatus:
         paused=known.wanted.paused,
         lead=lead_status(known.runtime),
         members=members,
-        tasks=counts(board),
-        attention=tuple(_attention(context, members, board)),
+        tasks=counts(board, listed.archived),
+        attention=tuple(_attention(context, members, board, listed.archived)),
     )
 
 
 @operation("team.progress", ANYONE, changes=False)
 def progress(context: Context) -> Progress:
     """Return whether anything runs or could be taken by a living member (rulings 3.19)."""
-    known, board = roster(context.team), Board(context.team.tasks.read().tasks)
+    known, listed = roster(context.team), context.team.tasks.read()
+    board, archived = Board(listed.tasks), listed.archived
     open_tasks = [task for task in board if task.status not in SETTLED]
     moving = any(task.claim for task in open_tasks) or (not known.wanted.paused and _somebody_can(known, board))
     failed = [task for task in board if task.status is Status.FAILED]
     stuck = [task for task in open_tasks if hopeless(board, task)]
-    outcome = Outcome.SOMETHING_FAILED if failed or stuck else Outcome.WAITS if open_tasks else Outcome.ALL_DONE
-    return Progress(moving, outcome, counts(board), tuple(_left(board, [*failed, *open_tasks])))
+    lost = failed or stuck or archived.failed
+    outcome = Outcome.SOMETHING_FAILED if lost else Outcome.WAITS if open_tasks else Outcome.ALL_DONE
+    left = _left(board, [*failed, *open_tasks])
+    if archived.failed:
+        left.append(f"{_failed_before(archived)}: {LIST_FAILED}")
+    return Progress(moving, outcome, counts(board, archived), tuple(left))
 
 
 def lead_status(runtime: Runtime) -> LeadStatus:
@@ -119,9 +127,9 @@ def lead_status(runtime: Runtime) -> LeadStatus:
     return LeadStatus(pid=lead.pid if lead and alive else None, state="running" if alive else "gone")
 
 
-def counts(board: Board) -> dict[str, int]:
-    """Return how many tasks have each status, and how many of them are ready."""
-    found = {str(status): 0 for status in Status}
+def counts(board: Board, archived: Archived) -> dict[str, int]:
+    """Return how many tasks have each status, those of the archive too, and how many of them are ready."""
+    found = {str(status): int(getattr(archived, status, 0)) for status in Status}
     for task in board:
         found[task.status] += 1
     return found | {"ready": sum(why_not_ready(board, task) is None for task in board)}
@@ -147,7 +155,9 @@ def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
     )
 
 
-def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board) -> list[Attention]:
+def _attention(
+    context: Context, members: tuple[MemberStatus, ...], board: Board, archived: Archived
+) -> list[Attention]:
     needs = [
         Attention(f"{m.agent_id} has crashed{f' ({m.note})' if m.note else ''}", f"pro0 member restart {m.agent_id}")
         for m in members
@@ -163,6 +173,8 @@ def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board
         for task in board
         if task.status is Status.FAILED
     ]
+    if archived.failed:
+        needs.append(Attention(_failed_before(archived), LIST_FAILED))
     needs += [
         Attention(f"{task.id} waits for you ({task.waits.reason})", f"pro0 task show {task.id}")
         for task in board
@@ -172,6 +184,10 @@ def _attention(context: Context, members: tuple[MemberStatus, ...], board: Board
     if unread:
         needs.append(Attention(f"{unread} unread message{'' if unread == 1 else 's'}", "pro0 inbox"))
     return needs
+
+
+def _failed_before(archived: Archived) -> str:
+    return f"{archived.failed} archived task{' has' if archived.failed == 1 else 's have'} failed"
 
 
 def _unread_of_the_human(context: Context) -> int:

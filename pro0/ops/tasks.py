@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.ids import task_id
-from pro0.model.task import Changes, Comment, Draft, Task, TaskList
+from pro0.model.task import Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.messages import deliver
 from pro0.ops.seats import roster
-from pro0.rules import changes, text
+from pro0.rules import archive, changes, text
 from pro0.rules.board import Board, claimable, list_order, next_order, why_not_ready
 from pro0.rules.lifecycle import Act, Request
 from pro0.store.files import add_folder
@@ -38,7 +38,8 @@ def create(context: Context, drafts: Iterable[Draft]) -> list[Task]:
     """Add tasks, all or none; their dependencies may name each other by key."""
     drafts = [_known_assignee(context, draft) for draft in drafts]
     with context.team.require().tasks.change("create tasks") as change:
-        change.value, made = changes.create(change.value, drafts, context.caller, context.now(), context.new_id)
+        listed = _recalled(context, change.value, changes.named(drafts))
+        change.value, made = changes.create(listed, drafts, context.caller, context.now(), context.new_id)
         owes = bool(change.value.outbox)
     for task in made:
         _log(context, "create", task)
@@ -91,7 +92,12 @@ def fail(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.reopen", PEOPLE_AND_AGENTS)
 def reopen(context: Context, id: str, reason: str = "") -> Task:
     """Make a settled task pending again; a human's act."""
-    return _act(context, id, Act.REOPEN, reason)
+    request = _request(context, Act.REOPEN, text.checked(reason, "text"))
+
+    def edit(tasks: TaskList) -> tuple[TaskList, Task]:
+        return changes.reopen(_recalled(context, tasks, {task_id(id)}, named=True), task_id(id), request)
+
+    return _edit(context, Act.REOPEN, id, edit)
 
 
 @operation("task.assign", PEOPLE_AND_AGENTS)
@@ -100,21 +106,25 @@ def assign(context: Context, id: str, to: str | None) -> Task:
     agent = roster(context.team).address(to) if to is not None else None
     request = replace(_request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
     notice = context.new_id()
-    return _edit(context, Act.ASSIGN, lambda tasks: changes.assign(tasks, task_id(id), request, notice))
+    return _edit(context, Act.ASSIGN, id, lambda tasks: changes.assign(tasks, task_id(id), request, notice))
 
 
 @operation("task.cancel", PEOPLE_AND_AGENTS)
 def cancel(context: Context, id: str, reason: str = "") -> Task:
     """Cancel a task and its open subtasks; whoever works on one is told."""
     request = _request(context, Act.CANCEL, reason)
-    return _edit(context, Act.CANCEL, lambda tasks: changes.cancel(tasks, task_id(id), request, context.new_id))
+    return _edit(context, Act.CANCEL, id, lambda tasks: changes.cancel(tasks, task_id(id), request, context.new_id))
 
 
 @operation("task.update", IN_CHARGE)
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
-    now = context.now()
-    return _edit(context, "update", lambda tasks: changes.update(tasks, task_id(id), fields, context.caller, now))
+    now, added = context.now(), {task_id(name) for name in fields.add_dependencies}
+
+    def edit(tasks: TaskList) -> tuple[TaskList, Task]:
+        return changes.update(_recalled(context, tasks, added), task_id(id), fields, context.caller, now)
+
+    return _edit(context, "update", id, edit)
 
 
 @operation("task.delete", IN_CHARGE)
@@ -125,7 +135,7 @@ def delete(context: Context, id: str, *, force: bool = False) -> Task:
         gone = changes.find(tasks, task_id(id))
         return changes.delete(tasks, gone.id, context.caller, force=force, now=context.now()), gone
 
-    return _edit(context, "delete", edit)
+    return _edit(context, "delete", id, edit)
 
 
 @operation("task.free", LEAD_ONLY)
@@ -164,25 +174,34 @@ def comment(context: Context, id: str, content: str) -> Comment:
 @operation("task.remarks", ANYONE, changes=False)
 def remarks(context: Context, id: str) -> list[Remark]:
     """Return what was said about a task, comments and the texts of acts, in order."""
-    task = show(context, id)
-    acts = [Remark(entry.at, entry.actor, entry.text, entry.act) for entry in task.history if entry.text]
+    acts = [Remark(entry.at, entry.actor, entry.text, entry.act) for entry in history(context, id) if entry.text]
     try:
-        said = context.team.comments(task.id).read().comments
+        said = context.team.comments(task_id(id)).read().comments
     except NotFound:
         said = ()
     return sorted([*acts, *(Remark(c.at, c.author, c.text) for c in said)], key=lambda remark: remark.at)
 
 
+@operation("task.history", ANYONE, changes=False)
+def history(context: Context, id: str) -> list[Entry]:
+    """Return all that was ever done to a task, oldest first, also what is no longer in tasks.json."""
+    task = show(context, id)
+    return [*context.team.tasks.earlier(task), *task.history]
+
+
 @operation("task.show", ANYONE, changes=False)
 def show(context: Context, id: str) -> Task:
-    """Return one task; raises NotFound."""
-    return changes.find(context.team.require().tasks.read(), task_id(id))
+    """Return one task, also from the archive; raises NotFound."""
+    listed = context.team.require().tasks.read()
+    return changes.find(_recalled(context, listed, {task_id(id)}), task_id(id))
 
 
 @operation("task.list", ANYONE, changes=False)
-def list_tasks(context: Context) -> list[Task]:
-    """Return all tasks in the order of `list`."""
-    return sorted(board(context), key=list_order)
+def list_tasks(context: Context, *, live: bool = True, archived: bool = False) -> list[Task]:
+    """Return tasks in the order of `list`: those of tasks.json, those of the archive, or both."""
+    listed = context.team.require().tasks.read()
+    old = context.team.tasks.archived(listed) if archived else ()
+    return sorted((*(listed.tasks if live else ()), *old), key=list_order)
 
 
 @operation("task.ready", ANYONE, changes=False)
@@ -219,17 +238,29 @@ def settle_debts(context: Context) -> None:
 
 def _act(context: Context, id: str, act: Act, said: str = "") -> Task:
     request = _request(context, act, text.checked(said, "text"))
-    return _edit(context, act, lambda tasks: changes.act(tasks, task_id(id), request))
+    return _edit(context, act, id, lambda tasks: changes.act(tasks, task_id(id), request))
 
 
-def _edit(context: Context, what: str, edit: Edit) -> Task:
+def _edit(context: Context, what: str, id: str, edit: Edit) -> Task:
     with context.team.require().tasks.change(f"{what} a task") as change:
-        change.value, task = edit(change.value)
+        listed = _recalled(context, change.value, {task_id(id)})
+        changed, task = edit(listed)
+        if changed is not listed:
+            change.value = changed
         owes = bool(change.value.outbox)
     _log(context, what, task)
     if owes:
         settle_debts(context)
     return task
+
+
+def _recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:
+    """Return the list with these tasks from the archive and, with `named`, with what they name."""
+    asked: set[str] = set()
+    while wanted := archive.absent(listed, ids, named=named) - asked:
+        asked |= wanted
+        listed = archive.recall(listed, context.team.tasks.look_up(listed, wanted))
+    return listed
 
 
 def _request(context: Context, act: Act, said: str = "") -> Request:

@@ -95,6 +95,21 @@ def create(
     return _owe(changed, caller, notices), new
 
 
+def named(drafts: Iterable[Draft]) -> set[str]:
+    """Return the tasks that are there already and that these drafts name; raises BadInput for what is no id."""
+    drafts = list(drafts)
+    keys = {draft.key for draft in drafts}
+    names = [name for draft in drafts for name in (draft.parent, *draft.blocked_by)]
+    return {task_id(name) for name in names if name and name not in keys}
+
+
+def reopen(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
+    """Make a settled task pending again; what it waits for may have come to wait for it, which is refused."""
+    changed, task = act(tasks, id, request)
+    _acyclic(changed)
+    return changed, task
+
+
 def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: datetime) -> tuple[TaskList, Task]:
     """Change fields of a task that is not settled; raises Refused, NotFound or BadInput and changes nothing."""
     before = find(tasks, id)

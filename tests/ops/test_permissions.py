@@ -54,6 +54,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
     "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
     "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),
+    "task.history": (ANYONE, lambda c: tasks.history(c, "1")),
     "task.show": (ANYONE, lambda c: tasks.show(c, "1")),
     "task.list": (ANYONE, lambda c: tasks.list_tasks(c)),
     "task.ready": (ANYONE, lambda c: tasks.ready(c)),

@@ -1,0 +1,90 @@
+"""tasks.json with what lies beside it: older history and the archive; written first, then the list that counts them."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0.model import ids
+from pro0.model.stored import SCHEMA_VERSION
+from pro0.model.task import Entry, HistorySegment, Task, TaskList, TaskSegment
+from pro0.rules import archive
+from pro0.rules.archive import HISTORY_COUNT
+from pro0.store import atomic
+from pro0.store.files import File, encode
+from pro0.store.lock import tidy
+from pro0.store.paths import ARCHIVE, HISTORY, TASKS, segment
+
+
+class TaskFile(File[TaskList]):
+    """The task list of one team; whatever is saved is kept small."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, TASKS, TaskList)
+
+    def archived(self, tasks: TaskList) -> Iterator[Task]:
+        """Yield every task of the archive once, the one that moved last first."""
+        seen = {task.id for task in tasks.tasks}.union(tasks.recalled)
+        for number in range(tasks.sealed, 0, -1):
+            for task in reversed(self._segment(number)):
+                if task.id not in seen:
+                    seen.add(task.id)
+                    yield task
+
+    def look_up(self, tasks: TaskList, wanted: Collection[str]) -> list[Task]:
+        """Return those of these tasks that are in the archive."""
+        found: list[Task] = []
+        for task in self.archived(tasks) if wanted else ():
+            if task.id in wanted:
+                found.append(task)
+                if len(found) == len(wanted):
+                    break
+        return found
+
+    def earlier(self, task: Task) -> list[Entry]:
+        """Return the entries of a task's history that are no longer in the list, oldest first."""
+        pages = range(0, task.earlier, HISTORY_COUNT)
+        return [
+            entry for start in pages for entry in self._page(task.id, start, min(task.earlier - start, HISTORY_COUNT))
+        ]
+
+    def _save(self, folder: int, value: TaskList) -> None:
+        if value.schema_version <= SCHEMA_VERSION:
+            value = self._kept_small(folder, value)
+        super()._save(folder, value)
+
+    def _kept_small(self, folder: int, value: TaskList) -> TaskList:
+        if any(len(task.history) > HISTORY_COUNT for task in value.tasks):
+            value = replace(value, tasks=tuple(self._spilled(folder, task) for task in value.tasks))
+        left, parts = archive.overflow(value)
+        if parts:
+            with atomic.subfolder(folder, ARCHIVE) as beside:
+                tidy(beside)
+                for number, tasks in enumerate(parts, value.sealed + 1):
+                    atomic.replace(beside, segment(number), encode(TaskSegment(revision=1, tasks=tasks)))
+        return left
+
+    def _spilled(self, folder: int, task: Task) -> Task:
+        """Write a history's oldest entries; a segment that is not full is written anew, with what counts of it."""
+        kept, old = archive.spill(task)
+        if not old:
+            return task
+        start = task.earlier - task.earlier % HISTORY_COUNT
+        begun = self._page(task.id, start, task.earlier - start) if task.earlier > start else ()
+        entries = (*begun, *old)
+        with atomic.subfolder(folder, ids.task_id(task.id)) as own, atomic.subfolder(own, HISTORY) as beside:
+            if not task.earlier:
+                os.fsync(own)
+            tidy(beside)
+            for first in range(0, len(entries), HISTORY_COUNT):
+                page = HistorySegment(revision=1, entries=entries[first : first + HISTORY_COUNT])
+                atomic.replace(beside, segment((start + first) // HISTORY_COUNT + 1), encode(page))
+        return kept
+
+    def _page(self, task_id: str, start: int, count: int) -> Sequence[Entry]:
+        file = File(self.folder / ids.task_id(task_id) / HISTORY, segment(start // HISTORY_COUNT + 1), HistorySegment)
+        return file.read().entries[:count]
+
+    def _segment(self, number: int) -> tuple[Task, ...]:
+        return File(self.folder / ARCHIVE, segment(number), TaskSegment).read().tasks
