@@ -32,7 +32,15 @@ class folder:  # noqa: N801 - used as a function
         return self._descriptor
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
+        close(self._descriptor)
+
+
+def close(descriptor: int) -> None:
+    """Close what nothing was written to that could be lost: an error would make a change that was made look undone."""
+    try:
+        os.close(descriptor)
+    except OSError:
+        pass
 
 
 def subfolder(parent: int, name: str) -> folder:

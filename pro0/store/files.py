@@ -198,6 +198,14 @@ def _newer(path: Path, version: int) -> StoreError:
     )
 
 
+def there(path: Path) -> bool:
+    """Return whether something is at a path; raises StoreError when that cannot be known, which is never a no."""
+    with _raised(path), suppress(FileNotFoundError, NotADirectoryError):
+        path.stat()
+        return True
+    return False
+
+
 def make_folder(path: Path) -> None:
     """Make a folder of one's own, and those above it, with mode 0700; one that is there already is kept."""
     missing = []

@@ -41,7 +41,7 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
                             os.ftruncate(descriptor, 0)
                     return
             finally:
-                os.close(descriptor)
+                atomic.close(descriptor)
 
 
 def open_lock(folder: int, name: str) -> int:

@@ -8,7 +8,7 @@ from pro0.errors import NotFound, StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
 from pro0.store import atomic
-from pro0.store.files import File, add_folder, encode
+from pro0.store.files import File, add_folder, encode, there
 from pro0.store.lock import tidy
 from pro0.store.paths import ARCHIVE, MESSAGES, segment
 
@@ -23,7 +23,7 @@ class Box:
 
     def exists(self) -> bool:
         """Return whether the mailbox was made."""
-        return self.head.path.exists()
+        return there(self.head.path)
 
     def make(self) -> None:
         """Make an empty mailbox; one that is there is kept."""

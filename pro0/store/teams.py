@@ -16,7 +16,7 @@ from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.store import atomic
-from pro0.store.files import File, make_folder, translate
+from pro0.store.files import File, make_folder, there, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, RUNTIME, TRASH, WANTED, TeamPaths
@@ -37,7 +37,7 @@ class TeamStore:
 
     def exists(self) -> bool:
         """Return whether the team is there."""
-        return self.config.path.exists()
+        return there(self.config.path)
 
     def require(self) -> "TeamStore":
         """Return this store, or raise NotFound when there is no such team."""
@@ -87,9 +87,10 @@ class Store:
 
     def names(self) -> list[str]:
         """Return the names of all teams."""
-        with suppress(FileNotFoundError):
-            return sorted(e.name for e in (self.home / "teams").iterdir() if ids.NAME.fullmatch(e.name))
-        return []
+        try:
+            return [entry.name for entry in _entries(self.home / "teams") if ids.NAME.fullmatch(entry.name)]
+        except OSError as error:
+            translate(error, self.home / "teams")
 
     def create(self, config: TeamConfig, wanted: Wanted, environment: Environment | None = None) -> TeamStore:
         """Make a team; it is there whole or not at all, and one of that name that is there is never touched."""
@@ -113,7 +114,7 @@ class Store:
     def discard(self, name: str, uid: str) -> None:
         """Throw a team away: one rename commits it, the rest follows and may be finished later by `sweep`."""
         team = self.team(name).paths.team
-        if not team.parent.is_dir():
+        if not there(team.parent):
             return
         with self._changing(f"remove team {name}"):
             with suppress(FileNotFoundError):
@@ -123,7 +124,7 @@ class Store:
 
     def sweep(self) -> list[str]:
         """Finish every removal that was begun, and drop every team that was only half made; returns their names."""
-        if not (self.home / "teams").is_dir():
+        if not there(self.home / "teams"):
             return []
         with self._changing("finish removals"):
             return self._sweep()
@@ -133,7 +134,7 @@ class Store:
         begun = [entry for entry in _entries(teams) if entry.name.startswith((TRASH, NEW))]
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
         for name in names:
-            if not (teams / name).exists():
+            if not there(teams / name):
                 _put_away(self.home / "tasks" / name)
                 _put_away(self.home / "mailboxes" / name)
         for entry in begun:
@@ -144,7 +145,7 @@ class Store:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
         for left in (paths.tasks, paths.mailboxes):
-            if left.exists():
+            if there(left):
                 raise StoreError(f"{left} is there, but no team {team.name}", hint="move it away; it may hold work")
         for folder in (new, new / paths.sessions.name, new / paths.logs.name, paths.tasks, paths.mailboxes):
             make_folder(folder)
@@ -161,8 +162,8 @@ class Store:
     @contextmanager
     def _changing(self, why: str) -> Iterator[None]:
         make_folder(self.home / "teams")
-        check_owner(self.home)
         try:
+            check_owner(self.home)
             with locked(self.home, why):
                 yield
         except OSError as error:
@@ -179,7 +180,9 @@ def check_owner(home: Path) -> None:
 
 
 def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(folder.iterdir())
+    return []
 
 
 def _put_away(path: Path) -> None:
