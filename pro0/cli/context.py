@@ -55,12 +55,14 @@ def caller() -> tuple[Caller, str | None]:
 
 def team_name(team: str | None) -> str:
     """Return the name of the team that is meant, whether it is there or not."""
+    store().check()
     asking, own = caller()
     return _named(team, asking, own)
 
 
 def here(team: str | None) -> Context:
     """Return the context of a command: the team that is meant, which is there, and who asks."""
+    store().check()
     asking, own = caller()
     context = Context(store().team(_named(team, asking, own)).require(), asking)
     if root := click.get_current_context(silent=True):

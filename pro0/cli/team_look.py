@@ -33,6 +33,7 @@ def list_teams(as_json: bool, output: str | None) -> None:
       pro0 team list
       pro0 team list -o name
     """
+    store().check()
     asking, own = caller()
     names = store().names() if asking.who is Who.HUMAN else [own] if own else []
     if output == "name":

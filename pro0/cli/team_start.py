@@ -53,6 +53,7 @@ def start(
       pro0 team start beta --detach --mode headless -m "Test Runner=shell" --task "look around"
     """
     ids.team_name(name)
+    store().check()
     folder = project.root(Path.cwd().resolve())
     settings = _settings(folder, mode)
     drafts = _members(specs, settings.max_teammates)

@@ -10,6 +10,7 @@ ALL = "all"
 RESERVED = frozenset({LEAD, HUMAN, ALL})
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+_INCARNATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 _TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})")
 
 
@@ -31,6 +32,13 @@ def agent_id_from(display: str) -> str:
     if not display.isprintable() or not display.isascii():
         raise BadInput(f"{display!r} cannot be a member name", hint="use letters a-z, digits, '-' and spaces")
     return agent_id(re.sub(r"[ _]+", "-", display.strip()).lower())
+
+
+def incarnation(text: str) -> str:
+    """Return the name of a session, or raise BadInput."""
+    if not _INCARNATION.fullmatch(text):
+        raise BadInput(f"{text!r} cannot be an incarnation")
+    return text
 
 
 def task_id(text: str) -> str:

@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
+from pro0.errors import BadInput
 from pro0.model import ids
+from pro0.rules.text import visible
 
 HOME_VARIABLE = "PRO0_HOME"
 
@@ -33,9 +35,13 @@ DOCUMENT = ".json"
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:
-    """Return the root of the store: PRO0_HOME, else ~/.pro0."""
+    """Return the root of the store: PRO0_HOME, else ~/.pro0; raises BadInput for a path that no file can hold."""
     chosen = environment.get(HOME_VARIABLE)
-    return Path(chosen).absolute() if chosen else Path.home() / ".pro0"
+    path = (Path(chosen) if chosen else Path.home() / ".pro0").absolute()
+    text = str(path)
+    if visible(text) != text or "\n" in text or "\t" in text:
+        raise BadInput(f"{text!r} cannot be the home of pro0", hint="choose a path without control characters")
+    return path
 
 
 class TeamPaths:
@@ -64,11 +70,11 @@ class TeamPaths:
 
     def report(self, incarnation: str) -> str:
         """Return the file name of a guard's report, in `sessions`."""
-        return f"{incarnation}.json"
+        return f"{ids.incarnation(incarnation)}{DOCUMENT}"
 
     def launch(self, incarnation: str) -> str:
         """Return the file name of what a guard is to start, in `sessions`."""
-        return f"{incarnation}{LAUNCH}"
+        return f"{ids.incarnation(incarnation)}{LAUNCH}"
 
     def log(self, agent_id: str) -> Path:
         """Return the log of a session without a terminal."""

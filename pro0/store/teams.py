@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -92,6 +93,19 @@ class Store:
         except OSError as error:
             translate(error, self.home / "teams")
 
+    def check(self) -> None:
+        """Raise EnvironmentMissing for a home that is not a folder of one's own, or has a link in place of one."""
+        for name in ("", "teams", "tasks", "mailboxes"):
+            place = self.home / name
+            with suppress(FileNotFoundError):
+                status = place.lstat()
+                if not stat.S_ISDIR(status.st_mode):
+                    what = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
+                    raise EnvironmentMissing(f"{place} is {what}", code="unsafe_path", hint="move it away")
+                if status.st_uid != os.geteuid():
+                    hint = "choose another PRO0_HOME"
+                    raise EnvironmentMissing(f"{place} belongs to another user", code="unsafe_path", hint=hint)
+
     def create(self, config: TeamConfig, wanted: Wanted, environment: Environment | None = None) -> TeamStore:
         """Make a team; it is there whole or not at all, and one of that name that is there is never touched."""
         team = self.team(config.name)
@@ -116,6 +130,7 @@ class Store:
         team = self.team(name).paths.team
         if not there(team.parent):
             return
+        ids.incarnation(uid)
         with self._changing(f"remove team {name}"):
             with suppress(FileNotFoundError):
                 team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
@@ -161,6 +176,7 @@ class Store:
 
     @contextmanager
     def _changing(self, why: str) -> Iterator[None]:
+        self.check()
         make_folder(self.home / "teams")
         try:
             check_owner(self.home)
