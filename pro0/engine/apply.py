@@ -1,5 +1,6 @@
 """Apply: do what was decided. Notices first (doing them again is harmless), then the record, then the sessions."""
 
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from pro0.model.runtime import (
 from pro0.ops import members, messages, tasks
 from pro0.ops.context import INCARNATION, lead_context
 from pro0.rules import prompts
+from pro0.store import atomic
 from pro0.store.teams import TeamStore
 
 
@@ -71,9 +73,10 @@ class Applier:
     def dismantle(self) -> None:
         """Remove what was made for running the team: its server, its reports (rulings 3.14, cleanupOnExit)."""
         self._backend.dismantle(self._place)
-        with suppress(OSError):
-            for entry in self._team.paths.sessions.iterdir():
-                entry.unlink(missing_ok=True)
+        with suppress(OSError), atomic.folder(self._team.paths.sessions) as folder:
+            for name in os.listdir(folder):
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=folder)
 
     def _tell_all(self, decision: Decision) -> Runtime:
         """Do what changes files; a notice whose mailbox cannot be used keeps nobody waiting, and is owed still."""

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import time
+from contextlib import suppress
 
 from pro0 import __version__, processes, resources
 from pro0.engine.environment import lead_environment
@@ -10,6 +11,7 @@ from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.store import atomic
+from pro0.store.files import translate
 from pro0.store.lease import Lease
 from pro0.store.paths import LEAD_ERRORS
 from pro0.store.teams import TeamStore
@@ -65,9 +67,12 @@ def _other_version(team: TeamStore) -> str:
 
 def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
     project = team.config.read().project
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with atomic.folder(team.paths.logs) as folder:
-        errors = os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with atomic.folder(team.paths.logs) as folder:
+            errors = os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
+    except OSError as error:
+        translate(error, team.paths.lead_errors)
     try:
         return subprocess.Popen(
             resources.lead_argv(team.name),
@@ -83,5 +88,7 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
 
 
 def _last_words(team: TeamStore) -> str:
-    text = (team.paths.logs / LEAD_ERRORS).read_text(errors="replace").strip()
+    text = ""
+    with suppress(OSError), atomic.folder(team.paths.logs) as folder:
+        text = atomic.read(folder, LEAD_ERRORS, 1 << 20).decode(errors="replace").strip()
     return text.splitlines()[-1] if text else "it said nothing"

@@ -94,9 +94,12 @@ class Lead:
                 self._exits.add(guard)
             decision = decide(snapshot, new_id)
             over = self._applier.apply(snapshot, decision)
-        except (Pro0Error, OSError) as error:
-            if isinstance(error, NotFound) and not self._team.exists():
+        except NotFound as error:
+            if not self._team.exists():
                 raise
+            self._complain(error)
+            return None, False
+        except Exception as error:  # noqa: BLE001 - whatever a file holds, a team without its lead is worse
             self._complain(error)
             return None, False
         self._trouble = ""
@@ -109,8 +112,8 @@ class Lead:
         except Pro0Error as error:
             self._complain(error)
 
-    def _complain(self, error: Pro0Error | OSError) -> None:
-        why = error.message if isinstance(error, Pro0Error) else str(error)
+    def _complain(self, error: Exception) -> None:
+        why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
         if why != self._trouble:
             self._trouble = why
             self._log.write("trouble", why=why)

@@ -47,7 +47,7 @@ def _be_the_middle(argv: list[str], cwd: str, env: dict[str, str], errors: str, 
         os.close(release)
         os.setsid()
         os.chdir(cwd if os.path.isdir(cwd) else "/")  # noqa: PTH112
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         streams = (
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, errors, flags, atomic.FILE_MODE),
@@ -63,5 +63,5 @@ def _be_the_middle(argv: list[str], cwd: str, env: dict[str, str], errors: str, 
 
 
 def _say(path: str, sentence: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, atomic.FILE_MODE)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, atomic.FILE_MODE)
     os.write(descriptor, sentence.encode(errors="replace"))

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Sequence
@@ -22,7 +23,6 @@ PATIENCE = 5.0
 _TAIL = 65536
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -61,10 +61,11 @@ class Headless:
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a session's log, which outlives it; raises Refused when the log is gone."""
         try:
-            descriptor = os.open(handle.log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = os.open(handle.log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise Refused(f"the log {handle.log} is gone: {error.strerror}", code="backend_stale") from None
         with open(descriptor, "rb") as log:
+            _only_a_file(descriptor, handle.log)
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
             text = log.read().decode(errors="replace")
         return "\n".join(plain(text).rstrip().split("\n")[-lines:])
@@ -89,14 +90,21 @@ class Headless:
 def plain(text: str) -> str:
     """Return what a terminal's printer would show: no sequences, of an overwritten line the last state."""
     text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
-    return _CONTROL.sub("", _OVERWRITTEN.sub("", text))
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return _CONTROL.sub("", "\n".join(lines))
+
+
+def _only_a_file(descriptor: int, log: Path | str) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise EnvironmentMissing(f"{log} is not a regular file", code="unsafe_path", hint="move it away")
 
 
 def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
     Path(opening.log).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     log = os.open(opening.log, flags, 0o600)
     try:
+        _only_a_file(log, opening.log)
         return subprocess.Popen(
             opening.argv,
             stdin=subprocess.DEVNULL,
