@@ -9,7 +9,7 @@ from pro0.errors import BadInput, EnvironmentMissing
 from pro0.sessions.backend import Opening, Place
 
 _PASSED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "TMUX_TMPDIR"})
-_INCARNATION = re.compile(r"[A-Za-z0-9-]{1,64}")
+_INCARNATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 
 def surroundings() -> dict[str, str]:

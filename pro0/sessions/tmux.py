@@ -63,7 +63,7 @@ class Tmux:
         """Return the handle of the pane that has this owner tag and runs this guard."""
         socket = tmux_socket.team_socket(place)
         panes = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
-        return next((row.handle() for row in panes if (row.tag, row.pid) == (incarnation, guard.pid)), None)
+        return next((row.handle() for row in panes if row.tag and (row.tag, row.pid) == (incarnation, guard.pid)), None)
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a pane, also those that scrolled away; raises Refused when it is not ours."""
@@ -106,7 +106,7 @@ class Tmux:
                 _server(socket).end()
             tmux_socket.remove(socket)
             return
-        mine = [row for row in rows(_look(socket)).values() if row.team == place.uid]
+        mine = [row for row in rows(_look(socket)).values() if row.team and row.team == place.uid]
         _kill(_server(socket), mine)
 
 

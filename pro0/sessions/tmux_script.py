@@ -140,12 +140,17 @@ def _row(text: str) -> Row | None:
         session=session,
         width=int(width),
         height=int(height),
-        tag=tag,
-        team=team,
-        window_team=window_team,
+        tag=_said(tag),
+        team=_said(team),
+        window_team=_said(window_team),
         session_name=name,
         socket=socket,
     )
+
+
+def _said(option: str) -> str:
+    """Return an option's value, "" for none: no tag is ever the same as another that is missing."""
+    return "" if option == "-" else option
 
 
 def _octal(match: re.Match[bytes]) -> bytes:

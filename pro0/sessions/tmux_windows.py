@@ -67,7 +67,7 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
 def _rooms(place: Place, rows: Iterable[Row]) -> dict[str, int]:
     rooms: dict[str, int] = {}
     for row in rows:
-        if row.window_team == place.uid:
+        if row.window_team and row.window_team == place.uid:
             rooms[row.window] = rooms.get(row.window, _room(row.width, row.height)) - 1
     return {window: room for window, room in rooms.items() if room > 0}
 
