@@ -29,7 +29,8 @@ MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
-_OUTSIDE_STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'[^']*')|(?<!:)//[^\n]*|/\*.*?\*/|\t""", re.DOTALL)
+_STRINGS = r"""("(?:\\.|[^"\\])*(?:"|\Z)|'[^']*(?:'|\Z))"""
+_OUTSIDE_STRINGS = re.compile(rf"{_STRINGS}|(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|\t", re.DOTALL)
 _BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
 """What PyYAML lets through, besides its own errors, for text like `!!int ""`."""
 

@@ -1,10 +1,15 @@
 """Which project a directory belongs to, read from git's own files: no git is started for it."""
 
+import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 from pro0.errors import BadInput, Pro0Error, StoreError
 from pro0.store.teams import Store
+
+LIMIT = 16 * 1024
+"""Bytes of the files in which git names a folder."""
 
 
 def root(folder: Path) -> Path:
@@ -18,12 +23,19 @@ def common(folder: Path) -> Path | None:
     if git.is_dir():
         return git
     try:
-        pointer = git.read_text(errors="replace").partition("gitdir:")[2].strip()
+        pointer = _text(git).partition("gitdir:")[2].strip()
         own = (git.parent / pointer).resolve()
-        shared = (own / "commondir").read_text(errors="replace").strip()
-        return (own / shared).resolve()
-    except OSError:
+        return (own / _text(own / "commondir").strip()).resolve()
+    except (OSError, ValueError, RuntimeError):  # no such file; a NUL, or a ring of links, in a path
         return None
+
+
+def _text(path: Path) -> str:
+    """Return the beginning of a small file; git's own name one folder. Raises OSError for what is no file."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return os.fsdecode(stream.read(LIMIT))
 
 
 def bound(store: Store, folder: Path) -> list[str]:

@@ -9,10 +9,13 @@ import msgspec
 
 from pro0.errors import BadInput, NotFound
 from pro0.model.task import Draft
+from pro0.rules.size import holds_more_than
 
 SIZE_LIMIT = 16 * 1024 * 1024
 """Bytes of a file of tasks."""
 DEPTH_LIMIT = 16
+VALUE_LIMIT = 250_000
+"""Values in one file: each takes far more memory than its bytes."""
 _REFERENCES = ("key", "parent")
 _LISTS = ("blockedBy", "labels")
 _SHAPE = "a list of tasks, or {tasks: [...]}"
@@ -32,14 +35,15 @@ def read(file: str) -> list[Draft]:
 def _data(file: str) -> bytes:
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(SIZE_LIMIT + 1) if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode()
+            data = sys.stdin.buffer.read(SIZE_LIMIT + 1)
         else:
             with Path(file).open("rb") as stream:
                 data = stream.read(SIZE_LIMIT + 1)
     except FileNotFoundError:
         raise NotFound(f"there is no file {file}") from None
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BadInput(f"{file} cannot be read: {why}") from None
     if len(data) > SIZE_LIMIT:
         raise BadInput(f"{file} is larger than {SIZE_LIMIT} bytes")
     return data
@@ -51,9 +55,11 @@ def _parsed(data: bytes, name: str) -> object:
     except UnicodeDecodeError as error:
         raise BadInput(f"{name} is not UTF-8 text: {error.reason}") from None
     if text.lstrip().startswith(("[", "{")):
+        if holds_more_than(VALUE_LIMIT, data):
+            raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
         try:
             return cast(object, msgspec.json.decode(text))
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, RecursionError, ValueError):
             pass  # YAML's own short forms begin so too
     return _yaml(text, name)
 
@@ -65,7 +71,9 @@ def _yaml(text: str, name: str) -> object:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         depth = 0
-        for event in yaml.parse(text, loader):
+        for count, event in enumerate(yaml.parse(text, loader)):
+            if count > VALUE_LIMIT:
+                raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > DEPTH_LIMIT:
                 raise BadInput(f"{name} uses aliases, or is nested too deep", hint="write the values out")

@@ -1,9 +1,12 @@
 """`pro0 team logs`."""
 
+import os
+import stat
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -12,9 +15,12 @@ import msgspec
 
 from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, json_text, line, local, write
+from pro0.store import atomic
 from pro0.store.paths import EVENTS, LEAD_LOG
 from pro0.store.teams import TeamStore
 
+LIMIT = 4 * 1024 * 1024
+"""Bytes that one look reads at most: of a longer file, its end."""
 LOOK = 0.25
 """Seconds between two looks of `-f`."""
 _SEEN = ("at", "actor", "event", "pid")
@@ -32,19 +38,26 @@ class Tail:
 
     def fresh(self) -> Iterator[Event]:
         """Yield what was added since the last look; a line that is not JSON is passed over."""
-        if self._path.is_symlink() or not self._path.is_file():
-            return
-        with self._path.open("rb") as stream:
-            size = stream.seek(0, 2)
-            stream.seek(self._offset if self._offset <= size else 0)
-            data = self._rest + stream.read()
-            self._offset = stream.tell()
+        data = self._rest + self._added()
         *lines, self._rest = data.split(b"\n")
         for text in lines:
             try:
                 yield msgspec.json.decode(text, type=Event)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
+
+    def _added(self) -> bytes:
+        with suppress(OSError), atomic.folder(self._path.parent) as folder:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with open(os.open(self._path.name, flags, dir_fd=folder), "rb") as stream:
+                status = os.fstat(stream.fileno())
+                if stat.S_ISREG(status.st_mode):
+                    begin = self._offset if self._offset <= status.st_size else 0
+                    stream.seek(max(begin, status.st_size - LIMIT))
+                    data = stream.read(LIMIT)
+                    self._offset = stream.tell()
+                    return data
+        return b""
 
 
 @click.command()

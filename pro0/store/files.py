@@ -12,9 +12,14 @@ import msgspec
 
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, StoreError
 from pro0.model.stored import SCHEMA_VERSION, Document
+from pro0.rules.size import holds_more_than
 from pro0.store import atomic
 from pro0.store.lock import locked
 from pro0.store.paths import LOCK
+
+SMALL = 4 * 1024 * 1024
+VALUE_LIMIT = 3_000_000
+"""Names, values and commas in a file that is not small: each takes far more memory than its bytes."""
 
 T = TypeVar("T", bound=Document)
 
@@ -97,6 +102,8 @@ class File(Generic[T]):
         return self._decoded(data)
 
     def _decoded(self, data: bytes) -> T:
+        if len(data) > SMALL and holds_more_than(VALUE_LIMIT, data):
+            raise _corrupt(self.path, b"", ValueError(f"it holds more than {VALUE_LIMIT} values"))
         try:
             value = cast("T", decoder(self.kind).decode(data))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
