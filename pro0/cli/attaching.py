@@ -3,6 +3,7 @@
 import os
 import sys
 
+from pro0.cli.output import say
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import ENDED
 from pro0.store.teams import TeamStore
@@ -25,7 +26,7 @@ def attach(team: TeamStore) -> None:
     try:
         argv = command(team)
     except Refused as nothing:
-        sys.stderr.write(f"{nothing.message}\n")
+        say(nothing.message)
         return
     execute(argv)
 

@@ -7,7 +7,7 @@ import click
 
 from pro0.agents import AGENTS
 from pro0.cli.context import here, need_lead, team_option
-from pro0.cli.output import live, talk, write
+from pro0.cli.output import line, live, talk, write
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
@@ -59,7 +59,7 @@ def spawn(
     seats = members.spawn(context, [draft], settings.max_teammates)
     _started(context, seats)
     for task in tasks.create(context, [_for(seats[0], one) for one in first]):
-        write(f"{task.id} is reserved for {task.assignee}: {text.title(task.title)}")
+        write(f"{task.id} is reserved for {task.assignee}: {line(task.title)}")
 
 
 @click.command()
@@ -99,7 +99,7 @@ def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | No
     seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
     need_lead(context.team)
     state = shut_down(context.team, seat, talk())
-    write(f"{seat.agent_id} has ended: {_how(state)}")
+    write(f"{seat.agent_id} has ended: {line(_how(state))}")
 
 
 def _settings(context: Context) -> Settings:

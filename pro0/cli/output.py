@@ -11,6 +11,8 @@ from datetime import datetime
 import click
 import msgspec
 
+from pro0.errors import BadInput
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Print names only, one per line.")
 
@@ -19,7 +21,9 @@ REMINDERS = "pro0.reminders"
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Categories of characters that a terminal obeys, or that a person cannot see (bidi marks, zero width)."""
-_UNSEEN_IN_JSON = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_NOT_ASCII = re.compile("[^\n -~]")
+STDIN_LIMIT = 256 * 1024
+"""Bytes of the longest text; stdin may be endless."""
 _COLOURS = {
     **dict.fromkeys(("crashed", "failed", "unresponsive", "error", "fail", "gone"), "31"),
     **dict.fromkeys(("idle", "completed", "ok"), "32"),
@@ -60,7 +64,7 @@ def say(text: str) -> None:
 def json_text(value: object, *, indent: int = 2) -> str:
     """Return JSON with every field of every struct, in ASCII where a terminal would obey the character."""
     text = msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent or -1).decode()
-    return _UNSEEN_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isascii() and "\x7f" not in text else _NOT_ASCII.sub(_in_json, text)
 
 
 def write_json(value: object) -> None:
@@ -104,7 +108,10 @@ def local(moment: datetime | None) -> str:
     """Return a moment as people read it, in their time zone; the day only when it is not today's."""
     if moment is None:
         return ""
-    here, today = moment.astimezone(), datetime.now().astimezone().date()
+    try:
+        here, today = moment.astimezone(), datetime.now().astimezone().date()
+    except (OverflowError, ValueError):  # the first and the last days of the calendar are in no other zone
+        return moment.isoformat()
     return here.strftime("%H:%M:%S" if here.date() == today else "%Y-%m-%d %H:%M:%S")
 
 
@@ -145,8 +152,26 @@ def terminal() -> bool:
 
 
 def text_or_stdin(text: str) -> str:
-    """Return an argument's text, `-` meaning all of stdin without its last newline."""
-    return sys.stdin.read().removesuffix("\n") if text == "-" else text
+    """Return an argument's text, `-` meaning all of stdin without its last newline; BadInput for what is no text."""
+    if text != "-":
+        return text
+    data = sys.stdin.buffer.read(STDIN_LIMIT + 2)
+    if len(data.removesuffix(b"\n")) > STDIN_LIMIT:
+        raise BadInput(f"stdin holds more than {STDIN_LIMIT} bytes", code="too_large")
+    try:
+        return data.decode().replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"stdin is not UTF-8 text: {error.reason}", code="invalid_text") from None
+
+
+def _in_json(match: re.Match[str]) -> str:
+    import unicodedata
+
+    character = match[0]
+    if unicodedata.category(character) not in _UNSEEN:
+        return character
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def _escape(character: str) -> str:
