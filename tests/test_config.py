@@ -157,6 +157,8 @@ BAD = {
     "teammateMode": ["screen", "", "TMUX", 1, True, ["tmux"], {}],
     "pollIntervalMs": [-1, 3_600_001, "3000", 1.5, False, 10**30],
     "cleanupOnExit": ["sometimes", 2, "yes please"],
+    "reviveLead": ["maybe", 1, []],
+    "passEnvironment": ["A", {"A": 1}, [1], ["A B"], ["*"], [""], ["A*B"], ["1A"], ["A=B"], True],
 }
 
 
@@ -293,6 +295,17 @@ def test_the_variable_turns_teams_on_over_the_files(place: Place) -> None:
     config.require_enabled(place.load({"PRO0_EXPERIMENTAL_AGENT_TEAMS": "1"}))
 
 
+def test_a_list_of_names(place: Place) -> None:
+    """A list in a file, text with commas in the environment; the stronger source replaces the weaker one whole."""
+    assert place.load().pass_environment == ()
+    place.user("passEnvironment: [ANTHROPIC_API_KEY, AWS_*]\n")
+    assert place.load().pass_environment == ("ANTHROPIC_API_KEY", "AWS_*")
+    assert place.load({"PRO0_PASS_ENVIRONMENT": " A_KEY, B*,"}).pass_environment == ("A_KEY", "B*")
+    assert place.load({"PRO0_PASS_ENVIRONMENT": ""}).pass_environment == ("ANTHROPIC_API_KEY", "AWS_*")
+    with pytest.raises(BadInput, match="passEnvironment must be a list of names of variables"):
+        place.load({"PRO0_PASS_ENVIRONMENT": "A KEY"})
+
+
 def test_every_setting_is_a_whole_row() -> None:
     for setting in config.SETTINGS:
         assert setting.rule.check(setting.default) == setting.default
@@ -319,6 +332,7 @@ VALUES = {
     "teammateMode": st.sampled_from(config.MODES),
     "pollIntervalMs": st.integers(1000, 3_600_000),
     "cleanupOnExit": st.booleans(),
+    "reviveLead": st.booleans(),
 }
 LAYER = st.fixed_dictionaries({}, optional=VALUES)
 

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 import time
 from contextlib import suppress
 
@@ -30,6 +31,8 @@ def ensure_lead(team: TeamStore) -> str:
     child: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         if leads(team):
+            if child:  # its end is fetched when it comes, should this process live that long
+                threading.Thread(target=child.wait, daemon=True).start()
             return _other_version(team)
         if is_over(team):
             return ""

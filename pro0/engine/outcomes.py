@@ -1,8 +1,12 @@
-"""Waiting for what the lead makes of a wish, and saying how it came out."""
+"""Waiting for what the lead makes of a wish, and saying how it came out.
+
+Who waits also sees to it that there is somebody to wait for: once the last guard is told to end, nobody else does.
+"""
 
 import time
 from collections.abc import Callable, Iterable
 
+from pro0.engine.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, Refused, TimedOut
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.team import Seat, ShutdownWish
@@ -14,6 +18,8 @@ Show = Callable[[str], None]
 
 PAUSE = 0.03
 """Seconds between two looks at runtime.json."""
+LEAD_PAUSE = 2.0
+"""Seconds between two looks at whether there is a lead."""
 START_PATIENCE = 20.0
 ENDING_PATIENCE = 30.0
 """Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
@@ -23,7 +29,9 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed."""
     waiting = {seat.agent_id: seat.generation for seat in seats}
     wanted, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
+    lead = _Lead(team)
     while waiting and time.monotonic() < deadline:
+        lead.keep()
         runtime = team.runtime.read()
         _raise_failures(runtime, wanted)
         for state in runtime.seats:
@@ -46,9 +54,10 @@ def shut_down(team: TeamStore, seat: Seat, show: Show) -> SeatState:
     wish = seat.shutdown
     if wish is None:
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code="no_request")
-    told = _Answers(show)
+    told, lead = _Answers(show), _Lead(team)
     deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
     while time.monotonic() < deadline:
+        lead.keep()
         known = roster(team)
         told.show(known.wanted.seats)
         state = known.state(seat.agent_id)
@@ -62,10 +71,11 @@ def shut_down(team: TeamStore, seat: Seat, show: Show) -> SeatState:
 
 def stopped(team: TeamStore, wish: ShutdownWish, show: Show) -> None:
     """Wait until a team is stopped and its lead is gone; raises Refused naming who stayed and why."""
-    told = _Answers(show)
+    told, lead = _Answers(show), _Lead(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
     deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
     while time.monotonic() < deadline:
+        lead.keep()
         known = roster(team)
         told.show(known.wanted.seats)
         for state in known.runtime.seats:
@@ -78,6 +88,20 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show) -> None:
             return
         time.sleep(PAUSE)
     raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")
+
+
+class _Lead:
+    """Starts a lead when the one that is waited for has died."""
+
+    def __init__(self, team: TeamStore) -> None:
+        self._team = team
+        self._look_at = time.monotonic() + LEAD_PAUSE
+
+    def keep(self) -> None:
+        """Look from time to time; raises EnvironmentMissing when no lead comes up."""
+        if time.monotonic() >= self._look_at:
+            ensure_lead(self._team)
+            self._look_at = time.monotonic() + LEAD_PAUSE
 
 
 class _Answers:
@@ -103,7 +127,9 @@ def _raise_failures(runtime: Runtime, wanted: dict[str, int]) -> None:
 
 
 def _raise_unless_it_came_up(state: SeatState) -> None:
-    if state.state is State.CRASHED and state.agent is None:
+    # One that ended before it could be looked at has an exit without a reason; one that never started has a reason.
+    ran = state.agent or (state.exit and not state.exit.reason)
+    if state.state is State.CRASHED and not ran:
         hint = f"mend it, then: pro0 member restart {state.agent_id}"
         raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)
 

@@ -1,10 +1,13 @@
 """What every backend promises, on each of them."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from pro0 import processes
 from pro0.errors import BadInput, EnvironmentMissing
+from pro0.model.runtime import Process
 from pro0.sessions import backend_named as named
 from pro0.sessions.backend import Place
 from tests.contracts.stages import Stage, incarnations
@@ -37,6 +40,18 @@ def test_a_handle_survives_being_stored(stage: Stage) -> None:
     (handle,) = stage.open(1)
     if stage.real:
         assert named(stage.backend.name).alive([handle]) == {handle.incarnation}
+
+
+def test_another_lead_finds_where_a_session_is_shown(stage: Stage) -> None:
+    """Rulings 3.12: it has only the guard's report."""
+    first, second = stage.open(2)
+    guard = processes.identify(second.pid) if stage.real else Process(pid=1, start="1", boot_id="1")
+    assert guard
+    assert stage.backend.find(stage.place, second.incarnation, guard, Path(second.log)) == second
+    if stage.terminal:
+        assert stage.backend.find(stage.place, first.incarnation, guard, Path(second.log)) is None
+        stage.leave()
+        assert stage.backend.find(stage.place, second.incarnation, guard, Path(second.log)) is None
 
 
 def test_one_that_dies_is_not_alive_and_the_others_are(stage: Stage) -> None:

@@ -16,6 +16,7 @@ from pro0.guard import launch, report, text
 from pro0.model.runtime import ENDED, Launch, Revival, State
 from pro0.model.stored import SCHEMA_VERSION
 from tests.guard.sessions import PATH, Session, python
+from tests.waiting import wait_until
 
 TELL = """
 import json, os, signal, sys
@@ -136,6 +137,24 @@ def test_a_launch_file_that_cannot_be_used(session: Session, content: bytes | No
     assert done.stderr.startswith("pro0 guard: the launch file cannot be used: ")
     assert done.stderr.count("\n") == 1
     assert list(session.reports.iterdir()) == []
+
+
+def test_of_many_guards_for_one_launch_file_one_starts_the_agent(session: Session, tmp_path: Path) -> None:
+    """Rulings 3.12: so a session that two leads have opened is started once."""
+    command = session.prepare(
+        ["sh", "-c", f"echo started >> {tmp_path}/log; until [ -e {tmp_path}/end ]; do sleep 0.01; done"]
+    )
+    guards = [subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) for _ in range(8)]
+    try:
+        wait_until(lambda: [g.poll() for g in guards].count(70) == len(guards) - 1, 20, "all but one have ended")
+        session.agent()
+    finally:
+        (tmp_path / "end").touch()
+        codes = sorted(guard.wait(20) for guard in guards)
+        for guard in guards:
+            guard.communicate()
+    assert codes == [0] + [70] * (len(guards) - 1)
+    assert (tmp_path / "log").read_text() == "started\n"
 
 
 def test_without_a_folder_for_the_report_nothing_is_started(session: Session, tmp_path: Path) -> None:
