@@ -1,63 +1,25 @@
 """`pro0 team logs`."""
 
-import os
-import stat
 import sys
 import time
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 
 import click
 import msgspec
 
 from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, json_text, line, local, write
-from pro0.store import atomic
+from pro0.store.journal import Journal
 from pro0.store.paths import EVENTS, LEAD_LOG
 from pro0.store.teams import TeamStore
 
-LIMIT = 4 * 1024 * 1024
-"""Bytes that one look reads at most: of a longer file, its end."""
 LOOK = 0.25
 """Seconds between two looks of `-f`."""
 _SEEN = ("at", "actor", "event", "pid")
 
 Event = dict[str, object]
-
-
-class Tail:
-    """A file of JSON lines, read on from where the last look ended."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-        self._rest = b""
-
-    def fresh(self) -> Iterator[Event]:
-        """Yield what was added since the last look; a line that is not JSON is passed over."""
-        data = self._rest + self._added()
-        *lines, self._rest = data.split(b"\n")
-        for text in lines:
-            try:
-                yield msgspec.json.decode(text, type=Event)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue
-
-    def _added(self) -> bytes:
-        with suppress(OSError), atomic.folder(self._path.parent) as folder:
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            with open(os.open(self._path.name, flags, dir_fd=folder), "rb") as stream:
-                status = os.fstat(stream.fileno())
-                if stat.S_ISREG(status.st_mode):
-                    begin = self._offset if self._offset <= status.st_size else 0
-                    stream.seek(max(begin, status.st_size - LIMIT))
-                    data = stream.read(LIMIT)
-                    self._offset = stream.tell()
-                    return data
-        return b""
 
 
 @click.command()
@@ -77,11 +39,12 @@ def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
       pro0 team logs -n 0 -f --json
     """
     store = here(team).team
-    tails = [Tail(store.paths.team / EVENTS), Tail(store.paths.logs / LEAD_LOG)]
-    _print(deque(_merged(tails), maxlen=lines), as_json=as_json)
+    logs = [Journal(store.paths.team / EVENTS), Journal(store.paths.logs / LEAD_LOG)]
+    begin = _events(text for log in logs for text in log.last(lines))
+    _print(begin[max(0, len(begin) - lines) :], as_json=as_json)
     while follow and _there(store):
         time.sleep(LOOK)
-        _print(_merged(tails), as_json=as_json)
+        _print(_events(text for log in logs for text in log.fresh()), as_json=as_json)
 
 
 def _there(team: TeamStore) -> bool:
@@ -89,11 +52,16 @@ def _there(team: TeamStore) -> bool:
     return team.exists()
 
 
-def _merged(tails: list[Tail]) -> list[Event]:
-    return sorted((event for tail in tails for event in tail.fresh()), key=lambda event: str(event.get("at")))
+def _events(lines: Iterable[bytes]) -> list[Event]:
+    """Return lines as events in the order of their time; a line that is not JSON is passed over."""
+    found = []
+    for text in lines:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found.append(msgspec.json.decode(text, type=Event))
+    return sorted(found, key=lambda event: str(event.get("at")))
 
 
-def _print(events: "deque[Event] | list[Event]", *, as_json: bool) -> None:
+def _print(events: list[Event], *, as_json: bool) -> None:
     for event in events:
         write(json_text(event, indent=0) if as_json else _text(event))
 

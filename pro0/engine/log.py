@@ -3,11 +3,9 @@
 import os
 from contextlib import suppress
 
-import msgspec
-
 from pro0.model.stored import iso
 from pro0.ops.context import clock
-from pro0.store import atomic
+from pro0.store import atomic, journal
 from pro0.store.files import translate
 from pro0.store.paths import LEAD_LOG
 from pro0.store.teams import TeamStore
@@ -17,10 +15,10 @@ class Log:
     """Appends to the lead's log; the team may vanish under it, which is no failure."""
 
     def __init__(self, team: TeamStore) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             with atomic.folder(team.paths.logs) as folder:
-                self._descriptor = os.open(LEAD_LOG, flags, atomic.FILE_MODE, dir_fd=folder)
+                journal.check(folder, LEAD_LOG)
+                self._folder = os.dup(folder)
         except OSError as error:
             translate(error, team.paths.logs / LEAD_LOG)
 
@@ -28,4 +26,4 @@ class Log:
         """Append one event with its details."""
         line = {"at": iso(clock()), "pid": os.getpid(), "event": event, **details}
         with suppress(OSError):  # a full disk is no reason to leave a team without its lead
-            os.write(self._descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
+            journal.append(self._folder, LEAD_LOG, line)

@@ -1,6 +1,7 @@
 """Messages: send, broadcast, read."""
 
 import heapq
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 import msgspec
@@ -111,14 +112,19 @@ def addresses(team: TeamStore, caller: Caller) -> list[str]:
     return [HUMAN] if led else [HUMAN, LEAD]
 
 
-def deliver(context: Context, notices: tuple[Notice, ...]) -> frozenset[str]:
-    """Deliver what is owed and return the ids that are owed no more: also who was told before, or has gone."""
-    paid = set()
+def deliver(
+    context: Context, notices: tuple[Notice, ...], owed: Callable[[], Collection[str]] | None = None
+) -> frozenset[str]:
+    """Deliver what is owed and return the ids that are owed no more: also who was told before, or has gone.
+
+    `owed` says what is owed still; without it, all of these are.
+    """
+    paid, these = set(), frozenset(notice.id for notice in notices)
     for notice in notices:
         box = context.team.mailbox(notice.to)
         with suppress(StoreError):
-            if box.exists() and not box.sealed_lately(notice.id):
-                box.post(notice, context.now())
+            if box.exists():
+                box.deliver(notice, context.now(), owed or (lambda: these))
             paid.add(notice.id)
     return frozenset(paid)
 

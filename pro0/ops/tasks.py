@@ -228,7 +228,11 @@ def settle_debts(context: Context) -> None:
 
     What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
     """
-    paid = deliver(context, context.team.tasks.read().outbox)
+
+    def owed() -> set[str]:
+        return {notice.id for notice in context.team.tasks.read().outbox}
+
+    paid = deliver(context, context.team.tasks.read().outbox, owed)
     if not paid:
         return
     with context.team.tasks.change("deliver notices") as change:

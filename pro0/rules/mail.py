@@ -1,6 +1,6 @@
 """Mailboxes as pure changes: order by seq, acknowledged seq as the truth, full heads sealed (rulings 3.4, 3.5)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import msgspec
@@ -12,6 +12,9 @@ HEAD_COUNT = 200
 """Messages in the head at most; on the way past it the older half is sealed."""
 HEAD_BYTES = 256 * 1024
 """Bytes of message text in the head at most, but for the newest message."""
+
+DELIVERED_COUNT = 32
+"""Ids of delivered notices in the head, besides those that are still owed."""
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -36,6 +39,18 @@ def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
         in_reply_to=notice.in_reply_to,
     )
     return replace(box, next_seq=box.next_seq + 1, messages=(*box.messages, message))
+
+
+def deliver(box: Mailbox, notice: Notice, now: datetime, owed: Collection[str]) -> Mailbox:
+    """Append an owed notice, unless it was delivered before, also when its message has long been sealed.
+
+    Until a notice is owed no more (`owed`), its id stays in the head.
+    """
+    if notice.id in box.delivered:
+        return box
+    box = post(box, notice, now)
+    older, newest = box.delivered[: 1 - DELIVERED_COUNT], box.delivered[1 - DELIVERED_COUNT :]
+    return replace(box, delivered=(*(id for id in older if id in owed), *newest, notice.id))
 
 
 def overflow(box: Mailbox) -> tuple[Mailbox, tuple[Message, ...]]:

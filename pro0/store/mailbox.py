@@ -1,6 +1,6 @@
 """One mailbox on disk: a bounded head, and sealed segments beside it; a segment is written first, then the head."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -43,6 +43,17 @@ class Box:
             raise NotFound(f"the message {notice.id} is not in the mailbox of {self.agent_id}")
         return found
 
+    def deliver(self, notice: Notice, now: datetime, owed: Callable[[], Collection[str]]) -> None:
+        """Append an owed notice once, however often and by whomever it is tried; `owed` says what is owed still."""
+        with self.head.change(f"send to {self.agent_id}") as change:
+            still = owed()  # under the lock: whoever delivers it next finds it either here or owed no more
+            if notice.id not in still:
+                return
+            box, sealed = mail.overflow(mail.deliver(change.value, notice, now, still))
+            if sealed:
+                _seal(change.folder, box.sealed, sealed)
+            change.value = box
+
     def hand_out(self, incarnation: str, *, acknowledge: bool) -> list[mail.Delivery]:
         """Give out what is unread (see `mail.hand_out`), acknowledged at once when asked to."""
         with self.head.change(f"inbox of {self.agent_id}") as change:
@@ -52,18 +63,6 @@ class Box:
                 box = mail.acknowledge(box, deliveries[-1].message.seq)
             change.value = box
         return deliveries
-
-    def sealed_lately(self, id: str) -> bool:
-        """Return whether one of the newest sealed messages has that id, so that posting it would be a second time."""
-        left = mail.HEAD_COUNT
-        for number in range(self.head.read().sealed, 0, -1):
-            messages = self._sealed(number)
-            if any(message.id == id for message in messages):
-                return True
-            left -= len(messages)
-            if left <= 0:
-                break
-        return False
 
     def acknowledge(self, seq: int) -> None:
         """Mark everything up to `seq` as read."""

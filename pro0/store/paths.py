@@ -86,6 +86,20 @@ def segment(number: int) -> str:
     return f"{number:06d}.json"
 
 
+def rotated(name: str, number: int) -> str:
+    """Return the name that a full log gets: events-000001.jsonl."""
+    stem, dot, suffix = name.rpartition(".")
+    return f"{stem}-{number:06d}{dot}{suffix}"
+
+
+def rotation(name: str, other: str) -> int:
+    """Return the number of a full log of this name, 0 for any other file."""
+    stem, _, suffix = name.rpartition(".")
+    digits = other.removeprefix(f"{stem}-").removesuffix(f".{suffix}")
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
+    return number if other == rotated(name, number) else 0
+
+
 ARCHIVE = "archive"
 HISTORY = "history"
 

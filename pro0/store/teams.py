@@ -8,15 +8,13 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-import msgspec
-
 from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Report, Runtime
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, TeamConfig, Wanted
-from pro0.store import atomic
+from pro0.store import atomic, journal
 from pro0.store.files import File, make_folder, there, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
@@ -67,13 +65,8 @@ class TeamStore:
     def log_event(self, now: datetime, actor: str, what: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; it is for people, never the truth: failing to write it is no failure."""
         line = {"at": iso(now), "actor": actor, "event": what, **{k: v for k, v in details.items() if v is not None}}
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with suppress(OSError), atomic.folder(self.paths.team) as folder:
-            descriptor = os.open(EVENTS, flags, atomic.FILE_MODE, dir_fd=folder)
-            try:
-                os.write(descriptor, msgspec.json.encode(line) + b"\n")
-            finally:
-                os.close(descriptor)
+            journal.append(folder, EVENTS, line)
 
 
 class Store:

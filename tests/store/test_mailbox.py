@@ -10,7 +10,7 @@ import pytest
 
 from pro0.errors import NotFound, StoreError
 from pro0.model.message import Message, Notice
-from pro0.rules.mail import HEAD_COUNT
+from pro0.rules.mail import DELIVERED_COUNT, HEAD_COUNT
 from pro0.store.mailbox import Box
 from tests import crowd
 from tests.faults import FAILED, KILLED, MUTATING, Call, Shim, in_child, kill_after, kill_before, points
@@ -83,16 +83,31 @@ def test_acknowledging_at_once(box: Box) -> None:
     assert box.hand_out("second", acknowledge=False) == []
 
 
+def owe(box: Box, id: str, owed: set[str]) -> None:
+    box.deliver(Notice(id=id, from_="lead", to="w1", content="owed"), NOW, lambda: owed)
+
+
 def test_a_debt_is_paid_once_also_after_its_message_was_sealed(box: Box) -> None:
-    """Rulings 3.3: delivered later, once."""
-    send(box, "owed")
-    send(box, "big", size=250_000)
-    send(box, "bigger", size=250_000)
-    assert "owed" not in ids(list(box.head.read().messages))
-    assert box.sealed_lately("owed")
-    assert not box.sealed_lately("bigger")
-    send(box, "bigger")
-    assert ids(everything(box)) == ["owed", "big", "bigger"]
+    """Rulings 3.3: delivered later, once; however much came in between."""
+    owe(box, "owed", {"owed"})
+    sent = fill(box, 700)
+    owe(box, "owed", {"owed"})
+    owe(box, "late", {"owed"})
+    assert ids(everything(box)) == ["owed", *sent]
+    assert box.head.read().delivered == ("owed",)
+
+
+def test_what_is_owed_stays_known_however_many_follow(box: Box) -> None:
+    """A killed deliverer's notice is known until it is owed no more; of the others, the newest."""
+    owe(box, "owed", {"owed"})
+    others = [f"n{number}" for number in range(3 * DELIVERED_COUNT)]
+    for id in others:
+        owe(box, id, {"owed", id})
+    assert box.head.read().delivered == ("owed", *others[-DELIVERED_COUNT:])
+    owe(box, "last", {"last"})
+    assert box.head.read().delivered == (*others[1 - DELIVERED_COUNT :], "last")
+    owe(box, "owed", set())
+    assert ids(everything(box)).count("owed") == 1
 
 
 def test_making_it_twice_keeps_it(box: Box) -> None:

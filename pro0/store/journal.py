@@ -1,0 +1,119 @@
+"""Logs of JSON lines that only grow, written without a lock by many; past a limit a log goes on in a new file.
+
+Whoever finds its line beyond the limit renames the file, holding a lock on that very file: so each file is renamed
+once, to a name that nobody has. Lines of writers that had it open land in the renamed file: none is lost.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+import msgspec
+from filelock import lock_descriptor
+
+from pro0.store import atomic
+from pro0.store.paths import rotated, rotation
+
+LIMIT = 16 * 1024 * 1024
+"""Bytes of one file of a log; whoever writes beyond it begins a new one (rulings 3.5)."""
+
+
+def append(folder: int, name: str, line: object) -> None:
+    """Append one line to a log in an open folder; raises OSError when it is not written."""
+    descriptor = _open(folder, name)
+    try:
+        os.write(descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
+        with suppress(OSError):  # the line is written; the next writer tries again
+            if os.fstat(descriptor).st_size >= LIMIT:
+                _rotate(folder, name, descriptor)
+    finally:
+        atomic.close(descriptor)
+
+
+def check(folder: int, name: str) -> None:
+    """Make a log that is not there yet; raises OSError for one that cannot be written."""
+    atomic.close(_open(folder, name))
+
+
+def _open(folder: int, name: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.open(name, flags, atomic.FILE_MODE, dir_fd=folder)
+
+
+def _rotate(folder: int, name: str, descriptor: int) -> None:
+    if not lock_descriptor(descriptor, blocking=False):
+        return
+    if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):
+        taken = max((rotation(name, other) for other in os.listdir(folder)), default=0)
+        os.rename(name, rotated(name, taken + 1), src_dir_fd=folder, dst_dir_fd=folder)
+
+
+class Journal:
+    """One log in all its files, read on from where the last look ended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read: dict[int, int] = {}
+        self._rest: dict[int, bytes] = {}
+
+    def last(self, number: int) -> list[bytes]:
+        """Return the last lines, that many at most, and pass over all that is older."""
+        found: list[bytes] = []
+        for descriptor in self._files(newest_first=True):
+            if len(found) < number:
+                lines = list(self._fresh(descriptor))
+                found = [*lines[len(found) - number :], *found]
+            else:
+                status = os.fstat(descriptor)
+                self._read[status.st_ino] = status.st_size
+        return found
+
+    def fresh(self) -> Iterator[bytes]:
+        """Yield the lines that were added since the last look, the oldest first."""
+        for descriptor in self._files():
+            yield from self._fresh(descriptor)
+
+    def _fresh(self, descriptor: int) -> Iterator[bytes]:
+        status = os.fstat(descriptor)
+        file, data = status.st_ino, self._rest.pop(status.st_ino, b"")
+        start = self._read.get(file, 0)
+        if start > status.st_size:
+            start, data = 0, b""
+        self._read[file] = max(start, status.st_size - 2 * LIMIT)  # no log of ours is longer: of such, its end
+        while part := os.pread(descriptor, 1024 * 1024, self._read[file]):
+            self._read[file] += len(part)
+            *lines, data = (data + part).split(b"\n")
+            yield from lines
+        self._rest[file] = data
+
+    def _files(self, *, newest_first: bool = False) -> Iterator[int]:
+        """Yield each file once, open; what is renamed meanwhile has been opened before, or is found renamed."""
+        with _opened(self.path) as now:
+            older = [path for number, path in sorted(self._rotated()) if number]
+            seen: set[int] = set()
+            for path in (self.path, *reversed(older)) if newest_first else (*older, self.path):
+                with nullcontext(now) if path is self.path else _opened(path) as descriptor:
+                    file = os.fstat(descriptor).st_ino if descriptor is not None else 0
+                    if descriptor is not None and file not in seen:
+                        seen.add(file)
+                        yield descriptor
+
+    def _rotated(self) -> Iterator[tuple[int, Path]]:
+        with suppress(OSError):
+            for name in os.listdir(self.path.parent):
+                yield rotation(self.path.name, name), self.path.with_name(name)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int | None]:
+    """Open a regular file, or None for what is not there or cannot be read."""
+    descriptor = None
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield descriptor if descriptor is not None and stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    finally:
+        if descriptor is not None:
+            atomic.close(descriptor)

@@ -1,0 +1,142 @@
+"""Logs that go on in a new file: no line lost, none twice, by however many they are written (rulings 3.5)."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pro0.store import atomic, journal
+from pro0.store.journal import Journal
+from pro0.store.paths import rotated, rotation
+from tests import crowd
+from tests.faults import DONE, KILLED, MUTATING, Fault, fail_with, in_child, kill_after, kill_before
+from tests.waiting import wait_until
+
+NAME = "events.jsonl"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "LIMIT", 1000)
+
+
+def append(folder: Path, *lines: object) -> None:
+    with atomic.folder(folder) as descriptor:
+        for line in lines:
+            journal.append(descriptor, NAME, line)
+
+
+def read(log: Journal) -> list[object]:
+    return [msgspec.json.decode(line) for line in log.fresh()]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_full_log_goes_on_in_a_new_file(tmp_path: Path) -> None:
+    append(tmp_path, *range(1000))
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["events-000001.jsonl", "events-000002.jsonl", "events-000003.jsonl", NAME]
+    assert all(1000 <= (tmp_path / name).stat().st_size < 1010 for name in names[:-1])
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in tmp_path.iterdir())
+    assert read(Journal(tmp_path / NAME)) == list(range(1000))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("number", [0, 1, 50, 400, 1000, 5000])
+def test_the_last_lines_are_read_across(tmp_path: Path, number: int) -> None:
+    append(tmp_path, *range(1000))
+    log = Journal(tmp_path / NAME)
+    assert [int(line) for line in log.last(number)] == list(range(1000))[max(0, 1000 - number) :]
+    assert read(log) == []
+    append(tmp_path, *range(1000, 1700))
+    assert read(log) == list(range(1000, 1700))
+
+
+@pytest.mark.usefixtures("small")
+def test_a_reader_that_follows_misses_nothing(tmp_path: Path) -> None:
+    log, found = Journal(tmp_path / NAME), list[object]()
+    for start in range(0, 2000, 37):
+        append(tmp_path, *range(start, start + 37))
+        found += read(log)
+    assert found == list(range(len(found)))
+
+
+def test_a_line_that_is_not_whole_is_read_later(tmp_path: Path) -> None:
+    log = Journal(tmp_path / NAME)
+    (tmp_path / NAME).write_bytes(b"1\n2")
+    assert list(log.fresh()) == [b"1"]
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(b"3\n")
+    assert list(log.fresh()) == [b"23"]
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "else").write_text("1\n")
+    (tmp_path / NAME).symlink_to(tmp_path / "else")
+    os.mkfifo(tmp_path / rotated(NAME, 1))
+    assert list(Journal(tmp_path / NAME).fresh()) == []
+    assert list(Journal(tmp_path / "gone" / NAME).fresh()) == []
+
+
+def test_of_a_file_that_is_too_long_the_end_is_read(tmp_path: Path) -> None:
+    with (tmp_path / NAME).open("wb") as file:
+        file.truncate(1024 * 1024 * 1024)
+    append(tmp_path, 1)
+    append(tmp_path, 2)
+    assert [line.lstrip(b"\0") for line in Journal(tmp_path / NAME).last(5)] == [b"1", b"2"]
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "events-1.jsonl", "events-000000.jsonl", "events-00000x.jsonl", "x"])
+def test_other_files_are_none_of_a_log(name: str) -> None:
+    assert rotation(NAME, name) == 0
+
+
+def write(folder: Path, name: str, number: int) -> None:
+    journal.LIMIT = 1500
+    for count in range(number):
+        append(folder, [name, count])
+
+
+@pytest.mark.parametrize("writers", [4])
+def test_many_write_while_it_rotates(tmp_path: Path, writers: int) -> None:
+    """No lock, no line lost or doubled, each writer's lines in order in the order of the files."""
+    log, found = Journal(tmp_path / NAME), list[list[object]]()
+    names = [f"w{number}" for number in range(writers)]
+    processes = [crowd.start(write, tmp_path, name, 1500) for name in names]
+
+    def follow() -> bool:
+        found.extend(msgspec.json.decode(line) for line in log.fresh())
+        return all(process.exitcode is not None for process in processes)
+
+    wait_until(follow, 60, "the end of all writers")
+    crowd.all_end_well(processes)
+    follow()
+    expected = [[name, count] for name in names for count in range(1500)]
+    whole = [msgspec.json.decode(line) for line in Journal(tmp_path / NAME).fresh()]
+    assert len(list(tmp_path.iterdir())) > 10
+    for lines in (found, whole):
+        assert sorted(lines) == expected
+    assert len(whole) == len(expected)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("fault", [kill_before, kill_after, fail_with(28)])
+def test_killed_or_failing_at_every_call(tmp_path: Path, fault: Fault) -> None:
+    """The line is there or not, all others are, and the next writer goes on."""
+    for at in range(1, 20):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        (folder / rotated(NAME, 1)).write_text("0\n" * 600)
+        (folder / NAME).write_text("1\n" * 499)
+        ended = in_child(lambda folder=folder: append(folder, 2), at, fault, MUTATING)  # type: ignore[misc]
+        append(folder, 3)
+        append(folder, *[4] * 600)
+        found = read(Journal(folder / NAME))
+        assert [line for line in found if line != 2] == [0] * 600 + [1] * 499 + [3] + [4] * 600, at
+        assert found.count(2) <= 1
+        assert found.count(2) == 1 or ended != DONE
+        if ended == DONE and fault in (kill_before, kill_after):
+            return
+        assert ended != DONE or fault not in (kill_before, kill_after)
+        assert ended == KILLED or fault not in (kill_before, kill_after)
+    assert fault not in (kill_before, kill_after)
