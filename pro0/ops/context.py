@@ -2,7 +2,8 @@
 
 import os
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from pro0.errors import Refused
+from pro0.errors import Refused, StoreError
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED
@@ -82,6 +83,15 @@ def operation(
         return checked
 
     return enter
+
+
+@contextmanager
+def already(done: str) -> Iterator[None]:
+    """Let a StoreError that comes after a change say what is done."""
+    try:
+        yield
+    except StoreError as error:
+        raise StoreError(f"partly done: {done}; {error.message}", code=error.code, hint=error.hint) from error
 
 
 def lead_context(team: TeamStore) -> Context:

@@ -10,7 +10,7 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Runtime, SeatState
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
-from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
+from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, already, operation
 from pro0.ops.seats import Roster, roster
 from pro0.rules import text
 from pro0.rules.changes import find
@@ -94,7 +94,8 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
         )
         answered = replace(seat, answer=said)
         change.value = with_seat(change.value, answered)
-    _tell_the_asker(context, change.value, seat, said)
+    with already("the answer stands"):
+        _tell_the_asker(context, change.value, seat, said)
     _log(context, "answer", caller.agent_id, approve=str(approve).lower(), reason=reason)
     return answered
 

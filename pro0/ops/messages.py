@@ -10,7 +10,7 @@ from pro0.errors import Refused, StoreError
 from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
-from pro0.ops.context import Context, operation
+from pro0.ops.context import Context, already, operation
 from pro0.ops.seats import roster
 from pro0.rules import text
 from pro0.rules.mail import unread_up_to
@@ -44,16 +44,22 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
 
 @operation("message.broadcast", PEOPLE_AND_AGENTS)
 def broadcast(context: Context, content: str) -> list[Message]:
-    """Put a message into every living member's mailbox but the sender's (AC-69)."""
+    """Put a message into every living member's mailbox but the sender's (AC-69); one that fails stops no other."""
     sender, body, now = context.caller.agent_id, _body(content), context.now()
-    messages = []
+    messages, failed = [], []
     for seat in roster(context.team).live():
         if seat.agent_id != sender:
             notice = Notice(
                 id=context.new_id(), from_=sender, to=seat.agent_id, type=MessageType.BROADCAST, content=body
             )
-            messages.append(context.team.mailbox(seat.agent_id).post(notice, now))
+            try:
+                messages.append(context.team.mailbox(seat.agent_id).post(notice, now))
+            except StoreError as error:
+                failed.append(error)
     context.team.log_event(now, sender, "message.broadcast", recipients=len(messages))
+    if failed:
+        with already(f"sent to {', '.join(message.to for message in messages) or 'nobody'}"):
+            raise failed[0]
     return messages
 
 

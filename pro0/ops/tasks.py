@@ -1,12 +1,13 @@
 """Tasks: every change is one locked write of tasks.json, which also carries the notices it owes."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import NotFound, Refused
+from pro0.errors import NotFound, Refused, StoreError
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.ids import task_id
 from pro0.model.task import Changes, Comment, Draft, Entry, Task, TaskList
@@ -44,7 +45,7 @@ def create(context: Context, drafts: Iterable[Draft]) -> list[Task]:
     for task in made:
         _log(context, "create", task)
     if owes:
-        settle_debts(context)
+        _pay(context)
     return made
 
 
@@ -254,8 +255,14 @@ def _edit(context: Context, what: str, id: str, edit: Edit) -> Task:
         owes = bool(change.value.outbox)
     _log(context, what, task)
     if owes:
-        settle_debts(context)
+        _pay(context)
     return task
+
+
+def _pay(context: Context) -> None:
+    """Deliver what an act owes; the act is done, and what cannot be delivered now the lead delivers later."""
+    with suppress(StoreError):
+        settle_debts(context)
 
 
 def _recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:

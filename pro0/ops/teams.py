@@ -1,6 +1,7 @@
 """Teams: made, paused, stopped, looked at."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.runtime import Phase
 from pro0.model.team import Environment, TeamConfig, Wanted, Wish
-from pro0.ops.context import Context, clock, new_id, operation
+from pro0.ops.context import Context, already, clock, new_id, operation
 from pro0.ops.members import renewed, shutdown_wish
 from pro0.ops.seats import Roster
 from pro0.store.teams import Store
@@ -77,6 +78,11 @@ def resume(context: Context, environment: Mapping[str, str] | None = None) -> Wa
     if environment is not None:
         with context.team.require().environment.change("renew the environment") as renewal:
             renewal.value = replace(renewal.value, variables=dict(environment))
+    with already("the environment is renewed") if environment is not None else nullcontext():
+        return _resumed(context)
+
+
+def _resumed(context: Context) -> Wanted:
     with context.team.require().wanted.change("resume a team") as change:
         wanted, runtime = change.value, context.team.runtime.read()
         if wanted.wish is Wish.STOP:

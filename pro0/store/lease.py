@@ -75,12 +75,13 @@ class Lease:
 
     def rest(self, why: str) -> None:
         """Write into the lease, which is held, that no guard shall start a lead until somebody has taken it again."""
-        _sign(self._descriptor, why, rests=True)
+        with self._translated():
+            _sign(self._descriptor, why, rests=True)
 
     def drop(self) -> None:
         """Give the lease up."""
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            atomic.close(self._descriptor)
             self._descriptor = -1
 
     def _try(self, folder: int, why: str) -> bool:

@@ -127,8 +127,9 @@ class Store:
         with self._changing(f"remove team {name}"):
             with suppress(FileNotFoundError):
                 team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
+            with _late("the next cleanup removes the rest"):
                 atomic.sync(team.parent)
-            self._sweep()
+                self._sweep()
 
     def sweep(self) -> list[str]:
         """Finish every removal that was begun, and drop every team that was only half made; returns their names."""
@@ -165,7 +166,8 @@ class Store:
         for address in (ids.LEAD, ids.HUMAN):
             team.mailbox(address).make()
         new.rename(paths.team)
-        atomic.sync(paths.team.parent)
+        with _late("it may be lost again"):
+            atomic.sync(paths.team.parent)
 
     @contextmanager
     def _changing(self, why: str) -> Iterator[None]:
@@ -177,6 +179,17 @@ class Store:
                 yield
         except OSError as error:
             translate(error, self.home)
+
+
+@contextmanager
+def _late(what_then: str) -> Iterator[None]:
+    """Let an error that comes after a change say so."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}, after the change: {what_then}") from error
+    except StoreError as error:
+        raise StoreError(f"{error.message}, after the change: {what_then}", code=error.code) from error
 
 
 def check_owner(home: Path) -> None:

@@ -64,10 +64,16 @@ def test_whichever_call_fails_the_old_file_stays(place: Path, code: int) -> None
     for number, call in enumerate(count(lambda: write(place), CALLS), 1):
         (place / "file").write_bytes(OLD)
         changed = number >= 7
-        with pytest.raises(OSError) as raised, fault_at(number, fail_with(code), CALLS):
-            write(place)
-        assert raised.value.errno == code
-        assert ("after the change" in str(raised.value)) == (number == 7)
+        said: OSError | None = None
+        with fault_at(number, fail_with(code), CALLS):
+            try:
+                write(place)
+            except OSError as error:
+                said = error
+        if number < 8:  # then the folder is closed, which can lose nothing
+            assert said is not None
+            assert said.errno == code
+        assert ("after the change" in str(said)) == (number == 7)
         assert (place / "file").read_bytes() == (NEW if changed else OLD), call
         assert not temporary_files(place)
 
