@@ -34,6 +34,8 @@ class Row(msgspec.Struct, frozen=True):
     world: Callable[[Path], None]
     do: Callable[[World], object]
     about: str = ""
+    owes: bool = False
+    """Whether somebody is told afterwards, which may come later."""
 
     @property
     def id(self) -> str:
@@ -91,30 +93,33 @@ DRAFTS = [Draft(title="a", key="a", assignee="w1"), Draft(title="b", blocked_by=
 EVERY_HEAD = (worlds.base, worlds.sealed_once, worlds.sealed_twice)
 
 OPERATIONS_UNDER_TEST: tuple[Row, ...] = (
-    Row("task.create", worlds.base, lambda w: tasks.create(w.human(), DRAFTS)),
+    Row("task.create", worlds.base, lambda w: tasks.create(w.human(), DRAFTS), owes=True),
     Row("task.claim", worlds.base, lambda w: tasks.claim(w.member("w1"), "1")),
     Row("task.take", worlds.base, lambda w: tasks.take(w.member("w2"))),
     Row("task.release", worlds.base, lambda w: tasks.release(w.member("w1"), "2", "cannot")),
     Row("task.complete", worlds.base, lambda w: tasks.complete(w.member("w1"), "2", "result")),
     Row("task.complete", worlds.base, lambda w: tasks.complete(w.member("w2"), "5", "result"), "the last subtask"),
     Row("task.fail", worlds.base, lambda w: tasks.fail(w.member("w1"), "2", "no")),
-    Row("task.cancel", worlds.base, lambda w: tasks.cancel(w.human(), "2", "no")),
-    *(Row("task.cancel", world, lambda w: tasks.cancel(w.human(), "4"), "with subtasks") for world in EVERY_HEAD),
+    Row("task.cancel", worlds.base, lambda w: tasks.cancel(w.human(), "2", "no"), owes=True),
+    *(Row("task.cancel", world, lambda w: tasks.cancel(w.human(), "4"), "subtasks", True) for world in EVERY_HEAD),
     Row("task.reopen", worlds.base, lambda w: tasks.reopen(w.human(), "6", "again")),
-    *(Row("task.assign", world, lambda w: tasks.assign(w.human(), "1", "w2")) for world in EVERY_HEAD),
+    *(Row("task.assign", world, lambda w: tasks.assign(w.human(), "1", "w2"), owes=True) for world in EVERY_HEAD),
     Row("task.assign", worlds.base, lambda w: tasks.assign(w.human(), "7", None), "to nobody"),
     Row("task.update", worlds.base, lambda w: tasks.update(w.human(), "1", Changes(title="new", priority=0))),
     Row("task.delete", worlds.base, lambda w: tasks.delete(w.human(), "2", force=True)),
     Row("task.comment", worlds.base, lambda w: tasks.comment(w.human(), "2", "another")),
     Row("task.comment", worlds.base, lambda w: tasks.comment(w.member("w2"), "1", "the first")),
     Row("task.free", worlds.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
-    Row("settle_debts", worlds.owing, lambda w: tasks.settle_debts(w.lead())),
+    Row("settle_debts", worlds.owing, lambda w: tasks.settle_debts(w.lead()), owes=True),
     *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),
     Row("message.send", worlds.base, lambda w: messages.send(w.member("w2"), "w1", "hello")),
     Row("message.broadcast", worlds.sealed_once, lambda w: messages.broadcast(w.human(), "to all")),
     *(Row("message.inbox", world, lambda w: messages.inbox(w.member("w2"))) for world in EVERY_HEAD),
     Row("message.inbox", worlds.sealed_once, lambda w: messages.inbox(w.member("w2"), acknowledge=True), "at once"),
-    Row("message.inbox", worlds.base, lambda w: messages.inbox(w.human()), "of the person"),
+    Row("message.inbox", worlds.mailed, lambda w: messages.inbox(w.human()), "of the person"),
+    Row(
+        "message.inbox", worlds.mailed, lambda w: messages.inbox(w.human(), acknowledge=True), "of the person, at once"
+    ),
     Row("message.acknowledge", worlds.sealed_once, lambda w: messages.acknowledge(w.member("w2"), _letters(w))),
     Row(
         "member.spawn", worlds.base, lambda w: members.spawn(w.human(), [SeatDraft(name="w3"), SeatDraft(name="x")], 9)

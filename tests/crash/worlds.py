@@ -133,12 +133,20 @@ def sealed_twice(home: Path) -> None:
     base(home, 2)
 
 
+def mailed(home: Path) -> None:
+    """The person has mail in both mailboxes that are the person's."""
+    base(home)
+    world = World(home, "w")
+    for to in ("human", "lead", "human"):
+        messages.send(world.member("w1"), to, f"to {to}")
+
+
 def owing(home: Path) -> None:
     """A task list that owes two notices, since whoever made them was killed."""
     base(home, 1)
     world = World(home, "w")
     with world.team.tasks.change("leave debts") as change:
-        for id, to in (("1", "w1"), ("7", "w1")):
+        for id, to in (("1", "w2"), ("7", "w1")):
             asked = replace(Request(act=Act.ASSIGN, caller=world.human().caller, now=NOW), assignee=to)
             change.value, _ = changes.assign(change.value, f"task-{id}", asked, f"w-9{id}")
 

@@ -1,0 +1,98 @@
+"""Every call of every operation fails (reliability 13, 14; issue 3, must show 2).
+
+After each: the operation worked all the same; or an error of pro0's with a sentence that names what is wrong, and each
+document byte for byte as it was, or the error says that the change was made. Nothing is left lying about.
+"""
+
+import errno
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pro0.errors import Pro0Error
+from tests.crash import worlds
+from tests.crash.lanes import LANES, SOAK, counted, sample
+from tests.crash.operations import OPERATIONS_UNDER_TEST, RUNS, Known, Row, known
+from tests.crash.worlds import Place, Tree, World
+from tests.faults import EVERY, EVERY_ERROR, Fault, count, fail_with, fault_at, temporary_files, write_short
+
+ROWS = pytest.mark.parametrize("row", OPERATIONS_UNDER_TEST, ids=lambda row: row.id)
+TRIALS_OF_A_ROW = 30
+SAY_SO = ("after the change", "partly done")
+
+FAULTS: dict[str, Fault] = {errno.errorcode[code]: fail_with(code) for code in EVERY_ERROR} | {"short": write_short}
+
+
+@ROWS
+@pytest.mark.parametrize("lane", LANES)
+def test_failing_at_every_call(row: Row, lane: str, place: Place) -> None:
+    expected = known(row)
+    with place.home(expected.start) as home:
+        calls = count(lambda: row.call(home), EVERY)
+    trials = [
+        (number, call, what)
+        for number, call in enumerate(calls, 1)
+        for what in FAULTS
+        if (what == "short") <= (call.name == "write")
+    ]
+    chosen = trials if lane == SOAK else sample(trials, TRIALS_OF_A_ROW, row.id)
+    for number, call, what in chosen:
+        fail_once(row, expected, place, number, what, f"{what} at call {number}, {call}")
+    counted(lane, "injections", row.id, len(chosen))
+
+
+def fail_once(row: Row, expected: Known, place: Place, number: int, what: str, where: str) -> None:
+    with place.home(expected.start) as home:
+        said = ""
+        try:
+            with fault_at(number, FAULTS[what], EVERY):
+                row.call(home)
+        except Pro0Error as error:
+            said = error.message
+        judge(row, expected, home, what, said, where)
+        worlds.read_everything(home)
+        assert temporary_files(home) == [], where
+        row.again(home, RUNS[1])
+        assert worlds.litter(home) == [], where
+        shown = worlds.picture(worlds.tree(home))
+        for name in {*shown, *expected.new, *expected.twice}:
+            assert shown.get(name) in (expected.new.get(name), expected.twice.get(name)), (name, where)
+
+
+def judge(row: Row, expected: Known, home: Path, what: str, said: str, where: str) -> None:
+    """What is there fits what was said."""
+    found = worlds.tree(home)
+    if not said:
+        if row.owes and worlds.picture(found) != expected.new:  # who could not be told is told later
+            worlds.recover(World(home, RUNS[0]))
+            found = worlds.tree(home)
+        assert worlds.picture(found) == expected.new, where
+        return
+    assert what != "short", where
+    assert what in said, (said, where)
+    assert "Errno" not in said, (said, where)
+    if not any(so in said for so in SAY_SO):
+        documents, old = seen(found), seen(expected.start)
+        assert documents == old, (said, where, sorted(n for n in {*documents, *old} if documents.get(n) != old.get(n)))
+
+
+def seen(tree: Tree) -> dict[str, bytes]:
+    """Return the documents but those that nobody sees yet: segments no head counts, mailboxes of nobody's."""
+    shown = worlds.documents(tree)
+    return {name: data for name, data in shown.items() if not _unseen(name, shown)}
+
+
+def _unseen(name: str, shown: dict[str, bytes]) -> bool:
+    folder, _, file = name.rpartition("/")
+    if folder.endswith("/archive"):
+        heads = [head for other, head in shown.items() if other.rpartition("/")[0] == folder.removesuffix("/archive")]
+        return int(file.removesuffix(".json")) > max(_number(head, "sealed") for head in heads)
+    if folder.endswith("/history"):
+        return f'"{folder.split("/")[-2]}"'.encode() not in shown["tasks/alpha/tasks.json"]
+    owner = f'"agentId": "{folder.rpartition("/")[2]}"'.encode()
+    return name.startswith("mailboxes/") and owner not in shown["teams/alpha/wanted.json"] and file != "x"
+
+
+def _number(document: bytes, key: str) -> int:
+    return int(msgspec.json.decode(document).get(key, 0))
