@@ -31,13 +31,13 @@ def ensure_lead(team: TeamStore) -> str:
     child: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         if leads(team):
-            if child:  # its end is fetched when it comes, should this process live that long
-                threading.Thread(target=child.wait, daemon=True).start()
             return _other_version(team)
         if is_over(team):
             return ""
         if child is None and Lease(team.paths.team).holder() is None:
             child = _spawn(team)
+            # Fetches its end when it comes, should this process live that long.
+            threading.Thread(target=child.wait, daemon=True).start()
         elif child and child.poll() is not None:
             if child.returncode not in (0, Refused.exit_code) and Lease(team.paths.team).holder() is None:
                 raise EnvironmentMissing(f"the lead of {team.name} ended at once: {_last_words(team)}")
