@@ -138,7 +138,7 @@ def drawn(number: int) -> list[tuple[str, str, str]]:
     return random.Random(30).sample(CASES, number)
 
 
-@pytest.mark.parametrize(("place", "odd", "command"), drawn(30), ids=str)
+@pytest.mark.parametrize(("place", "odd", "command"), drawn(16), ids=str)
 def test_what_is_odd_is_refused(
     place: str, odd: str, command: str, cli: Callable[..., Result], full: Furnished, victim: Path
 ) -> None:

@@ -1,0 +1,187 @@
+"""Text of others never reaches a terminal as commands: what is stored, what is typed, what a pane shows (check 34)."""
+
+import json
+import random
+import re
+import unicodedata
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+
+from pro0.sessions.headless import plain
+from tests.cli.conftest import Pro0
+from tests.cli.test_output import on_terminal
+from tests.hostile.furnished import Furnished, Place, leaves, put
+from tests.hostile.payloads import PAYLOADS
+
+FREE = {
+    "config": ["members.0.name", "members.0.category", "modeReason", "project"],
+    "wanted": ["seats.0.name", "seats.0.role", "seats.0.prompt", "seats.0.argv.0", "seats.0.answer.reason"],
+    "runtime": ["seats.0.note", "seats.0.task", "seats.0.exit.reason", "failures.0.message", "failures.0.hint"],
+    "tasks": [
+        *(f"tasks.0.{name}" for name in ("title", "description", "acceptance", "run", "result", "closedReason")),
+        *("tasks.0.labels.0", "tasks.0.history.0.text", "tasks.0.history.0.actor", "tasks.0.history.0.act"),
+        *("tasks.0.createdBy", "tasks.3.closedReason", "tasks.3.title", "tasks.4.awaiting.reason"),
+    ],
+    "messages": ["messages.0.content", "messages.0.id"],
+    "comments": ["comments.0.text", "comments.0.author"],
+}
+"""Every field that holds a text that people or agents choose."""
+SHOWN = {
+    "config": ["team status", "team list", "member list", "task list"],
+    "wanted": ["member list", "member show w1", "team status"],
+    "runtime": ["member list", "member show w1", "team status", "team list"],
+    "tasks": ["task list", "task show 1", "task show 4", "task tree", "task ready", "task next", "team status"],
+    "messages": ["inbox --all", "inbox"],
+    "comments": ["task show 1"],
+}
+
+
+def path(name: str) -> tuple[str | int, ...]:
+    return tuple(int(step) if step.isdigit() else step for step in name.split("."))
+
+
+FIELDS = [Place(file, path(name)) for file, names in FREE.items() for name in names]
+OWN = re.compile("\x1b\\[(?:[0-9;]*m|K)|\r")
+"""What pro0 itself says to a terminal: colours, and its line of progress."""
+
+
+def harmless(text: str, *, terminal: bool = False) -> bool:
+    """Say whether nothing in a text is obeyed by a terminal, or unseen."""
+    text = OWN.sub("", text) if terminal else text
+    bad = {c for c in text if c not in "\n\t" and unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}}
+    assert not bad, (bad, text)
+    return True
+
+
+def stored(full: Furnished, place: Place, payload: str) -> bool:
+    """Put a payload into a field; a path must stay one."""
+    full.edit(place, f"/{payload}" if place.path[-1] == "project" else payload)
+    return True
+
+
+def shown(place: Place, kind: str, pro0: Pro0, full: Furnished) -> None:
+    sound = full.files[place.file].read_bytes()
+    stored(full, place, PAYLOADS[kind])
+    for command in SHOWN[place.file]:
+        for more in ((), ("--json",)):
+            called = pro0(*command.split(), *(() if command == "team list" else ("-t", "alpha")), *more)
+            assert harmless(called.out)
+            assert harmless(called.err)
+            assert "Traceback" not in called.err
+            assert called.code in (0, 5), (place, kind, command, called)
+    full.files[place.file].write_bytes(sound)
+
+
+@pytest.mark.parametrize("place", FIELDS, ids=str)
+def test_a_stored_text_is_harmless_where_it_is_shown(place: Place, pro0: Pro0, full: Furnished) -> None:
+    """34: one payload for each field, of 60; all in the soak."""
+    for kind in random.Random(str(place)).sample([*PAYLOADS], 1):
+        shown(place, kind, pro0, full)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("place", FIELDS, ids=str)
+def test_every_payload_is_harmless_where_it_is_shown(place: Place, pro0: Pro0, full: Furnished) -> None:
+    """34"""
+    for kind in PAYLOADS:
+        shown(place, kind, pro0, full)
+
+
+def everywhere(full: Furnished, payload: str) -> None:
+    """Put a payload into every free field at once."""
+    for file in FREE:
+        document: Any = json.loads(full.files[file].read_bytes())
+        known = {found for found, _ in leaves(document)}
+        for place in FIELDS:
+            if place.file == file and place.path in known:
+                put(document, place.path, f"/{payload}" if place.path[-1] == "project" else payload)
+        full.files[file].write_bytes(json.dumps(document).encode())
+
+
+COMMANDS = ["team status", "team list", "member list", "member show w1", "task list", "task show 1", "task tree"]
+COMMANDS += ["task ready", "task next", "inbox --all", "doctor", "config", "member peek w1", "team logs"]
+
+
+@pytest.mark.parametrize("kind", PAYLOADS)
+def test_every_payload_everywhere(kind: str, pro0: Pro0, full: Furnished) -> None:
+    """34: 60 payloads in every field, each with some of the commands."""
+    payload = PAYLOADS[kind]
+    everywhere(full, payload)
+    full.team.paths.log("w1").write_text(payload, errors="replace")
+    event = json.dumps({"at": payload, "event": payload, payload: payload})
+    (full.team.paths.team / "events.jsonl").write_text(f"{event}\n")
+    for command in random.Random(kind).sample(COMMANDS, 2):
+        called = pro0(*command.split(), *(() if command in ("team list", "doctor", "config") else ("-t", "alpha")))
+        assert called.code in (0, 1, 5), (command, called)
+        assert harmless(called.out)
+        assert harmless(called.err)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS[:9:2], "member peek w1", "inbox --all"])
+def test_a_terminal_gets_nothing_either(command: str, full: Furnished) -> None:
+    """34: on a real terminal, with what pro0 itself says to one taken out."""
+    everywhere(full, "".join(payload for payload in PAYLOADS.values() if len(payload) < 1000))
+    said = on_terminal(*command.split(), *(() if command == "team list" else ("-t", "alpha")), columns=200)
+    assert harmless(said, terminal=True)
+
+
+ARGUMENTS: list[Callable[[str], list[str]]] = [
+    lambda p: ["send", p, "x"],
+    lambda p: ["send", "human", p],
+    lambda p: ["send", "human", p, "--json"],
+    lambda p: ["task", "create", p],
+    lambda p: ["task", "create", "x", "--label", p, "--json"],
+    lambda p: ["task", "create", "x", "--run", p, "-d", p],
+    lambda p: ["task", "create", "x", "--assignee", p],
+    lambda p: ["task", "create", "-f", p],
+    lambda p: ["task", "show", p],
+    lambda p: ["task", "list", "--assignee", p],
+    lambda p: ["task", "list", "--status", p],
+    lambda p: ["member", "show", p],
+    lambda p: ["member", "spawn", p],
+    lambda p: ["member", "spawn", "w9", "--agent", p],
+    lambda p: ["team", "status", p],
+    lambda p: ["team", "start", p],
+    lambda p: ["team", "start", "x", "-m", p],
+    lambda p: ["team", "start", "x", "--lead", p],
+    lambda p: ["team", "start", "x", "--mode", p],
+    lambda p: ["team", "logs", "-n", p],
+    lambda p: ["config", "get", p],
+    lambda p: ["completion", p],
+    lambda p: [p],
+    lambda p: ["team", p],
+    lambda p: [f"--{p}"],
+    lambda p: ["task", "list", f"--{p}=1"],
+    lambda p: ["team", "wait", "--timeout", p],
+]
+
+
+@pytest.mark.parametrize("number", range(len(ARGUMENTS)))
+def test_a_persons_own_words_come_back_visibly(number: int, pro0: Pro0, full: Furnished) -> None:
+    """34"""
+    for kind in random.Random(number).sample([*PAYLOADS], 2):
+        payload = PAYLOADS[kind]
+        called = pro0(*ARGUMENTS[number](payload))
+        assert called.code in (0, 2, 3, 4), (kind, called)
+        assert harmless(called.out)
+        assert harmless(called.err)
+
+
+@pytest.mark.parametrize("kind", PAYLOADS)
+def test_a_log_is_plain(kind: str) -> None:
+    """34: what a session without a terminal has printed."""
+    assert "\x1b" not in plain(PAYLOADS[kind])
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", plain(PAYLOADS[kind] * 3))
+
+
+def test_a_long_line_is_shown_at_once() -> None:
+    assert plain("x" * 65536) == "x" * 65536
+    assert plain("a\rb" * 20000 + "\r") == "b"
+
+
+def test_all_payloads_are_there() -> None:
+    assert len(PAYLOADS) >= 60
+    assert len([*product(FIELDS, PAYLOADS)]) >= 1800
