@@ -56,7 +56,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
         _write(checks, repaired)
     if done and done.refused:
         raise Refused("; ".join(done.refused), code="lead_alive", hint=_STOP)
-    context.exit(any(check.verdict is Verdict.FAIL for check in checks))
+    context.exit(int(any(check.verdict is Verdict.FAIL for check in checks)))
 
 
 _STOP = "stop the team, or end only its lead (TERM to that pid; the members go on), then repair again"

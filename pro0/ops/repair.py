@@ -177,7 +177,7 @@ def _references(work: Work) -> None:
     """Take references to nobody out of the tasks, and see to it that no number is given twice."""
     team, wanted = work.context.team, readable(work.context.team.wanted)
     listed = readable(team.tasks)
-    if wanted is None or listed is None:
+    if wanted is None or listed is None or trouble(team.tasks):
         return
     members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in wanted.seats)}
     entry = Entry(at=work.context.now(), actor=work.context.caller.agent_id, act="repaired")
@@ -194,7 +194,7 @@ def _the_dead(work: Work) -> None:
     """Give back what dead sessions hold, and end those of a stopped team in the record, where no lead will do it."""
     team = work.context.team
     runtime, wanted, listed = readable(team.runtime), readable(team.wanted), readable(team.tasks)
-    if runtime is None or wanted is None or listed is None:
+    if runtime is None or wanted is None or listed is None or trouble(team.tasks) or trouble(team.runtime):
         return
     over = runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
     for task in soundness.stale_claims(listed, () if over else living(runtime)):

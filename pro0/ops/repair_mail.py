@@ -10,14 +10,14 @@ import msgspec
 from pro0.errors import Pro0Error
 from pro0.model.message import Mailbox, Message, Segment
 from pro0.ops.context import Context
-from pro0.ops.evidence import entries, events
+from pro0.ops.evidence import entries, events, readable
 from pro0.rules import salvage, soundness
 from pro0.rules.rebuilding_mail import Pieces, Rebuilt, rebuilt
 from pro0.store import atomic
 from pro0.store.files import File, encode, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.mending import Bad, T, look, set_aside
+from pro0.store.mending import Bad, T, look, set_aside, trouble
 from pro0.store.paths import ARCHIVE, DOCUMENT, segment
 
 _SEQ = re.compile(rb'"(?:seq|acked)"\s*:\s*(\d{1,12})(?!\d)')
@@ -159,12 +159,10 @@ def _salvaged(bad: Bad, lost: list[str]) -> tuple[Message, ...]:
 
 
 def _read(file: File[T], troubles: list[Pro0Error]) -> T | None:
-    try:
-        value = file.read()
-    except Pro0Error as error:
+    if error := trouble(file):
         troubles.append(error)
         return None
-    return value
+    return readable(file)
 
 
 def _segment(box: Box, number: int) -> File[Segment]:

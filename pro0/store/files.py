@@ -116,7 +116,7 @@ class File(Generic[T]):
 
     def _save(self, folder: int, value: T) -> None:
         if value.schema_version > SCHEMA_VERSION:
-            raise _newer(self.path, value.schema_version)
+            raise newer(self.path, value.schema_version)
         data = encode(msgspec.structs.replace(value, revision=value.revision + 1))
         if len(data) > SIZE_LIMIT:
             why = f"it would have {len(data)} bytes, more than {SIZE_LIMIT}"
@@ -192,12 +192,13 @@ def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
         version = 0
     if version > SCHEMA_VERSION:
-        return _newer(path, version)
+        return newer(path, version)
     why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
     return StoreError(f"{path} is corrupt: {why}", code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
 
 
-def _newer(path: Path, version: int) -> StoreError:
+def newer(path: Path, version: int) -> StoreError:
+    """Return the error that a file is one of a newer pro0."""
     return StoreError(
         f"{path} has schemaVersion {version}; this pro0 writes {SCHEMA_VERSION}",
         code="newer_schema",

@@ -15,9 +15,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from pro0.errors import Pro0Error
-from pro0.model.stored import Document
+from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.store import atomic
-from pro0.store.files import SIZE_LIMIT, File, encode, translate
+from pro0.store.files import SIZE_LIMIT, File, encode, newer, translate
 from pro0.store.lock import locked
 from pro0.store.paths import ASIDE
 
@@ -51,12 +51,12 @@ class Mend(Generic[T]):
 
 
 def trouble(file: File[Any]) -> Pro0Error | None:
-    """Return why a document cannot be read, None when it can."""
+    """Return why a document cannot be read or, being of a newer pro0, not be changed; None when all is well."""
     try:
-        file.read()
+        version = file.read().schema_version
     except Pro0Error as error:
         return error
-    return None
+    return newer(file.path, version) if version > SCHEMA_VERSION else None
 
 
 @contextmanager

@@ -1,0 +1,330 @@
+"""`pro0 doctor --repair`: what it mends, what it leaves alone, and that being killed in it does no harm."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.runtime import Phase, State
+from pro0.model.task import Claim
+from pro0.model.team import Wish
+from pro0.ops.context import Context, clock
+from pro0.store.lease import Lease
+from tests.cli.broken import files, world
+from tests.cli.conftest import Pro0, become, make, tree
+from tests.faults import count, in_child, kill_after, kill_before
+from tests.waiting import wait_until
+
+CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", "pwrite")
+"""The calls that change something: being killed at any other is being killed before the next of these."""
+
+
+@pytest.fixture(autouse=True)
+def no_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine is looked at in one test only: a tmux server takes its time."""
+    if "machine" not in request.keywords:
+        monkeypatch.setattr("pro0.cli.doctor.machine", lambda: iter(()))
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[dict[str, str]], subprocess.Popen[bytes]]]:
+    """Start a program that does nothing, with these variables; it is ended at the end."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def one(variables: dict[str, str]) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-c", "import time; time.sleep(60)"]
+        started.append(subprocess.Popen(argv, env={"HOME": os.environ["HOME"], **variables}))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def rows(pro0: Pro0, *arguments: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(pro0("doctor", "--json", *arguments).out)["checks"]
+    return found
+
+
+def repaired(pro0: Pro0, *arguments: str) -> list[str]:
+    done: list[str] = json.loads(pro0("doctor", "--repair", "--json", *arguments).out)["repaired"]
+    return done
+
+
+def stop(team: Context) -> None:
+    """Let the team be stopped, as far as the store knows."""
+    with team.team.wanted.change("test") as wanted:
+        wanted.value = replace(wanted.value, wish=Wish.STOP)
+    with team.team.runtime.change("test") as runtime:
+        runtime.value = replace(runtime.value, phase=Phase.STOPPED)
+
+
+def test_a_machine_is_looked_at(cli: Callable[..., object], home: Path) -> None:
+    """Issue 3, build 3: tmux serves, git and the agents are there."""
+    checks = {row["name"]: row for row in json.loads(cli("doctor", "--json").out)["checks"]}  # type: ignore[attr-defined]
+    assert "a server starts and ends" in checks["tmux"]["what"]
+    assert {"python", "git", "agent shell", "agent command", "settings"} <= set(checks)
+
+
+def test_a_healthy_home_is_left_as_it_is(pro0: Pro0, home: Path, team: Context) -> None:
+    before = tree(home)
+    assert repaired(pro0) == []
+    assert tree(home) == before
+
+
+def test_modes_are_tightened(pro0: Pro0, home: Path, team: Context) -> None:
+    """Reliability 32; a file that is not of pro0 stays as it is."""
+    foreign = home / "teams" / "alpha" / "notes.txt"
+    foreign.write_text("mine")
+    foreign.chmod(0o644)
+    for path, mode in ((home, 0o755), (team.team.tasks.path, 0o644), (team.team.paths.mailboxes, 0o777)):
+        path.chmod(mode)
+    assert pro0("doctor").code == 0, "a warning is no failure"
+    assert len(repaired(pro0)) == 3
+    loose = [path for path in (home, *home.rglob("*")) if path != foreign and path.stat().st_mode & 0o077]
+    assert not loose
+    assert foreign.stat().st_mode & 0o777 == 0o644
+
+
+def test_what_was_left_over_is_removed(pro0: Pro0, home: Path, team: Context) -> None:
+    """Reliability 59: half-made and half-removed teams, temporary and launch files; folders without a team move."""
+    (home / "teams" / ".trash-old.1").mkdir()
+    (home / "tasks" / "old").mkdir()
+    (home / "teams" / ".new-young").mkdir()
+    (home / "tasks" / "ghost").mkdir()
+    (home / "tasks" / "ghost" / "tasks.json").write_text("work")
+    stale = team.team.paths.tasks / f".tmp-{'0' * 32}"
+    fresh = team.team.paths.tasks / f".tmp-{'1' * 32}"
+    other = team.team.paths.tasks / ".tmp-mine"
+    launch = team.team.paths.sessions / "11111111-aaaa.start.json"
+    for path in (stale, fresh, other, launch):
+        path.write_text("x")
+    for path in (stale, other, launch):
+        os.utime(path, (time.time() - 3600, time.time() - 3600))
+    assert len([row for row in rows(pro0) if row["state"] == "warn"]) >= 5
+    repaired(pro0)
+    assert sorted(path.name for path in (home / "teams").iterdir()) == ["alpha"]
+    moved = [path for path in (home / "tasks").iterdir() if path.name.startswith("ghost.corrupt-")]
+    assert (moved[0] / "tasks.json").read_text() == "work"
+    assert not (home / "tasks" / "old").exists()
+    assert [path.exists() for path in (stale, fresh, other, launch)] == [False, True, True, False]
+    assert repaired(pro0) == []
+
+
+def test_references_to_nobody_are_taken_out(pro0: Pro0, team: Context) -> None:
+    """A parent and a reservation, with a word in the history; a dependency stays, since the task would run."""
+    for title in ("one", "two", "three"):
+        pro0("task", "create", title)
+    with team.team.tasks.change("test") as change:
+        one, two, three = change.value.tasks
+        change.value = replace(
+            change.value,
+            next_id=2,
+            tasks=(
+                replace(one, parent="task-9", dependencies=("task-8",)),
+                replace(two, assignee="nobody"),
+                replace(three, dependencies=("task-2",)),
+            ),
+        )
+    assert len(repaired(pro0)) == 3
+    one, two, three = team.team.tasks.read().tasks
+    assert (one.parent, one.dependencies, two.assignee) == (None, ("task-8",), None)
+    assert "its parent task-9 is gone" in one.history[-1].text
+    assert team.team.tasks.read().next_id == 4
+    assert repaired(pro0) == []
+
+
+def test_cycles_are_named_with_a_way_out(pro0: Pro0, team: Context) -> None:
+    for title in ("one", "two"):
+        pro0("task", "create", title)
+    with team.team.tasks.change("test") as change:
+        one, two = change.value.tasks
+        tasks = (replace(one, dependencies=("task-2",)), replace(two, dependencies=("task-1",)))
+        change.value = replace(change.value, tasks=tasks)
+    [row] = [row for row in rows(pro0) if "wait for each other" in row["what"]]
+    pro0(*row["mend"].split()[1:])
+    assert not [row for row in rows(pro0) if "wait for each other" in row["what"]]
+
+
+def test_claims_of_dead_sessions_are_given_back(pro0: Pro0, team: Context) -> None:
+    """Rulings 2.11: only of a session that is proved dead, and where no lead is there to do it."""
+    pro0("task", "create", "one")
+    with team.team.tasks.change("test") as change:
+        claim = Claim(agent_id="w1", incarnation="long-gone", epoch=1, claimed_at=clock())
+        task = replace(change.value.tasks[0], status="in_progress", claim=claim, assignee="w1")
+        change.value = replace(change.value, tasks=(task,))
+    assert any("claimed by a session of w1" in row["what"] for row in rows(pro0))
+    assert any("pending again" in text for text in repaired(pro0))
+    assert team.team.tasks.read().tasks[0].claim is None
+
+
+def test_beside_a_living_lead_its_files_stay(pro0: Pro0, team: Context) -> None:
+    """What operations write is mended all the same; exit 4 says to stop first."""
+    team.team.runtime.path.write_bytes(b"{")
+    team.team.tasks.path.write_bytes(b"{")
+    lease = Lease(team.team.paths.team)
+    assert lease.take("lead")
+    try:
+        called = pro0("doctor", "--repair")
+        assert called.code == 4
+        assert f"pid {os.getpid()}" in called.err
+        assert team.team.runtime.path.read_bytes() == b"{"
+        assert team.team.tasks.read().tasks == ()
+    finally:
+        lease.drop()
+    assert pro0("doctor", "--repair").code == 0
+    assert team.team.runtime.read().seats == ()
+
+
+def test_only_a_human_repairs(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    become(monkeypatch, team, "w1")
+    assert pro0("doctor").code == 0
+    assert pro0("doctor", "--repair").code == 4
+
+
+def test_one_team_only(pro0: Pro0, home: Path, team: Context, tmp_path: Path) -> None:
+    make(home, "beta", tmp_path / "elsewhere").team.tasks.path.write_bytes(b"{")
+    team.team.tasks.path.write_bytes(b"{")
+    assert {row["team"] for row in rows(pro0, "-t", "beta") if "team" in row} == {"beta"}
+    assert len(repaired(pro0, "-t", "beta")) == 1
+    assert team.team.tasks.path.read_bytes() == b"{"
+    assert pro0("doctor", "-t", "nobody").code == 3
+    assert pro0("doctor", "-t", "../x").code == 2
+
+
+def test_a_stopped_holder_of_a_lock_is_named(pro0: Pro0, team: Context) -> None:
+    """Issue 3, must show 10: SIGSTOP."""
+    code = "import sys, time; from pathlib import Path; from pro0.store.lock import locked\n"
+    code += "with locked(Path(sys.argv[1]), 'a test'): print('held', flush=True); time.sleep(60)"
+    argv = [sys.executable, "-c", code, str(team.team.paths.tasks)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            assert any(f"pid {holder.pid}" in row["what"] and row["state"] == "ok" for row in rows(pro0))
+            holder.send_signal(signal.SIGSTOP)
+            stopped = f"held by pid {holder.pid}, which is stopped"
+            wait_until(lambda: any(stopped in row["what"] for row in rows(pro0)), 5, "the holder is said to be stopped")
+        finally:
+            holder.kill()
+
+
+def test_left_over_processes(
+    pro0: Pro0, home: Path, team: Context, start: Callable[[dict[str, str]], subprocess.Popen[bytes]]
+) -> None:
+    """Reliability 43: of teams that are stopped or gone, by the tag; never another, never unasked."""
+    uid = team.team.config.read().uid
+    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": uid}
+    ours = start(tag)
+    gone = start(tag | {"PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"})
+    bystanders = [
+        start({"PRO0_HOME": str(home), "PRO0_TEAM": "gone"}),
+        start(tag | {"PRO0_HOME": str(home.parent / "other"), "PRO0_TEAM_UID": "another"}),
+        start({"PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"}),
+    ]
+    pids = {str(process.pid) for process in (ours, gone)}
+
+    def named() -> set[str]:
+        said = [row["what"].split() for row in rows(pro0) if row["name"] == "processes"]
+        return {word for words in said for word in words if word.isdigit()}
+
+    wait_until(lambda: named() == {str(gone.pid)}, 5, "alpha runs: only the process of the team that is gone is named")
+    stop(team)
+    wait_until(lambda: named() == pids, 5, "both are named")
+    pro0("doctor", "--repair")
+    assert (ours.poll(), gone.poll()) == (None, None), "nobody said yes"
+    assert len(repaired(pro0, "--yes")) == 2
+    assert (ours.wait(5), gone.wait(5)) == (-signal.SIGTERM, -signal.SIGTERM)
+    assert all(process.poll() is None for process in bystanders)
+
+
+def test_sockets_of_dead_servers(pro0: Pro0, home: Path, team: Context) -> None:
+    """Reliability 43: names that only look alike, living servers, files and young sockets stay."""
+    folder = Path(os.environ["TMUX_TMPDIR"]) / f"tmux-{os.getuid()}"
+    folder.mkdir(mode=0o700)
+    own = f"pro0-{team.team.config.read().uid[:8]}"
+    living = socket.socket(socket.AF_UNIX)
+    living.bind(str(folder / "pro0-11111111"))
+    living.listen()
+    for name in ("pro0-00000000", "pro0-x", "pro0-0000000g", "default", own, "pro0-22222222"):
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(str(folder / name))
+    (folder / "pro0-33333333").write_text("a file")
+    for path in folder.iterdir():
+        if path.name != "pro0-22222222":
+            os.utime(path, (time.time() - 3600, time.time() - 3600))
+    before = {path.name for path in folder.iterdir()}
+    repaired(pro0)
+    assert before - {path.name for path in folder.iterdir()} == {"pro0-00000000"}
+    living.close()
+
+
+def test_locks_that_are_no_files(pro0: Pro0, team: Context, tmp_path: Path) -> None:
+    """Reliability 30"""
+    lock = team.team.paths.tasks / ".lock"
+    lock.unlink(missing_ok=True)
+    lock.symlink_to(tmp_path / "outside")
+    assert pro0("task", "create", "x").code == 6
+    assert pro0("doctor").code == 1
+    assert pro0("doctor", "--repair").code == 0
+    assert pro0("task", "create", "x").code == 0
+    assert not (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("file", ["tasks", "runtime", "config", "mailbox", "segment"])
+def test_wherever_it_is_killed_it_can_be_finished(
+    file: str, fault: object, pro0: Pro0, home: Path, project: Path
+) -> None:
+    """Issue 3, must show 11: what was there is there still, and the next repair finishes."""
+    world(home, project)
+    path = files(home)[file]
+    whole = path.read_bytes()
+    bad = whole.replace(b'"revision": ', b'"revision": "x", "surprise": ', 1)
+
+    def act() -> None:
+        from pro0.cli.repairs import mend
+        from pro0.model.caller import THE_HUMAN
+        from pro0.store.teams import Store
+
+        mend(Store(home), THE_HUMAN, "alpha", yes=False)
+
+    path.write_bytes(bad)
+    calls = len(count(act, CHANGING))
+    for at in range(1, calls + 1):
+        for aside in path.parent.glob("*.corrupt-*"):
+            aside.unlink()
+        path.write_bytes(bad)
+        in_child(act, at, fault, CHANGING)  # type: ignore[arg-type]
+        assert bad in [one.read_bytes() for one in path.parent.iterdir() if one.is_file()], f"at call {at}"
+        act()
+        assert len(list(path.parent.glob(f"{path.name}.corrupt-*"))) == 1
+        assert pro0("team", "status", "-t", "alpha").code == 0
+        assert "text 1" in pro0("inbox", "--all", "-t", "alpha").out
+        assert "number 5" in pro0("task", "list", "-t", "alpha").out
+
+
+def test_a_team_that_has_lost_everything_works_again(pro0: Pro0, home: Path, project: Path) -> None:
+    """Every file at once; members come from what is left: here, from nothing but their reports and mailboxes."""
+    team = world(home, project)
+    uid, known = team.team.config.read().uid, team.team.runtime.read().seats[0]
+    for path in files(home).values():
+        if path.parent.name != "sessions":
+            path.write_bytes(b"")
+    called = pro0("doctor", "--repair")
+    assert called.code == 0, called
+    assert not team.team.tasks.read().tasks
+    assert pro0("task", "create", "again", "-t", "alpha").out.startswith("task-6 "), "no number is given twice"
+    assert team.team.config.read().name == "alpha"
+    assert team.team.report(known.incarnation) is not None
+    assert known.state is State.CRASHED
+    assert uid
