@@ -1,4 +1,4 @@
-"""Claim and send in one process, durable, beside the least that durability costs."""
+"""Claim and send in one process, durable, beside the least that durability costs; and a send into a full mailbox."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,6 +14,7 @@ from pro0.store import atomic
 ROUNDS = 40
 CLAIM_GOAL = 3.0
 SEND_GOAL = 3.0
+FULL_GOAL = 1.2
 
 
 def figures() -> Iterator[Figure]:
@@ -26,6 +27,28 @@ def figures() -> Iterator[Figure]:
             floor, claim, send = interleaved([_floor(folder), _claim(context), _send(context)], ROUNDS)
             yield Figure(f"claim at {count}", claim, "ms", CLAIM_GOAL, "ms", floor, "one durable replace")
             yield Figure(f"send at {count}", send, "ms", SEND_GOAL, "ms", floor, "one durable replace")
+        yield _full_mailbox(folder)
+
+
+def _full_mailbox(folder: Path) -> Figure:
+    """One send into a mailbox of 10,000 beside one into a box of 10, over a whole turn of sealing."""
+    few, many = (make_team(folder, name=f"mail-{count}") for count in (10, 10_000))
+    _fill(many, 10_000)
+    small, full = interleaved([_into_ten(few), _send(many)], 100)
+    return Figure("send into a box of 10,000", full, "ms", FULL_GOAL, "x", small, "into a box of 10")
+
+
+def _into_ten(context: Context) -> Callable[[], object]:
+    """Send into a mailbox that has ten messages each time."""
+    _fill(context, 10)
+    head = context.team.mailbox("lead").head
+    ten, send = head.path.read_bytes(), _send(context)
+
+    def into_ten() -> object:
+        head.path.write_bytes(ten)
+        return send()
+
+    return into_ten
 
 
 def _floor(folder: Path) -> Callable[[], None]:

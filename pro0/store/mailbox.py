@@ -38,7 +38,7 @@ class Box:
             if sealed:
                 _seal(change.folder, box.sealed, sealed)
             change.value = box
-        found = next((message for message in (*sealed, *box.messages) if message.id == notice.id), None)
+        found = next((message for message in (*reversed(box.messages), *sealed) if message.id == notice.id), None)
         if found is None:
             raise NotFound(f"the message {notice.id} is not in the mailbox of {self.agent_id}")
         return found
