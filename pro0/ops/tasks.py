@@ -12,7 +12,7 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, W
 from pro0.model.ids import task_id
 from pro0.model.task import Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
-from pro0.ops.context import Context, operation
+from pro0.ops.context import Context, already, operation
 from pro0.ops.messages import deliver
 from pro0.ops.seats import roster
 from pro0.rules import archive, changes, text
@@ -236,7 +236,7 @@ def settle_debts(context: Context) -> None:
     paid = deliver(context, context.team.tasks.read().outbox, owed)
     if not paid:
         return
-    with context.team.tasks.change("deliver notices") as change:
+    with already("they are told"), context.team.tasks.change("deliver notices") as change:
         left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
         change.value = replace(change.value, outbox=left)
 

@@ -44,11 +44,13 @@ def close(descriptor: int) -> None:
 
 
 def subfolder(parent: int, name: str) -> folder:
-    """Open a folder of an open folder, making it if need be; what is above is never made again."""
+    """Open a folder of an open folder, making it, for good, if need be; what is above is never made again."""
     try:
         os.mkdir(name, FOLDER_MODE, dir_fd=parent)
     except FileExistsError:
         pass
+    else:
+        os.fsync(parent)  # before anything counts on what will be in it
     return folder(name, parent)
 
 

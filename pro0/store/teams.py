@@ -90,7 +90,7 @@ class Store:
         """Raise EnvironmentMissing for a home that is not a folder of one's own, or has a link in place of one."""
         for name in ("", "teams", "tasks", "mailboxes"):
             place = self.home / name
-            with suppress(FileNotFoundError):
+            with _told(place), suppress(FileNotFoundError):
                 status = place.lstat()
                 if not stat.S_ISDIR(status.st_mode):
                     what = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
@@ -113,7 +113,7 @@ class Store:
             try:
                 self._make(team, config, wanted, environment or Environment())
             except BaseException:
-                with suppress(OSError):
+                with suppress(OSError, StoreError):
                     self._sweep()
                 raise
         return team
@@ -182,6 +182,14 @@ class Store:
 
 
 @contextmanager
+def _told(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        translate(error, place)
+
+
+@contextmanager
 def _late(what_then: str) -> Iterator[None]:
     """Let an error that comes after a change say so."""
     try:
@@ -209,11 +217,15 @@ def _entries(folder: Path) -> list[Path]:
 
 def _put_away(path: Path) -> None:
     """Remove a folder, renamed first: whoever still looks there finds nothing, never half of what was there."""
+    if not there(path.parent):
+        return
     trash = path.with_name(f"{TRASH}{path.name}")
     _remove(trash)
     with suppress(FileNotFoundError):
         path.rename(trash)
+        atomic.sync(path.parent)  # or it could be back, half empty, after a power loss
     _remove(trash)
+    atomic.sync(path.parent)
 
 
 def _remove(path: Path) -> None:
