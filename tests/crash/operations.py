@@ -84,9 +84,11 @@ def _list(world: World) -> None:
 
 def _lease(world: World) -> None:
     lease = Lease(world.team.paths.team)
-    assert lease.take("lead")
-    lease.rest("stop")
-    lease.drop()
+    try:
+        assert lease.take("lead")
+        lease.rest("stop")
+    finally:
+        lease.drop()
 
 
 DRAFTS = [Draft(title="a", key="a", assignee="w1"), Draft(title="b", blocked_by=("a",)), Draft(title="c", parent="4")]
