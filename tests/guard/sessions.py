@@ -34,7 +34,7 @@ class Session:
     def launch(self, argv: list[str], **changes: object) -> Launch:
         """Return what is to be started, with a short grace."""
         usual = Launch(
-            agent_id="ann@band",
+            agent_id="ann",
             incarnation=self.incarnation,
             team="band",
             team_uid=self.team_uid,

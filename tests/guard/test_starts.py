@@ -107,7 +107,7 @@ def test_the_launch_file_is_gone_and_the_report_is_private(session: Session) -> 
     assert found.agent
     assert found.agent == processes.identify(found.agent.pid)
     assert found.guard.pid in [one.pid for one in processes.ancestors(found.agent.pid)]
-    assert (found.agent_id, found.incarnation) == ("ann@band", session.incarnation)
+    assert (found.agent_id, found.incarnation) == ("ann", session.incarnation)
 
 
 @pytest.mark.parametrize("first", [State.STARTING, State.RUNNING])
