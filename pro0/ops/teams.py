@@ -49,7 +49,10 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
     )
     environment = Environment(variables=home.environment)
     context = Context(store.create(config, Wanted(), environment), caller)
-    context.team.log_event(context.now(), caller.agent_id, "team.create")
+    # All of it, since nothing else tells it when config.json is lost.
+    details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
+    details |= {"tmux": config.inside_tmux, "sockets": config.sockets}
+    context.team.log_event(context.now(), caller.agent_id, "team.create", **details)
     return context
 
 

@@ -23,6 +23,7 @@ class Pieces(msgspec.Struct, frozen=True, kw_only=True):
     acked: int | None = None
     sealed: int | None = None
     handed: HandOver | None = None
+    delivered: tuple[str, ...] | None = None
     highest: int = 0
     """The highest seq that anything mentions."""
 
@@ -101,12 +102,14 @@ def _head(
         real = [message.seq for message in everything if not message.id.startswith(NOTE)]
         acked = max(read) if read else (min(real) - 1 if real else next_seq - 2)
     acked = max(0, min(acked, next_seq - 1))
+    known = [message.id for part in (*segments.values(), messages) for message in part][-HEAD_COUNT:]
     return Mailbox(
         agent_id=pieces.agent_id,
         next_seq=next_seq,
         acked=acked,
         sealed=len(segments),
         handed=pieces.handed,
+        delivered=pieces.delivered if pieces.delivered is not None else tuple(known),
         messages=tuple(replace(message, read=message.seq <= acked) for message in messages),
     )
 

@@ -24,7 +24,7 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 _TEXT = rb'"(?:[^"\\\n]|\\[^\n])*+(?:"|\\?(?=\n)|\\?\Z)'
 _TOKEN = re.compile(_TEXT + rb"|[{}\[\]]")
 _LONG_NUMBER = re.compile(rb"(" + _TEXT + rb")|-?\d{19,}[\d.eE+-]*")
-_VERSION = re.compile(rb'\s*\{\s*"schemaVersion"\s*:\s*(\d{1,6})(?!\d)')
+_VERSION = re.compile(rb'(?<!\\)"schemaVersion"\s*:\s*(\d{1,6})(?!\d)')
 _PARTNER = {ord("}"): ord("{"), ord("]"): ord("[")}
 
 
@@ -39,8 +39,7 @@ class Remains(msgspec.Struct, Generic[D]):
 
 def version(data: bytes) -> int:
     """Return the schemaVersion that a file says it has, also one that cannot be read whole; 0 for none."""
-    match = _VERSION.match(data)
-    return int(match[1]) if match else 0
+    return max(map(int, _VERSION.findall(data)), default=0)
 
 
 def is_newer(data: bytes) -> bool:
@@ -57,7 +56,7 @@ def remains(data: bytes, kind: type[D]) -> Remains[D]:
     except UnicodeDecodeError:
         found.lost.append("some letters, which are no UTF-8")
     whole = _whole(data)
-    if whole is not None:
+    if whole is not None and not _lacks_lists(whole, kind):
         _from_mapping(whole, kind, found)
     else:
         _from_pieces(data, kind, found)
@@ -76,6 +75,13 @@ def _whole(data: bytes) -> Mapping[str, object] | None:
             value = _raw(data[: token.end()])
             return value if isinstance(value, dict) else None
     return None
+
+
+def _lacks_lists(whole: Mapping[str, object], kind: type[D]) -> bool:
+    """Return whether a list of objects is missing while there are keys that nobody knows: it may be one of them."""
+    fields = msgspec.structs.fields(kind)
+    lists = {field.encode_name for field in fields if _items_of(field.type)}
+    return not whole.keys() <= {field.encode_name for field in fields} and not lists <= whole.keys()
 
 
 def _from_mapping(whole: Mapping[str, object], kind: type[D], found: Remains[D]) -> None:
@@ -106,6 +112,8 @@ def _from_pieces(data: bytes, kind: type[D], found: Remains[D]) -> None:
     for field in msgspec.structs.fields(kind):
         if item := _items_of(field.type):
             found.fields[field.name] = _all(data, spans, item, found, rest)
+            if cut := _cut_off(rest, item, found):
+                found.fields[field.name].append(cut)
     left = bytes(rest)
     for field in msgspec.structs.fields(kind):
         if not _items_of(field.type) and (value := _value(left, field.encode_name)) is not None:
@@ -127,6 +135,28 @@ def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], found: Remain
         found.lost += said.lost
         found.damaged |= said.damaged
     return [value for _, _, value, _ in chosen]
+
+
+def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
+    """Return the object in which a file ends too early, made of the lines of it that are whole; None for none."""
+    opened: list[int] = []
+    for token in _TOKEN.finditer(rest):
+        if rest[token.start()] in b"{[":
+            opened.append(token.start())
+        elif rest[token.start()] in b"}]" and opened:
+            opened.pop()
+    for place, start in enumerate(opened := opened[-DEEPEST:]):
+        end = rest.rfind(b"\n")
+        closing = bytes({ord("{"): ord("}"), ord("["): ord("]")}[rest[one]] for one in reversed(opened[place:]))
+        raw = _raw(bytes(rest[start:end]).rstrip().rstrip(b",") + closing)
+        if rest[start] == ord("{") and (value := fit(raw, kind, found)) is not None and isinstance(raw, dict):
+            name = str(raw.get("id") or raw.get("agentId") or "")
+            absent = {field.name for field in msgspec.structs.fields(kind) if field.encode_name not in raw}
+            found.damaged.setdefault(name, set()).update(absent)
+            found.lost.append(f"of {name[:SHOWN] or 'an object'} what comes after {', '.join(raw)}")
+            rest[start:] = b" " * (len(rest) - start)
+            return value
+    return None
 
 
 def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:
@@ -196,7 +226,7 @@ def _objects(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _value(data: bytes, key: str) -> object:
     """Return the value behind a key, None for none that can be read."""
-    pattern = rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:\s*(' + _TEXT + rb"|[\w.+-]+|\{[^{}]*\})"
+    pattern = rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:\s*(' + _TEXT + rb"|[\w.+-]+|\{[^{}]*\}|\[[^\[\]{}]*\])"
     for match in re.finditer(pattern, data):
         if (value := _raw(match[1])) is not None:
             return value
