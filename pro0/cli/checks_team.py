@@ -1,6 +1,7 @@
 """The checks of `pro0 doctor` on one team; what cannot be read is named, and the rest is looked at all the same."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from pro0 import processes
 from pro0.cli.checks import Check, Verdict
@@ -44,6 +45,12 @@ def _unreadable(team: TeamStore) -> Iterator[Finding]:
             yield Finding(f"{folder} is missing", REPAIR)
     documents = (team.config, team.wanted, team.runtime, team.environment, team.tasks)
     yield from map(_finding, filter(None, (trouble(document) for document in documents)))
+    listed = readable(team.tasks)
+    beside = [*team.tasks.segments(listed.sealed if listed else 0)]
+    yield from map(_finding, filter(None, map(trouble, beside)))
+    for task in listed.tasks if listed else ():
+        broken = filter(None, map(trouble, team.tasks.pages(task)))
+        yield from map(_finding, islice(broken, 1))
     for name in _remarked(team):
         if error := trouble(team.comments(name)):
             yield _finding(error)

@@ -14,8 +14,8 @@ from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
 from pro0.rules.rebuilding import Known
-from pro0.store import atomic
-from pro0.store.files import SIZE_LIMIT, File
+from pro0.store.files import File
+from pro0.store.journal import Journal
 from pro0.store.mending import T
 from pro0.store.paths import DOCUMENT, EVENTS, HOME_VARIABLE, LAUNCH
 from pro0.store.teams import TeamStore
@@ -38,6 +38,7 @@ def known(context: Context, project: str) -> Known:
         reports=found,
         living=frozenset(report.incarnation for report in found if processes.alive(report.guard)),
         highest_task=_highest_task(team, said),
+        archive=tuple(segment.tasks if segment else () for segment in map(readable, team.tasks.segments())),
         events=said,
     )
 
@@ -65,10 +66,7 @@ def reports(team: TeamStore) -> Iterator[Report]:
 
 def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
     """Yield the events of a team, as far as they can be read; they are never the truth, but may be all there is."""
-    data = b""
-    with suppress(OSError), atomic.folder(team.paths.team) as folder:
-        data = atomic.read(folder, EVENTS, SIZE_LIMIT)
-    for line in data.splitlines():
+    for line in Journal(team.paths.team / EVENTS).fresh():
         with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
             value = msgspec.json.decode(line)
             if isinstance(value, dict):

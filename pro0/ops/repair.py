@@ -5,6 +5,7 @@ What only the lead writes is repaired under the lead's lease; beside a living le
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from pro0.ops import tasks
 from pro0.ops.context import INCARNATION, Context, operation
 from pro0.ops.evidence import entries, known, readable, report_files
 from pro0.ops.repair_mail import repair_mailbox
-from pro0.rules import rebuilding, salvage, soundness
+from pro0.rules import archive, rebuilding, salvage, soundness
 from pro0.rules.rebuilding import Known
 from pro0.rules.salvage import Remains
 from pro0.store import health
@@ -29,6 +30,8 @@ from pro0.store.lease import Lease
 from pro0.store.mending import Bad, T, mending, move_aside, remnant, trouble
 
 NEWER = "newer_schema"
+MOST_PAGES = 1000
+"""Files of one task's older history that are repaired at most: a count beyond is no count of ours."""
 _OWN_ID = re.compile(rb'"id"\s*:\s*"(task-[1-9]\d{0,8})"')
 _TASK = re.compile(r"task-[1-9]\d{0,8}")
 Made = Callable[[Remains[T], Bad], T]
@@ -67,7 +70,7 @@ def repair(context: Context, project: str) -> Outcome:
     if not lease.take("repair"):
         work.holder = lease.holder() or "somebody"
     try:
-        for step in (_leads_documents, _wishes, _environment, _reports, _tasks, _remarks, _mailboxes, _references):
+        for step in STEPS:
             step(work)
         if work.holder is None:
             _the_dead(work)
@@ -137,7 +140,34 @@ def _tasks(work: Work) -> None:
     _mend(work, file, made, lambda value: f"{len(value.tasks)} tasks")
 
 
+def _archive(work: Work) -> None:
+    """Mend what lies beside tasks.json, and count it again when something of it was lost."""
+    file = work.context.team.tasks
+    listed = readable(file)
+    segments = file.segments(listed.sealed if listed else 0)
+    broken = [one for one in segments if trouble(one)]
+    for one in broken:
+        make_folder(one.folder)
+        _mend_plainly(work, one)
+    if broken and listed and not trouble(file):
+        with file.change("repair: count the archive") as change:
+            found = map(readable, segments[: change.value.sealed])
+            change.value = archive.counted(change.value, [segment.tasks if segment else () for segment in found])
+
+
+def _histories(work: Work) -> None:
+    file = work.context.team.tasks
+    listed = readable(file)
+    parts = [listed, *map(readable, file.segments(listed.sealed))] if listed else []
+    for task in (task for part in parts if part for task in part.tasks):
+        for page in islice(file.pages(task), MOST_PAGES):
+            if trouble(page):
+                make_folder(page.folder)
+                _mend_plainly(work, page)
+
+
 def _remarks(work: Work) -> None:
+    _histories(work)
     team = work.context.team
     for folder in entries(team.paths.tasks):
         if folder.is_dir() and not folder.is_symlink() and _TASK.fullmatch(folder.name):
@@ -243,6 +273,9 @@ def _launches(work: Work) -> None:
         if _is_dead(work, incarnation):
             path.unlink(missing_ok=True)
             work.say(f"{path} was never read by a guard: removed it, since it holds an environment")
+
+
+STEPS = (_leads_documents, _wishes, _environment, _reports, _archive, _tasks, _remarks, _mailboxes, _references)
 
 
 def _already(value: T) -> Made[T]:

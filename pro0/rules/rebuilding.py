@@ -16,6 +16,7 @@ from pro0.model.runtime import ENDED, Phase, Report, Runtime, SeatState, State
 from pro0.model.stored import Stored
 from pro0.model.task import SETTLED, Status, Task, TaskList
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
+from pro0.rules import archive
 from pro0.rules.salvage import Remains
 from pro0.rules.soundness import lowest_next_id
 
@@ -40,6 +41,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """Incarnations whose guard is alive."""
     highest_task: int = 0
     """The highest number of a task that anything mentions."""
+    archive: tuple[tuple[Task, ...], ...] = ()
+    """The segments of the archive, in order; empty what cannot be read."""
     events: tuple[Mapping[str, str], ...] = ()
 
 
@@ -49,7 +52,10 @@ def tasks(found: Remains[TaskList], known: Known) -> TaskList:
     listed = [task for task in fields.pop("tasks", []) if ids.NAME.fullmatch(task.id) and _number(task.id)]
     unique = {task.id: _careful(task, found.damaged.get(task.id, set())) for task in listed}
     made = TaskList(tasks=tuple(unique.values()), outbox=tuple(fields.pop("outbox", ())), **fields)
-    return replace(made, next_id=max(made.next_id, lowest_next_id(made), known.highest_task + 1))
+    if known.archive:
+        made = archive.counted(made, known.archive)
+    old = max((ids.task_number(task.id) for part in known.archive for task in part), default=0)
+    return replace(made, next_id=max(made.next_id, lowest_next_id(made), known.highest_task + 1, old + 1))
 
 
 def wanted(found: Remains[Wanted], known: Known) -> Wanted:

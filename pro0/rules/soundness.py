@@ -29,7 +29,7 @@ def tasks(listed: TaskList, members: Collection[str]) -> Iterator[Finding]:
     known = Counter(task.id for task in listed.tasks)
     yield from (Finding(f"{id} is there {times} times", _BY_HAND) for id, times in known.items() if times > 1)
     for task in listed.tasks:
-        yield from _references(task, known, members)
+        yield from _references(task, _known_to(task, listed, known), members)
     yield from _cycles(listed)
     if listed.next_id < lowest_next_id(listed):
         yield Finding(f"nextId is {listed.next_id}, which a task has already", _REPAIR, repairs=True)
@@ -46,7 +46,7 @@ def mended(listed: TaskList, members: Collection[str], entry: Entry) -> TaskList
     What is taken from a task is said in its history. Dependencies stay: a task that is released by mistake would run.
     """
     known = {task.id for task in listed.tasks}
-    changed = tuple(_without_strangers(task, known, members, entry) for task in listed.tasks)
+    changed = tuple(_without_strangers(task, _known_to(task, listed, known), members, entry) for task in listed.tasks)
     next_id = max(listed.next_id, lowest_next_id(listed))
     if next_id == listed.next_id and changed == listed.tasks:
         return listed
@@ -89,6 +89,12 @@ def mailbox(box: Mailbox, sealed: Collection[tuple[Message, ...]]) -> Iterator[F
 
 _REPAIR = "pro0 doctor --repair"
 _BY_HAND = "stop the team and correct the file by hand"
+
+
+def _known_to(task: Task, listed: TaskList, known: Collection[str]) -> Collection[str]:
+    """Return what a task may name: one that is over also what may be in the archive."""
+    over = task.status in SETTLED and listed.sealed
+    return {*known, *task.dependencies, *([task.parent] if task.parent else [])} if over else known
 
 
 def _references(task: Task, known: Collection[str], members: Collection[str]) -> Iterator[Finding]:

@@ -86,6 +86,13 @@ def segment(number: int) -> str:
     return f"{number:06d}.json"
 
 
+def number_of(name: str) -> int:
+    """Return the number of a sealed segment, 0 for any other file."""
+    digits = name.removesuffix(DOCUMENT)
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
+    return number if name == segment(number) else 0
+
+
 def rotated(name: str, number: int) -> str:
     """Return the name that a full log gets: events-000001.jsonl."""
     stem, dot, suffix = name.rpartition(".")

@@ -1,7 +1,7 @@
 """tasks.json with what lies beside it: older history and the archive; written first, then the list that counts them."""
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from pro0.rules.archive import HISTORY_COUNT
 from pro0.store import atomic
 from pro0.store.files import File, encode
 from pro0.store.lock import tidy
-from pro0.store.paths import ARCHIVE, HISTORY, TASKS, segment
+from pro0.store.paths import ARCHIVE, HISTORY, TASKS, number_of, segment
 
 
 class TaskFile(File[TaskList]):
@@ -27,7 +27,7 @@ class TaskFile(File[TaskList]):
         """Yield every task of the archive once, the one that moved last first."""
         seen = {task.id for task in tasks.tasks}.union(tasks.recalled)
         for number in range(tasks.sealed, 0, -1):
-            for task in reversed(self._segment(number)):
+            for task in reversed(self._segment(number).read().tasks):
                 if task.id not in seen:
                     seen.add(task.id)
                     yield task
@@ -42,12 +42,23 @@ class TaskFile(File[TaskList]):
                     break
         return found
 
+    def segments(self, sealed: int = 0) -> list[File[TaskSegment]]:
+        """Return the files of the archive in order: all that are there, and the next one when there should be more."""
+        names = os.listdir(self.folder / ARCHIVE) if (self.folder / ARCHIVE).is_dir() else []
+        last = max((number_of(name) for name in names), default=0)
+        return [self._segment(number) for number in range(1, max(min(sealed, last + 1), last) + 1)]
+
+    def pages(self, task: Task) -> Iterator[File[HistorySegment]]:
+        """Yield the files of a task's older history, oldest first."""
+        return (self._page(task.id, start) for start in range(0, task.earlier, HISTORY_COUNT))
+
     def earlier(self, task: Task) -> list[Entry]:
         """Return the entries of a task's history that are no longer in the list, oldest first."""
-        pages = range(0, task.earlier, HISTORY_COUNT)
-        return [
-            entry for start in pages for entry in self._page(task.id, start, min(task.earlier - start, HISTORY_COUNT))
-        ]
+        left, found = task.earlier, list[Entry]()
+        for page in self.pages(task):
+            found += page.read().entries[: min(left, HISTORY_COUNT)]
+            left -= HISTORY_COUNT
+        return found
 
     def _save(self, folder: int, value: TaskList) -> None:
         if value.schema_version <= SCHEMA_VERSION:
@@ -71,7 +82,7 @@ class TaskFile(File[TaskList]):
         if not old:
             return task
         start = task.earlier - task.earlier % HISTORY_COUNT
-        begun = self._page(task.id, start, task.earlier - start) if task.earlier > start else ()
+        begun = self._page(task.id, start).read().entries[: task.earlier - start] if task.earlier > start else ()
         entries = (*begun, *old)
         with atomic.subfolder(folder, ids.task_id(task.id)) as own, atomic.subfolder(own, HISTORY) as beside:
             if not task.earlier:
@@ -82,9 +93,9 @@ class TaskFile(File[TaskList]):
                 atomic.replace(beside, segment((start + first) // HISTORY_COUNT + 1), encode(page))
         return kept
 
-    def _page(self, task_id: str, start: int, count: int) -> Sequence[Entry]:
-        file = File(self.folder / ids.task_id(task_id) / HISTORY, segment(start // HISTORY_COUNT + 1), HistorySegment)
-        return file.read().entries[:count]
+    def _page(self, task_id: str, start: int) -> File[HistorySegment]:
+        folder = self.folder / ids.task_id(task_id) / HISTORY
+        return File(folder, segment(start // HISTORY_COUNT + 1), HistorySegment)
 
-    def _segment(self, number: int) -> tuple[Task, ...]:
-        return File(self.folder / ARCHIVE, segment(number), TaskSegment).read().tasks
+    def _segment(self, number: int) -> File[TaskSegment]:
+        return File(self.folder / ARCHIVE, segment(number), TaskSegment)
