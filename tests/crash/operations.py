@@ -5,7 +5,7 @@ in its world. Acknowledged means that the call returned.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
@@ -37,6 +37,9 @@ class Row(msgspec.Struct, frozen=True):
     owes: bool = False
     """Whether somebody is told afterwards, which may come later."""
 
+    archives: bool = False
+    """Whether the archive begins with the second settled task."""
+
     @property
     def id(self) -> str:
         """How reports name it."""
@@ -44,12 +47,16 @@ class Row(msgspec.Struct, frozen=True):
 
     def call(self, home: Path, run: str = RUNS[0]) -> object:
         """Do it; raises what it raises."""
-        return self.do(World(home, run))
+        with self._limits():
+            return self.do(World(home, run))
+
+    def _limits(self) -> AbstractContextManager[object]:
+        return worlds.small_archive() if self.archives else nullcontext()
 
     def again(self, home: Path, run: str) -> None:
         """Do it once more, as a caller who had no answer would: it works, or says that it was done."""
         world = World(home, run)
-        with suppress(Refused, NotFound):
+        with suppress(Refused, NotFound), self._limits():
             self.do(world)
         worlds.recover(world)
 
@@ -105,6 +112,9 @@ OPERATIONS_UNDER_TEST: tuple[Row, ...] = (
     Row("task.cancel", worlds.base, lambda w: tasks.cancel(w.human(), "2", "no"), owes=True),
     *(Row("task.cancel", world, lambda w: tasks.cancel(w.human(), "4"), "subtasks", True) for world in EVERY_HEAD),
     Row("task.reopen", worlds.base, lambda w: tasks.reopen(w.human(), "6", "again")),
+    Row("task.fail", worlds.base, lambda w: tasks.fail(w.member("w1"), "2"), "archiving", archives=True),
+    Row("task.complete", worlds.archived, lambda w: tasks.complete(w.member("w2"), "5"), "archiving", archives=True),
+    Row("task.reopen", worlds.archived, lambda w: tasks.reopen(w.human(), "6"), "from the archive", archives=True),
     *(Row("task.assign", world, lambda w: tasks.assign(w.human(), "1", "w2"), owes=True) for world in EVERY_HEAD),
     Row("task.assign", worlds.base, lambda w: tasks.assign(w.human(), "7", None), "to nobody"),
     Row("task.update", worlds.base, lambda w: tasks.update(w.human(), "1", Changes(title="new", priority=0))),

@@ -89,7 +89,9 @@ def _unseen(name: str, shown: dict[str, bytes]) -> bool:
         heads = [head for other, head in shown.items() if other.rpartition("/")[0] == folder.removesuffix("/archive")]
         return int(file.removesuffix(".json")) > max(_number(head, "sealed") for head in heads)
     if folder.endswith("/history"):
-        return f'"{folder.split("/")[-2]}"'.encode() not in shown["tasks/alpha/tasks.json"]
+        listed = msgspec.json.decode(shown["tasks/alpha/tasks.json"])["tasks"]
+        earlier = next((task.get("earlier", 0) for task in listed if task["id"] == folder.split("/")[-2]), 0)
+        return int(earlier) <= (int(file.removesuffix(".json")) - 1) * worlds.HISTORY
     owner = f'"agentId": "{folder.rpartition("/")[2]}"'.encode()
     return name.startswith("mailboxes/") and owner not in shown["teams/alpha/wanted.json"] and file != "x"
 

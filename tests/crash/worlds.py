@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
@@ -23,8 +23,9 @@ from pro0.model.team import ShutdownWish, Wish
 from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context, lead_context
 from pro0.ops.status import progress, status
-from pro0.rules import changes, mail
+from pro0.rules import archive, changes, mail
 from pro0.rules.lifecycle import Act, Request
+from pro0.store import tasklist
 from pro0.store.paths import NEW, TRASH
 from pro0.store.teams import Store, TeamStore
 from tests.faults import temporary_files
@@ -35,6 +36,9 @@ Tree = dict[str, bytes | None]
 Picture = dict[str, bytes]
 HEAD = 4
 """Messages in a mailbox's head: so few, that sealing one is a small world too."""
+
+HISTORY = 3
+"""Entries of a task in the list; older ones are written to pages of their own."""
 
 _VOLATILE = re.compile(rb'"revision": \d+|"[abcdw]-\d+"')
 _REVISION = re.compile(rb'"revision": (\d+)')
@@ -83,10 +87,24 @@ def small() -> Iterator[None]:
     ids = Ids("w")
     with (
         patch.object(mail, "HEAD_COUNT", HEAD),
+        patch.object(archive, "HISTORY_COUNT", HISTORY),
+        patch.object(tasklist, "HISTORY_COUNT", HISTORY),
         patch.object(teams, "clock", lambda: NOW),
         patch.object(teams, "new_id", ids),
     ):
         yield
+
+
+def small_archive() -> AbstractContextManager[object]:
+    """An archive that begins with the second settled task; only for who writes, and only where it is asked for."""
+    return patch.object(archive, "SETTLED_COUNT", 1)
+
+
+def archived(home: Path) -> None:
+    """A team whose completed task is in the archive."""
+    base(home)
+    with small_archive():
+        tasks.complete(World(home, "w").member("w1"), "2")
 
 
 def empty(home: Path) -> None:
