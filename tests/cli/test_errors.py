@@ -59,7 +59,7 @@ def test_exit_codes_and_their_two_forms(
 
 
 def test_an_unexpected_fault_is_one_line(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fault(_context: Context) -> None:
+    def fault(_context: Context, **_how: object) -> None:
         raise ZeroDivisionError("a\nb")
 
     monkeypatch.setattr(tasks, "list_tasks", fault)
@@ -72,7 +72,7 @@ def test_an_unexpected_fault_is_one_line(pro0: Pro0, team: Context, monkeypatch:
 
 
 def test_an_interrupt_is_130_and_says_nothing(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_context: Context) -> None:
+    def interrupted(_context: Context, **_how: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(tasks, "list_tasks", interrupted)

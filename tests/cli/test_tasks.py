@@ -24,17 +24,18 @@ def told(pro0: Pro0, *arguments: str, stdin: str = "") -> Any:
 def test_a_task_with_everything(pro0: Pro0, team: Context) -> None:
     """S004-036 S004-095"""
     pro0("task", "create", "first")
+    pro0("task", "create", "above")
     text = "more\nthan one line"
     made = told(
         pro0,
-        *("task", "create", "build it", "--run", "make", "--timeout", "60", "--blocked-by", "1", "--parent", "task-1"),
+        *("task", "create", "build it", "--run", "make", "--timeout", "60", "--blocked-by", "1", "--parent", "task-2"),
         *("--priority", "0", "--assignee", "W1", "--label", "a", "--label", "b", "-d", "-"),
         stdin=text + "\n",
     )
-    assert made["id"] == "task-2"
+    assert made["id"] == "task-3"
     assert set(made) >= FIELDS
     assert (made["run"], made["timeout"], made["priority"], made["assignee"]) == ("make", 60, 0, "w1")
-    assert (made["dependencies"], made["parent"], made["labels"]) == (["task-1"], "task-1", ["a", "b"])
+    assert (made["dependencies"], made["parent"], made["labels"]) == (["task-1"], "task-2", ["a", "b"])
     assert (made["description"], made["status"], made["createdBy"]) == (text, "pending", "human")
 
 
@@ -81,10 +82,11 @@ def test_the_verbs_of_the_documents(alias: str, command: str, pro0: Pro0, team: 
 
 def test_show_says_all(pro0: Pro0, team: Context) -> None:
     pro0("task", "create", "one", "-d", "two\nlines")
-    pro0("task", "create", "two", "--blocked-by", "1", "--parent", "1")
-    pro0("task", "comment", "2", "a \x1b[31m remark")
-    shown = pro0("task", "show", "2").out
-    for part in ("task-2", "two", "pending", "blocked: task-1 is pending", "a \\x1b[31m remark", "task-1"):
+    pro0("task", "create", "above")
+    pro0("task", "create", "two", "--blocked-by", "1", "--parent", "2")
+    pro0("task", "comment", "3", "a \x1b[31m remark")
+    shown = pro0("task", "show", "3").out
+    for part in ("task-3", "task-2", "two", "pending", "blocked: task-1 is pending", "a \\x1b[31m remark", "task-1"):
         assert part in shown
     look = told(pro0, "task", "show", "2")
     assert look["whyNotReady"] == "is blocked: task-1 is pending"

@@ -192,6 +192,9 @@ def switches(pid: int) -> int:
     """How often the threads of a process have waited."""
     total = 0
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        text = (thread / "status").read_text()
+        try:
+            text = (thread / "status").read_text()
+        except (FileNotFoundError, ProcessLookupError):  # a thread that ends meanwhile
+            continue
         total += int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
     return total

@@ -95,7 +95,8 @@ def test_an_interrupt_in_its_pane_ends_the_work_not_the_agent(desk: Desk) -> Non
     there = family(desk.folder)
     os.kill(process.pid, signal.SIGINT)
     failed = desk.settled(id)
-    assert (failed.status, failed.closed_reason) == (Status.FAILED, "interrupted in its pane")
+    assert failed.status is Status.FAILED
+    assert failed.closed_reason.startswith("interrupted in its pane")  # some shells add "Killed"
     assert not [one for one in there if processes.alive(one)]
     assert desk.settled(desk.give("echo on")).result == "on"
 
