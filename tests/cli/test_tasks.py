@@ -88,7 +88,7 @@ def test_show_says_all(pro0: Pro0, team: Context) -> None:
     shown = pro0("task", "show", "3").out
     for part in ("task-3", "task-2", "two", "pending", "blocked: task-1 is pending", "a \\x1b[31m remark", "task-1"):
         assert part in shown
-    look = told(pro0, "task", "show", "2")
+    look = told(pro0, "task", "show", "3")
     assert look["whyNotReady"] == "is blocked: task-1 is pending"
     assert look["remarks"][0]["text"] == "a \x1b[31m remark"
     assert told(pro0, "task", "show", "1")["whyNotReady"] is None
