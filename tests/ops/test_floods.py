@@ -90,7 +90,7 @@ def test_senders_are_killed_at_random(home: Path, number: int) -> None:
     dice, names = random.Random(7), [f"w{count}" for count in range(SENDERS)]
     team, found = make_team(home, "reader", *names), list[tuple[str, int]]()
     running = {name: crowd.start(send, home, name, 0, number) for name in names}
-    kills, deadline = Counter[str](), time.monotonic() + number * 6
+    begun, kills, deadline = dict.fromkeys(names, 0), Counter[str](), time.monotonic() + number * 6
     while running:
         assert time.monotonic() < deadline
         drain(team, found)
@@ -106,7 +106,8 @@ def test_senders_are_killed_at_random(home: Path, number: int) -> None:
             if process.exitcode == 0:
                 del running[victim]
             else:  # the message in the middle is never sent again, so that it cannot come twice
-                running[victim] = crowd.start(send, home, victim, last + 2, number)
+                begun[victim] = max(last + 2, begun[victim] + 1)
+                running[victim] = crowd.start(send, home, victim, begun[victim], number)
     drain(team, found)
     assert sum(kills.values()) > SENDERS
     for name in names:
