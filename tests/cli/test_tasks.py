@@ -92,7 +92,7 @@ def test_show_says_all(pro0: Pro0, team: Context) -> None:
     assert look["whyNotReady"] == "is blocked: task-1 is pending"
     assert look["remarks"][0]["text"] == "a \x1b[31m remark"
     assert told(pro0, "task", "show", "1")["whyNotReady"] is None
-    assert "task-3" in pro0("task", "show", "1").out
+    assert "task-3" in pro0("task", "show", "2").out
 
 
 def test_filters(pro0: Pro0, team: Context) -> None:
