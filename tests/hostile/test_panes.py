@@ -102,7 +102,7 @@ def grouped(street: Street) -> None:
 def renamed(street: Street) -> None:
     street.stage.tmux("rename-session", "-t", "=team", "mine")
     street.stage.tmux("rename-session", "-t", "=tea", "team")
-    street.stage.tmux("rename-window", "-t", street.handle.pane, "#(touch renamed)")
+    street.stage.tmux("rename-window", "-t", street.handle.pane, "##(touch renamed)")
 
 
 def renumbered(street: Street) -> None:
