@@ -54,7 +54,7 @@ class Shim:
     def __init__(self, calls: tuple[str, ...] = CALLS, at: int = 0, fault: Fault | None = None) -> None:
         self.seen: list[Seen] = []
         self._calls = calls
-        self._at = at
+        self.at = at
         self._fault = fault
         self._real: dict[str, Call] = {}
         self._thread = threading.get_ident()
@@ -76,7 +76,7 @@ class Shim:
             if threading.get_ident() != self._thread:  # pytest-xdist has threads that read and write too
                 return real(*args, **kwargs)
             self.seen.append(Seen(name, str(args[0]) if args else ""))
-            if len(self.seen) == self._at and self._fault:
+            if len(self.seen) == self.at and self._fault:
                 return self._fault(self, name, real, args, kwargs)
             return real(*args, **kwargs)
 

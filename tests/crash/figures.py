@@ -36,7 +36,7 @@ ROWS = (
     ),
     Row(
         "the same when what follows is killed too",
-        "for each state a first kill leaves: the operation again, killed at every call that changes something",
+        "for each state a first kill leaves: the operation again, killed at calls that change something, sampled",
         "pairs",
         "pairs",
         "test_kills.py",
@@ -46,6 +46,13 @@ ROWS = (
         "ENOSPC EIO EROFS EDQUOT EACCES EMFILE EFBIG EINTR ENOLCK and short writes at every call of every operation",
         "injections",
         "injections",
+        "test_errors.py",
+    ),
+    Row(
+        "the same when the disk stays broken, and it is cleaned up once it works again",
+        "EIO at one call of an operation and at all that follow",
+        "injections",
+        "breaks",
         "test_errors.py",
     ),
     Row(

@@ -120,7 +120,7 @@ OPERATIONS_UNDER_TEST: tuple[Row, ...] = (
     Row("task.update", worlds.base, lambda w: tasks.update(w.human(), "1", Changes(title="new", priority=0))),
     Row("task.delete", worlds.base, lambda w: tasks.delete(w.human(), "2", force=True)),
     Row("task.comment", worlds.base, lambda w: tasks.comment(w.human(), "2", "another")),
-    Row("task.comment", worlds.base, lambda w: tasks.comment(w.member("w2"), "1", "the first")),
+    Row("task.comment", worlds.base, lambda w: tasks.comment(w.member("w2"), "1", "one"), "the first"),
     Row("task.free", worlds.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
     Row("settle_debts", worlds.owing, lambda w: tasks.settle_debts(w.lead()), owes=True),
     *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),

@@ -15,10 +15,11 @@ from tests.crash import worlds
 from tests.crash.lanes import LANES, SOAK, counted, sample
 from tests.crash.operations import OPERATIONS_UNDER_TEST, RUNS, Known, Row, known
 from tests.crash.worlds import Place, Tree, World
-from tests.faults import EVERY, EVERY_ERROR, Fault, count, fail_with, fault_at, temporary_files, write_short
+from tests.faults import EVERY, EVERY_ERROR, Call, Fault, Shim, count, fail_with, fault_at, temporary_files, write_short
 
 ROWS = pytest.mark.parametrize("row", OPERATIONS_UNDER_TEST, ids=lambda row: row.id)
-TRIALS_OF_A_ROW = 30
+TRIALS_OF_A_ROW = 22
+BREAKS_OF_A_ROW = 6
 SAY_SO = ("after the change", "partly done")
 
 FAULTS: dict[str, Fault] = {errno.errorcode[code]: fail_with(code) for code in EVERY_ERROR} | {"short": write_short}
@@ -40,6 +41,34 @@ def test_failing_at_every_call(row: Row, lane: str, place: Place) -> None:
     for number, call, what in chosen:
         fail_once(row, expected, place, number, what, f"{what} at call {number}, {call}")
     counted(lane, "injections", row.id, len(chosen))
+
+
+@ROWS
+@pytest.mark.parametrize("lane", LANES)
+def test_a_disk_that_stays_broken(row: Row, lane: str, place: Place) -> None:
+    """From one call on, all fail, also those that clean up; when it works again, the operation does, and cleans up."""
+    expected = known(row)
+    with place.home(expected.start) as home:
+        calls = count(lambda: row.call(home), EVERY)
+    numbers = list(range(1, len(calls) + 1))
+    chosen = numbers if lane == SOAK else sample(numbers, BREAKS_OF_A_ROW, row.id)
+    for number in chosen:
+        with place.home(expected.start) as home:
+            try:
+                with fault_at(number, fail_from_now_on, EVERY):
+                    row.call(home)
+            except Pro0Error as error:
+                judge(row, expected, home, "EIO", error.message, f"all from call {number}, {calls[number - 1]}")
+            worlds.read_everything(home)
+            row.again(home, RUNS[1])
+            assert worlds.litter(home) == [], number
+    counted(lane, "breaks", row.id, len(chosen))
+
+
+def fail_from_now_on(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """Fail this call and the next one, which fails its next one."""
+    shim.at = len(shim.seen) + 1
+    return fail_with(errno.EIO)(shim, name, real, args, kwargs)
 
 
 def fail_once(row: Row, expected: Known, place: Place, number: int, what: str, where: str) -> None:
