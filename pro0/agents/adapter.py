@@ -1,25 +1,82 @@
 """What pro0 knows of one agent program, as a value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Literal
 
 import msgspec
 
-from pro0.model.runtime import State
-from pro0.model.team import Seat
+from pro0.model.runtime import Process, State
+from pro0.model.screen import Reading, Usage
+from pro0.model.team import PermissionMode, Seat
+from pro0.rules.screens import Rule
+
+
+class Brief(msgspec.Struct, frozen=True, kw_only=True):
+    """One session that is to be started, as its adapter must know it."""
+
+    seat: Seat
+    prompt: str = ""
+    """The first prompt, whole; empty for none, and when an earlier session goes on."""
+    mode: PermissionMode = PermissionMode.ASK
+    session: str = ""
+    """The agent's own id for the session: chosen for a new one, known for one that goes on, empty when not known."""
+    resume: bool = False
+    """Whether the session of that id goes on."""
+    folder: str = ""
+    """An absolute folder of this session's own, 0700; `Call.files` are in there before the agent starts."""
+    cwd: str = ""
+    environment: Mapping[str, str] = {}
+    """What the agent gets: the allowed part of the team's start environment, and its identity."""
+    pro0: tuple[str, ...] = ()
+    """The words that run `pro0`, for MCP servers and hooks."""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """How the agent of a session is started. No secret in `argv`."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str] = {}
+    """On top of what every member gets."""
+    files: dict[str, bytes] = {}
+    """By name in the session's folder, written 0600 before the start."""
+
+
+class Sight(msgspec.Struct, frozen=True, kw_only=True):
+    """A running session, as its adapter may look at it."""
+
+    session: str
+    agent: Process | None
+    started_at: datetime
+    cwd: str
+    folder: str
+    environment: Mapping[str, str]
 
 
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
-    """How one agent program is started, told about mail and ended."""
+    """How one agent program is started, seen, told about mail and ended."""
 
     name: str
     program: str
     """The executable that must be there, empty for one that ships with pro0."""
-    argv: Callable[[Seat], tuple[str, ...]]
-    """The agent's command line for a seat, its first prompt included."""
+    call: Callable[[Brief], Call]
     first_state: State
-    """What a session is as soon as its agent runs, until the agent reports for itself."""
+    """What a session is as soon as its agent runs, until something better is known."""
     delivery: Literal["watches", "line", "none"]
     """How it learns of mail: it watches its mailbox, gets the fixed line, or only reads when it likes."""
     answers_shutdown: bool
     """Whether it speaks the shutdown protocol; one that does not gets TERM in place of a request (rulings 3.9)."""
+    passes: tuple[str, ...] = ()
+    """Patterns of the variables that only this agent gets: its keys, its addresses."""
+    session_ids: Literal["chosen", "learned", "none"] = "none"
+    """Whether pro0 chooses the id of a session, learns it later, or there is nothing that could be resumed."""
+    look: Callable[[Sight], Reading | None] | None = None
+    """Read the state from the agent's own files, events or server; None when they do not say."""
+    screens: tuple[Rule, ...] = ()
+    """How its title and screen are read, in order: the first rule that fits counts."""
+    deliver: Callable[[Sight, str], bool] | None = None
+    """Hand the fixed line over by the agent's own channel; False when it did not take it."""
+    interrupt: str = ""
+    """The tmux name of the key that stops a turn, empty for an agent that cannot be interrupted."""
+    usage: Callable[[Sight], Usage | None] | None = None
+    """Read the transcript; None when there is none yet."""

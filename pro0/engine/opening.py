@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import adapter_named
+from pro0.agents.adapter import Brief
 from pro0.engine.environment import lead_variables, member_environment, start_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
@@ -68,7 +69,7 @@ class Opener:
             incarnation=start.incarnation,
             team=self._team.name,
             team_uid=self._config.uid,
-            argv=chosen.argv(seat),
+            argv=chosen.call(Brief(seat=seat)).argv,
             cwd=self._config.project,
             env=member_environment(self._started_in(), identity),
             report=str(paths.sessions / paths.report(start.incarnation)),

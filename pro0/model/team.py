@@ -51,6 +51,15 @@ class Wish(StrEnum):
     STOP = "stop"
 
 
+class PermissionMode(StrEnum):
+    """What an agent may do without asking: nothing, edit files, only read and plan, or everything."""
+
+    ASK = "ask"
+    EDITS = "edits"
+    PLAN = "plan"
+    BYPASS = "bypass"
+
+
 class Answer(Stored, frozen=True):
     """What a member said to one shutdown request."""
 
@@ -83,6 +92,10 @@ class Seat(Stored, frozen=True):
     prompt: str = ""
     argv: tuple[Argument, ...] = ()
     nudge: bool = False
+    model: str = ""
+    effort: str = ""
+    permission_mode: PermissionMode | None = None
+    """None for the lead agent's, or the team's."""
     shutdown: ShutdownWish | None = None
     answer: Answer | None = None
 

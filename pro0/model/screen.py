@@ -1,0 +1,42 @@
+"""What a session shows, what is read from that, and what it has used."""
+
+import msgspec
+
+from pro0.model.runtime import State
+
+
+class Screen(msgspec.Struct, frozen=True, kw_only=True):
+    """A terminal as it is drawn now: its rows as plain text from the top, and the title that the program set."""
+
+    rows: tuple[str, ...] = ()
+    title: str = ""
+    styled: tuple[str, ...] = ()
+    """The same rows with their SGR escapes, where the backend knows them."""
+    cursor: tuple[int, int] | None = None
+    """Column and row, from 0."""
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """A state, with the source and the rule that say so."""
+
+    state: State
+    source: str
+    """What was read: `events`, `session file`, `http`, `title`, `screen`, `process`."""
+    rule: str = ""
+    note: str = ""
+    """What a person should know: which permission, which error, until when."""
+    session: str = ""
+    """The agent's own id of its session, when this source knows it."""
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What one session has used so far, by its transcript; an estimate, since not every request is in there."""
+
+    input_tokens: int = 0
+    """Not read from a cache."""
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+    """What the agent itself says it cost; None when it says nothing, and prices must tell."""
+    models: tuple[str, ...] = ()
