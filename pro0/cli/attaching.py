@@ -11,11 +11,11 @@ from pro0.store.teams import TeamStore
 
 def command(team: TeamStore) -> tuple[str, ...]:
     """Return the argv that shows the team's panes; raises Refused when it has none."""
-    from pro0.engine.places import backend_of, place_of
+    from pro0.engine.places import backend_of, place_of, shown_at
 
     config = team.config.read()
-    handles = [seat.handle for seat in team.runtime.read().seats if seat.handle and seat.state not in ENDED]
-    if argv := backend_of(config).attach_command(place_of(config), handles):
+    handles = [shown_at(team, seat) for seat in team.runtime.read().seats if seat.state not in ENDED]
+    if argv := backend_of(config).attach_command(place_of(config), [handle for handle in handles if handle]):
         return argv
     hint = f"pro0 member peek MEMBER -t {team.name}, or: pro0 team logs -f -t {team.name}"
     raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)

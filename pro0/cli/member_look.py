@@ -96,15 +96,16 @@ def peek(name: str, lines: int, team: str | None) -> None:
       pro0 member peek w1
       pro0 member peek w1 -n 200
     """
-    from pro0.engine.places import backend_of
+    from pro0.engine.places import backend_of, shown_at
 
     context = here(team)
     known = members.members(context)
     seat = known.find(name)
     state = known.state(seat.agent_id)
-    if state is None or state.handle is None:
+    handle = shown_at(context.team, state) if state else None
+    if handle is None:
         raise NotFound(f"{seat.agent_id} has nothing to show", hint=f"pro0 member show {seat.agent_id}")
-    write(visible(backend_of(context.team.config.read()).peek(state.handle, lines)).rstrip("\n"))
+    write(visible(backend_of(context.team.config.read()).peek(handle, lines)).rstrip("\n"))
 
 
 @click.command()

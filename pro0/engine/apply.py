@@ -32,8 +32,8 @@ from pro0.model.runtime import (
     Tell,
     Withdraw,
 )
-from pro0.ops import members, messages, tasks
-from pro0.ops.context import INCARNATION, lead_context
+from pro0.ops import members, messages, ownership, tasks
+from pro0.ops.context import lead_context
 from pro0.rules import prompts
 from pro0.store import atomic
 from pro0.store.teams import TeamStore
@@ -51,6 +51,7 @@ class Applier:
         self._grace = grace
         self._context = lead_context(team)
         config = team.config.read()
+        self._uid = config.uid
         self._backend = backend_of(config)
         self._place = place_of(config)
         self._opener = Opener(team, config, log, grace, revive=revive)
@@ -115,8 +116,7 @@ class Applier:
             case End(incarnation=incarnation, firm=True):
                 self._end_firmly(runtime, incarnation)
             case End(incarnation=incarnation):
-                guard = next((s.guard for s in runtime.seats if s.incarnation == incarnation), None)
-                if guard:
+                for guard in self._guard(runtime, incarnation):
                     processes.signal_process(guard, signal.SIGTERM)
             case Nudge(incarnation=incarnation, unread=unread):
                 handle = next((s.handle for s in runtime.seats if s.incarnation == incarnation), None)
@@ -138,11 +138,10 @@ class Applier:
             return
         self._ending.add(incarnation)
         (self._team.paths.sessions / self._team.paths.launch(incarnation)).unlink(missing_ok=True)
-        guard = next((s.guard for s in runtime.seats if s.incarnation == incarnation), None)
 
         def find() -> list[Process]:
-            left = processes.tagged(INCARNATION, [incarnation])[incarnation]
-            return [*left, guard] if guard and processes.alive(guard) else left
+            left = ownership.of_sessions(self._team, self._uid, [incarnation])[incarnation]
+            return [*left, *self._guard(runtime, incarnation)]
 
         def end() -> None:
             try:
@@ -153,6 +152,11 @@ class Applier:
                 self._woken()
 
         threading.Thread(target=end, daemon=True).start()
+
+    def _guard(self, runtime: Runtime, incarnation: str) -> list[Process]:
+        """Return the guard of a session, if it lives and is proven to be one."""
+        recorded = [seat.guard for seat in runtime.seats if seat.incarnation == incarnation and seat.guard]
+        return [guard for guard in recorded if ownership.is_guard(self._team, guard, incarnation)]
 
     def _record(self, runtime: Runtime) -> None:
         with self._team.runtime.change("record the state") as change:

@@ -11,8 +11,8 @@ from pro0.engine.places import backend_of, place_of
 from pro0.errors import Refused, StoreError
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
-from pro0.ops import teams
-from pro0.ops.context import TEAM_UID, Context
+from pro0.ops import ownership, teams
+from pro0.ops.context import Context
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 
@@ -40,12 +40,14 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
 
 def living(team: TeamStore) -> list[str]:
     """Return the members whose session lives, which is to say its guard."""
-    return [state.agent_id for state in team.runtime.read().seats if (g := _guard(team, state)) and processes.alive(g)]
+    return [state.agent_id for state in team.runtime.read().seats if _guard(team, state)]
 
 
 def _guard(team: TeamStore, state: SeatState) -> Process | None:
+    """Return the guard of a session, if it lives."""
     report = team.report(state.incarnation)
-    return report.guard if report else state.guard
+    guard = report.guard if report else state.guard
+    return guard if guard and ownership.is_guard(team, guard, state.incarnation) else None
 
 
 def _refuse_if_live(team: TeamStore) -> None:
@@ -84,7 +86,7 @@ def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
 
     def left() -> Iterable[Process]:
         alive = {guard.pid: guard for guard in guards if processes.alive(guard)}
-        return (alive | {found.pid: found for found in processes.tagged(TEAM_UID, [uid])[uid]}).values()
+        return (alive | {found.pid: found for found in ownership.of_team(team, uid)}).values()
 
     remaining = list(left())
     if remaining and not force:

@@ -12,7 +12,8 @@ from pro0.engine.places import backend_of, place_of
 from pro0.errors import NotFound, Pro0Error, StoreError
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
-from pro0.ops.context import INCARNATION, clock
+from pro0.ops import ownership
+from pro0.ops.context import clock
 from pro0.rules.mail import unread_up_to
 from pro0.store.teams import TeamStore
 
@@ -21,13 +22,15 @@ LOOKS = 20
 
 
 class Observer:
-    """Looks at one team; it remembers which dead sessions left nothing behind, since nothing can come of nothing."""
+    """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
     def __init__(self, team: TeamStore) -> None:
         self._team = team
         self._clean: set[str] = set()
+        self._guards: set[tuple[Process, str]] = set()
         self._looked: dict[str, int] = {}
         config = team.config.read()
+        self._uid = config.uid
         self._backend, self._place = backend_of(config), place_of(config)
         adapters = [adapter_named(name) for name in AGENTS]
         self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
@@ -100,12 +103,21 @@ class Observer:
     def _look(self, seat: SeatState) -> tuple[Report | None, bool]:
         """Return a session's report and whether its guard lives; of a dead guard it is the last report there is."""
         report = self._report(seat)
-        if _lives(report, seat):
+        if self._lives(report, seat):
             return report, True
         last = self._report(seat)
         if report is None and last:
             return self._look(seat)  # it has just come up
         return last, False
+
+    def _lives(self, report: Report | None, seat: SeatState) -> bool:
+        guard = report.guard if report else seat.guard
+        if guard is None or (guard, seat.incarnation) in self._guards:
+            return guard is not None and processes.alive(guard)
+        if not ownership.is_guard(self._team, guard, seat.incarnation):
+            return False
+        self._guards.add((guard, seat.incarnation))
+        return True
 
     def _report(self, seat: SeatState) -> Report | None:
         try:
@@ -118,7 +130,7 @@ class Observer:
         doubtful = {s.incarnation for s in runtime.seats if s.guard or s.incarnation in reports} - alive - self._clean
         if not doubtful:
             return frozenset()
-        found = {tag for tag, left in processes.tagged(INCARNATION, doubtful).items() if left}
+        found = {tag for tag, left in ownership.of_sessions(self._team, self._uid, doubtful).items() if left}
         self._clean |= doubtful - found
         return frozenset(found)
 
@@ -131,11 +143,6 @@ class Observer:
                 continue
             unread[seat.agent_id] = Unread(unread_up_to(box), box.next_seq - 1 - box.acked)
         return unread
-
-
-def _lives(report: Report | None, seat: SeatState) -> bool:
-    guard = report.guard if report else seat.guard
-    return guard is not None and processes.alive(guard)
 
 
 def _is_doubtful(seat: SeatState) -> bool:

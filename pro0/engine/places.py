@@ -4,10 +4,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pro0 import sessions
 from pro0.errors import EnvironmentMissing
+from pro0.model.runtime import Handle, SeatState
 from pro0.model.team import TeamConfig
 from pro0.sessions.backend import Backend, Place
+from pro0.store.teams import TeamStore
 
 NOT_YET = ("in-process", "iterm2")
 
@@ -44,3 +48,8 @@ def place_of(config: TeamConfig) -> Place:
         inside_tmux=config.inside_tmux,
         sockets=config.sockets,
     )
+
+
+def shown_at(team: TeamStore, state: SeatState) -> Handle | None:
+    """Return where a session is shown, None for nowhere; its log is the member's, whichever file runtime.json names."""
+    return replace(state.handle, log=str(team.paths.log(state.agent_id))) if state.handle else None

@@ -32,6 +32,7 @@ __all__ = [
     "signal_process",
     "stopped",
     "tagged",
+    "variables",
 ]
 
 
@@ -54,6 +55,11 @@ def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
 def having(names: Collection[str]) -> list[tuple[Process, dict[str, str]]]:
     """Return this user's processes whose environment has all of these variables, with their values."""
     return [(_process(found), values) for found, values in table.having(names)]
+
+
+def variables(process: Process, names: Collection[str]) -> dict[str, str]:
+    """Return those of these variables that a process was started with; none of one that has ended."""
+    return table.variables(process, names)
 
 
 def called_with(last: Mapping[str, str]) -> set[str]:

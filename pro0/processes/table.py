@@ -84,11 +84,15 @@ def says(pid: int, variable: str, value: str) -> bool:
 def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
     """Yield this user's processes whose environment has all of these variables, with their values."""
     for pid in system.own_pids():
-        environment = system.environment(pid)
-        found = {name: _variable(environment, name) for name in names}
-        values = {name: os.fsdecode(text) for name, text in found.items() if text is not None}
-        if len(values) == len(found) and (one := entry(pid)) and system.environment(pid) == environment and alive(one):
+        values = _values(pid, names)
+        if len(values) == len(names) and (one := entry(pid)) and _values(pid, names) == values and alive(one):
             yield one, values
+
+
+def variables(process: Process | Entry, names: Collection[str]) -> dict[str, str]:
+    """Return those of these variables that a process was started with; none of one that has ended."""
+    values = _values(process.pid, names)
+    return values if alive(process) else {}
 
 
 def stopped(pid: int) -> bool:
@@ -121,6 +125,12 @@ def _verified(pid: int, variable: str, value: str) -> Entry | None:
     """Return the process if it carries the tag and its start is the same before and after looking: one process."""
     found = entry(pid)
     return found if found and says(pid, variable, value) and alive(found) else None
+
+
+def _values(pid: int, names: Collection[str]) -> dict[str, str]:
+    environment = system.environment(pid)
+    found = {name: _variable(environment, name) for name in names}
+    return {name: os.fsdecode(text) for name, text in found.items() if text is not None}
 
 
 def _variable(environment: bytes, name: str) -> bytes | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.cli import settings
+from pro0.cli import attaching, settings
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Exit, Handle, Process, State
 from pro0.ops.context import Context
@@ -95,14 +95,28 @@ def test_peek(pro0: Pro0, team: Context) -> None:
     """A session without a terminal shows its log; control characters are shown, not obeyed."""
     log = team.team.paths.log("w1")
     log.write_text("".join(f"line {number}\n" for number in range(50)) + "\x1b[2Jlast\n")
-    with team.team.runtime.change("test") as change:
-        first, *others = change.value.seats
-        handle = Handle(backend="headless", incarnation=first.incarnation, log=str(log))
-        change.value = replace(change.value, seats=(replace(first, handle=handle), *others))
+    _shows(team, log)
     shown = pro0("member", "peek", "w1", "-n", "2").out
     assert shown.splitlines()[0] == "line 49"
     assert shown.splitlines()[1].endswith("last")
     assert "\x1b" not in shown
+
+
+def test_a_log_is_a_members_whatever_runtime_names(pro0: Pro0, team: Context, tmp_path: Path) -> None:
+    """What the file names may be a person's private file."""
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret")
+    team.team.paths.log("w1").write_text("mine\n")
+    _shows(team, secret)
+    assert pro0("member", "peek", "w1").out == "mine\n"
+    assert attaching.command(team.team) == ("tail", "-F", str(team.team.paths.log("w1")))
+
+
+def _shows(team: Context, log: Path) -> None:
+    with team.team.runtime.change("test") as change:
+        first, *others = change.value.seats
+        handle = Handle(backend="headless", incarnation=first.incarnation, log=str(log))
+        change.value = replace(change.value, seats=(replace(first, handle=handle), *others))
 
 
 WAITS = [
