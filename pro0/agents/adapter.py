@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from pro0.agents.transcripts import Follower
 from pro0.model.runtime import Process, State
 from pro0.model.screen import Reading, Usage
 from pro0.model.team import PermissionMode, Seat
@@ -19,6 +20,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     """The first prompt, whole; empty for none, and when an earlier session goes on."""
     mode: PermissionMode = PermissionMode.ASK
+    delegate_only: bool = False
+    """Whether it may only use the tools of pro0, as far as the agent can be so limited (`Adapter.delegates`)."""
     session: str = ""
     """The agent's own id for the session: chosen for a new one, known for one that goes on, empty when not known."""
     resume: bool = False
@@ -30,6 +33,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """What the agent gets: the allowed part of the team's start environment, and its identity."""
     pro0: tuple[str, ...] = ()
     """The words that run `pro0`, for MCP servers and hooks."""
+    mailbox: str = ""
+    """The file of its mail, for hooks that ask at the end of a turn whether there is any."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +58,16 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
 
 
+class Memory:
+    """What an adapter keeps in mind of one session between two looks; whoever loses it loses nothing but time."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, Follower] = {}
+        """What has been read of the files that grow, by what they are."""
+        self.totals: dict[str, Usage] = {}
+        """What has been counted, by what it was counted for."""
+
+
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """How one agent program is started, seen, told about mail and ended."""
 
@@ -70,13 +85,19 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Patterns of the variables that only this agent gets: its keys, its addresses."""
     session_ids: Literal["chosen", "learned", "none"] = "none"
     """Whether pro0 chooses the id of a session, learns it later, or there is nothing that could be resumed."""
-    look: Callable[[Sight], Reading | None] | None = None
-    """Read the state from the agent's own files, events or server; None when they do not say."""
+    look: Callable[[Sight, Memory], Reading | None] | None = None
+    """Read the state from the agent's own files, events or server; None when they do not say. It never raises."""
     screens: tuple[Rule, ...] = ()
     """How its title and screen are read, in order: the first rule that fits counts."""
     deliver: Callable[[Sight, str], bool] | None = None
-    """Hand the fixed line over by the agent's own channel; False when it did not take it."""
+    """Hand the fixed line over by the agent's own channel, whatever it does; False when it did not take it."""
+    asks_at_turn_end: bool = False
+    """Whether it asks for mail by itself when a turn ends, so that nothing need be typed while it works."""
     interrupt: str = ""
     """The tmux name of the key that stops a turn, empty for an agent that cannot be interrupted."""
-    usage: Callable[[Sight], Usage | None] | None = None
-    """Read the transcript; None when there is none yet."""
+    usage: Callable[[Sight, Memory], Usage | None] | None = None
+    """Read what the transcript has got since the last look, and return the whole; None when there is none yet."""
+    delegates: bool = False
+    """Whether it can be limited to the tools of pro0."""
+    skills: str = ""
+    """The folder below the person's home in which it looks for skills, empty when it knows none."""

@@ -1,0 +1,96 @@
+"""Reading what agents write down as JSON lines, while they are writing it."""
+
+import os
+import stat
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+
+ONCE = 16 << 20
+"""Bytes that one look reads at most, so that a look takes no longer than some hundredths of a second."""
+TAIL = 64 << 10
+"""Bytes from the end in which the last lines are looked for."""
+
+Line = TypeVar("Line")
+
+
+class Follower:
+    """The lines that a growing file has got since the last look."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offset = 0
+        self._file: tuple[int, int] | None = None
+        self._skipping = False
+
+    def read(self, decoder: msgspec.json.Decoder[Line], limit: int = ONCE) -> list[Line]:
+        """Return what the new whole lines say; what cannot be read as such a line is left out.
+
+        A file that was replaced or cut is read from its beginning.
+        """
+        data = self._new(limit)
+        whole = data.rfind(b"\n") + 1
+        if not whole and len(data) == limit:  # one line of that size: nothing worth waiting for
+            self._offset += len(data)
+            self._skipping = True
+            return []
+        self._offset += whole
+        lines = data[:whole].split(b"\n")
+        if whole and self._skipping:
+            self._skipping = False
+            del lines[0]
+        return _decoded(lines, decoder)
+
+    def _new(self, limit: int) -> bytes:
+        try:
+            with _opened(self.path) as file:
+                status = os.fstat(file.fileno())
+                identity = (status.st_dev, status.st_ino)
+                if identity != self._file or status.st_size < self._offset:
+                    self._file, self._offset, self._skipping = identity, 0, False
+                file.seek(self._offset)
+                return file.read(limit)
+        except OSError:
+            return b""
+
+
+def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> list[Line]:
+    """Return what the last lines of a file say, as far as they are whole and fit into `limit` bytes."""
+    try:
+        with _opened(path) as file:
+            start = max(0, file.seek(0, os.SEEK_END) - limit)
+            file.seek(start)
+            data = file.read(limit)
+    except OSError:
+        return []
+    return _decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if start else 0 :], decoder)
+
+
+def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
+    """Return what a small file of one JSON value says, None when it is not there or not (yet) such a value."""
+    try:
+        with _opened(path) as file:
+            found = _decoded([file.read(limit)], decoder)
+    except OSError:
+        return None
+    return found[0] if found else None
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a regular file; a pipe or device in its place would hold the reader up."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileNotFoundError(path)
+    return os.fdopen(descriptor, "rb")
+
+
+def _decoded(lines: list[bytes], decoder: msgspec.json.Decoder[Line]) -> list[Line]:
+    found = []
+    for line in lines:
+        try:
+            found.append(decoder.decode(line))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            continue
+    return found
