@@ -10,7 +10,7 @@ from pro0.model.runtime import Process
 from tests.waiting import wait_until
 
 PROGRAM = Path(__file__).with_name("family.py")
-KINDS = ("plain", "nohup", "setsid", "double_fork", "deaf", "stopped", "untagged", "forking")
+KINDS = ("plain", "nohup", "setsid", "double_fork", "grandchild", "deaf", "stopped", "untagged", "forking")
 TAG = "PRO0_INCARNATION"
 
 

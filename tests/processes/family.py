@@ -43,6 +43,14 @@ def double_fork(folder: str, kind: str) -> None:
     stay(folder, kind)
 
 
+def grandchild(folder: str, kind: str) -> None:
+    """As a tool's server of an agent: a child stays, and its child is the one that counts."""
+    if os.fork():
+        while True:
+            signal.pause()
+    stay(folder, kind)
+
+
 def deaf(folder: str, kind: str) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
@@ -83,7 +91,8 @@ def lead(folder: str, kind: str) -> None:
     os.execve(sys.executable, arguments, {"PRO0_LEAD": "1"})
 
 
-KINDS = {one.__name__: one for one in (plain, nohup, setsid, double_fork, deaf, stopped, untagged, forking, lead)}
+ALL = (plain, nohup, setsid, double_fork, grandchild, deaf, stopped, untagged, forking, lead)
+KINDS = {one.__name__: one for one in ALL}
 
 
 def main(folder: str, end: str, kinds: list[str]) -> None:
