@@ -87,6 +87,11 @@ def kill_server(street: Street) -> None:
     kill(server)
 
 
+def kill_all(victims: list[Process]) -> None:
+    for victim in victims:
+        kill(victim)
+
+
 def shut_down(street: Street) -> None:
     for name in MEMBERS:
         street.alpha.shut_down(name, timeout=0, force=True)
@@ -131,8 +136,8 @@ CAUSES: dict[str, Callable[[Street], object]] = {
     "member shutdown --force": shut_down,
     "team stop --force": lambda street: street.alpha.stop(timeout=0, force=True),
     "each agent exits": lambda street: (street.alpha.project / "go").touch(),
-    "each agent KILL": lambda street: [kill(agent) for agent in street.agents],
-    "each guard KILL": lambda street: [kill(guard) for guard in street.guards],
+    "each agent KILL": lambda street: kill_all(street.agents),
+    "each guard KILL": lambda street: kill_all(street.guards),
     "tmux kill-session": lambda street: tmux(street.alpha, "kill-session", "-t", "=alpha"),
     "tmux kill-pane": kill_panes,
     "tmux server KILL": kill_server,
