@@ -14,12 +14,20 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 MUTATING = ("open", "write", "fsync", "close", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "pwrite", "flock")
 CALLS = (*MUTATING, "read", "fstat", "stat")
+PROCESSES = ("subprocess._fork_exec", "os.posix_spawn", "os.kill", "os.killpg", "pro0.processes.pidfd.send")
+"""Where processes are started and signalled."""
+STEPS = (
+    *("write", "pwrite", "fsync", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "chmod", "link"),
+    *PROCESSES,
+)
+"""All that somebody else can see: being killed anywhere between two of these is the same."""
 EVERY = (*CALLS, "pread", "lstat", "listdir", "scandir", "link", "chmod", "readlink")
 """All that the store calls; what only reads can fail too, and a process can be killed there."""
 CHANGING = (*MUTATING, "link", "chmod")
@@ -49,42 +57,59 @@ class Seen(NamedTuple):
 
 
 class Shim:
-    """Stands in for the calls of `os` while it is on; at the call number `at`, from 1, `fault` takes its place."""
+    """Stands in for the calls of `os` while it is on; at the call number `at`, from 1, `fault` takes its place.
 
-    def __init__(self, calls: tuple[str, ...] = CALLS, at: int = 0, fault: Fault | None = None) -> None:
+    With `at` None it takes the place of every call. Only calls of the thread that made it count, and while `armed`.
+    """
+
+    def __init__(
+        self,
+        calls: tuple[str, ...] = CALLS,
+        at: int | None = 0,
+        fault: Fault | None = None,
+        armed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.seen: list[Seen] = []
         self._calls = calls
         self.at = at
         self._fault = fault
+        self._armed = armed
         self._real: dict[str, Call] = {}
         self._thread = threading.get_ident()
 
     def __enter__(self) -> "Shim":
         for name in self._calls:
-            self._real[name] = getattr(_module(name), name)
-            setattr(_module(name), name, self._standing_in(name))
+            module, attribute = _place(name)
+            self._real[name] = getattr(module, attribute)
+            setattr(module, attribute, self._standing_in(name))
         return self
 
     def __exit__(self, *_: object) -> None:
         for name, real in self._real.items():
-            setattr(_module(name), name, real)
+            module, attribute = _place(name)
+            setattr(module, attribute, real)
 
     def _standing_in(self, name: str) -> Call:
         real = self._real[name]
 
         def call(*args: object, **kwargs: object) -> object:
-            if threading.get_ident() != self._thread:  # pytest-xdist has threads that read and write too
+            # pytest-xdist has threads that read and write too.
+            if threading.get_ident() != self._thread or not self._armed():
                 return real(*args, **kwargs)
             self.seen.append(Seen(name, str(args[0]) if args else ""))
-            if len(self.seen) == self.at and self._fault:
+            if self._fault and self.at in (None, len(self.seen)):
                 return self._fault(self, name, real, args, kwargs)
             return real(*args, **kwargs)
 
         return call
 
 
-def _module(name: str) -> ModuleType:
-    return fcntl if name == "flock" else os
+def _place(name: str) -> tuple[ModuleType, str]:
+    """Return where a call is looked up: `flock` in fcntl, one with dots in its module, any other in os."""
+    module, _, attribute = name.rpartition(".")
+    if module:
+        return import_module(module), attribute
+    return fcntl if name == "flock" else os, name
 
 
 def kill_before(_shim: Shim, _name: str, _real: Call, _args: tuple[object, ...], _kwargs: dict[str, object]) -> object:
