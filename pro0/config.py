@@ -24,6 +24,8 @@ SIZE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 16
 EVENT_LIMIT = 10_000
 
+Permission = Literal["ask", "edits", "plan", "bypass"]
+PERMISSIONS: tuple[Permission, ...] = ("ask", "edits", "plan", "bypass")
 Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
@@ -119,6 +121,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int, whole("PRO0_END_GRACE_SECONDS", "Seconds from TERM to KILL when a session is ended.", 0, 600)
     ] = 10
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
+    permission_mode: Annotated[
+        Permission, choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS)
+    ] = "ask"
     pass_environment: Annotated[
         tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")
     ] = ()

@@ -11,11 +11,13 @@ from pro0.cli.output import line, live, talk, write
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
-from pro0.model.team import Seat
+from pro0.model.team import PermissionMode, Seat
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
 from pro0.ops.members import SeatDraft
 from pro0.rules import text
+
+MODES = tuple(str(mode) for mode in PermissionMode)
 
 
 @click.command()
@@ -25,6 +27,9 @@ from pro0.rules import text
 @click.option("--role", default="", help="The role id.")
 @click.option("--prompt", default="", help="The first prompt.")
 @click.option("--task", "title", metavar="TEXT", help="A task that is made and reserved for it.")
+@click.option("--model", default="", help="The model its agent is to use.")
+@click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
+@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do unasked; else as the lead.")
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @team_option
 def spawn(
@@ -34,6 +39,9 @@ def spawn(
     role: str,
     prompt: str,
     title: str | None,
+    model: str,
+    effort: str,
+    mode: str | None,
     nudge: bool,
     team: str | None,
 ) -> None:
@@ -54,6 +62,9 @@ def spawn(
         prompt=prompt,
         argv=program,
         nudge=nudge,
+        model=model,
+        effort=effort,
+        permission_mode=PermissionMode(mode) if mode else None,
     )
     first = [Draft(title=text.title(title))] if title is not None else []
     seats = members.spawn(context, [draft], settings.max_teammates)
@@ -64,17 +75,21 @@ def spawn(
 
 @click.command()
 @click.argument("name")
+@click.option("--fresh", is_flag=True, help="Begin anew, though the agent could go on where it was.")
 @team_option
-def restart(name: str, team: str | None) -> None:
+def restart(name: str, fresh: bool, team: str | None) -> None:
     """Start a new session of a member that has ended.
+
+    An agent that can goes on with its earlier conversation.
 
     \b
     Examples:
       pro0 member restart w1
+      pro0 member restart ada --fresh
     """
     context = here(team)
     _settings(context)
-    _started(context, [members.restart(context, name)])
+    _started(context, [members.restart(context, name, fresh=fresh)])
 
 
 @click.command()

@@ -2,31 +2,37 @@
 
 import os
 from pathlib import Path
+from shutil import which
 
 import click
 
+from pro0.agents import adapter_named
 from pro0.cli import project
 from pro0.cli.context import caller, need_lead, store
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import MODES, Settings, load, require_enabled
-from pro0.errors import BadInput, Pro0Error
+from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
 from pro0.model import ids
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
-from pro0.model.team import Seat
+from pro0.model.team import PermissionMode, Seat
 from pro0.ops import members, tasks, teams
 from pro0.ops.context import Context
 from pro0.ops.members import SeatDraft
 from pro0.rules import text
 
-LEADS = "no lead agent exists yet; `--lead none` runs a team of members and you"
+LEADS = ("claude", "codex", "opencode", "gemini", "pi")
+"""Which agent leads when a prompt is given and none is named: the first that is installed."""
+PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 
 
 @click.command()
 @click.argument("name")
 @click.argument("prompt", required=False)
 @click.option("-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[:ROLE]", help="A member; repeatable.")
-@click.option("--lead", metavar="AGENT|none", default="none", show_default=True, help="The lead agent.")
+@click.option("--lead", metavar="AGENT|none", help="The lead agent; with a PROMPT else the first that is installed.")
+@click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
+@click.option("--permission-mode", "permission", type=click.Choice(PERMISSIONS), help="What members may do unasked.")
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
 @click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
 @click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
@@ -35,7 +41,9 @@ def start(
     name: str,
     prompt: str | None,
     specs: tuple[str, ...],
-    lead: str,
+    lead: str | None,
+    delegates: bool,
+    permission: str | None,
     titles: tuple[str, ...],
     mode: str | None,
     detach: bool,
@@ -44,22 +52,25 @@ def start(
     """Make a team, start its lead and its members.
 
     The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
-    shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. --json prints what
-    `team status --json` prints.
+    shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. With a PROMPT a lead
+    agent
+    starts first, plans, spawns teammates and brings the work together. --json prints what `team status --json` prints.
 
     \b
     Examples:
       pro0 team start alpha -m w1=shell -m w2=shell
+      pro0 team start auth "Build the auth feature with two engineers and a reviewer"
       pro0 team start beta --detach --mode headless -m "Test Runner=shell" --task "look around"
     """
     ids.team_name(name)
     store().check()
     folder = project.root(Path.cwd().resolve())
     settings = _settings(folder, mode)
-    drafts = _members(specs, settings.max_teammates)
+    mode_of_all = PermissionMode(permission or settings.permission_mode)
+    leader = _leader(lead, prompt, delegates=delegates)
+    drafts = [*leader, *_members(specs, settings.max_teammates)]
     first = [Draft(title=text.title(title)) for title in titles]
-    _no_lead_agent(lead, prompt)
-    context = _make(name, folder, settings, drafts)
+    context = _make(name, folder, settings, drafts, mode_of_all)
     tasks.create(context, first)
     _bring_up(context, drafts, settings)
     _tell(context, as_json=as_json)
@@ -97,14 +108,22 @@ def _draft(spec: str) -> SeatDraft:
     return SeatDraft(name=name, agent=agent, role=role)
 
 
-def _no_lead_agent(lead: str, prompt: str | None) -> None:
-    if lead != "none":
-        raise BadInput(f"{lead!r} cannot be a lead agent: shell and command members take no instructions", hint=LEADS)
-    if prompt is not None:
-        raise BadInput("nobody here can take a prompt: there are only shell and command members yet", hint=LEADS)
+def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[SeatDraft]:
+    """Return the lead agent as asked for, or nobody."""
+    if lead == "none" or (lead is None and prompt is None):
+        if prompt is not None or delegates:
+            raise BadInput("without a lead agent nobody takes a prompt", hint="leave out --lead none")
+        return []
+    agent = lead or next((name for name in LEADS if which(adapter_named(name).program)), None)
+    if agent is None:
+        hint = f"install one of {', '.join(LEADS)}, or start without a prompt"
+        raise EnvironmentMissing("no agent that could lead is installed", code="agent_missing", hint=hint)
+    draft = SeatDraft(name=ids.LEAD, agent=agent, prompt=prompt or "", leads=True, delegates=delegates)
+    members.startable(draft)
+    return [draft]
 
 
-def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) -> Context:
+def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft], permission: PermissionMode) -> Context:
     from pro0.engine.environment import start_environment
     from pro0.engine.places import choose_mode
 
@@ -119,6 +138,7 @@ def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft]) 
         mode_reason=reason,
         inside_tmux=inside,
         sockets=os.environ.get("TMUX_TMPDIR", ""),
+        permission_mode=permission,
         environment=start_environment(os.environ, settings.pass_environment),
     )
     context = teams.create(store(), asking, home)

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.engine.log import Log
+from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import (
@@ -23,7 +23,6 @@ from pro0.model.runtime import (
     End,
     Finish,
     Free,
-    Handle,
     Nudge,
     Process,
     Runtime,
@@ -34,7 +33,6 @@ from pro0.model.runtime import (
 )
 from pro0.ops import members, messages, ownership, tasks
 from pro0.ops.context import lead_context
-from pro0.rules import prompts
 from pro0.store import atomic
 from pro0.store.teams import TeamStore
 
@@ -43,12 +41,20 @@ class Applier:
     """Carries decisions out for one team; `woken` is called when something it does in the background is over."""
 
     def __init__(
-        self, team: TeamStore, log: Log, woken: Callable[[], None], grace: float, *, revive: bool = False
+        self,
+        team: TeamStore,
+        log: Log,
+        woken: Callable[[], None],
+        grace: float,
+        nudger: Nudger,
+        *,
+        revive: bool = False,
     ) -> None:
         self._team = team
         self._log = log
         self._woken = woken
         self._grace = grace
+        self._nudger = nudger
         self._context = lead_context(team)
         config = team.config.read()
         self._uid = config.uid
@@ -118,19 +124,13 @@ class Applier:
             case End(incarnation=incarnation):
                 for guard in self._guard(runtime, incarnation):
                     processes.signal_process(guard, signal.SIGTERM)
-            case Nudge(incarnation=incarnation, unread=unread):
-                handle = next((s.handle for s in runtime.seats if s.incarnation == incarnation), None)
-                self._nudge(handle, unread)
+            case Nudge() as nudge:
+                self._nudge(runtime, nudge)
 
-    def _nudge(self, handle: Handle | None, unread: int) -> None:
-        if handle is None:
-            return
-        try:
-            shown = self._backend.nudge(handle, prompts.unread_line(unread))
-        except Pro0Error as error:
-            self._log.write("nudge failed", incarnation=handle.incarnation, why=error.message)
-        else:
-            self._log.write("nudged", incarnation=handle.incarnation, shown=shown)
+    def _nudge(self, runtime: Runtime, nudge: Nudge) -> None:
+        state = next((s for s in runtime.seats if s.incarnation == nudge.incarnation), None)
+        if state:
+            self._nudger.begin(nudge, state)
 
     def _end_firmly(self, runtime: Runtime, incarnation: str) -> None:
         """End all that carries a session's tag, and its guard; in the background, since it may take the whole grace."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pro0.agents import AGENTS, adapter_named
 from pro0.config import SETTINGS
 from pro0.ops.context import IDENTITY
 from pro0.store.paths import HOME_VARIABLE
@@ -28,8 +29,23 @@ def start_environment(environment: Mapping[str, str], more: Collection[str] = ()
 
     What is not Unicode cannot be kept in a file of text, and is left out.
     """
-    patterns = (*ALLOWED, *more)
+    patterns = (*ALLOWED, *more, *keys_of_agents())
     return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
+
+
+def of_agent(started_in: Mapping[str, str], passes: Collection[str]) -> dict[str, str]:
+    """Return what one agent may see of a team's start environment: not the keys of other agents (rulings 3.17)."""
+    hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
+    return {
+        name: value
+        for name, value in started_in.items()
+        if _is_kept(name, (*ALLOWED, *passes)) or not any(fnmatchcase(name, pattern) for pattern in hidden)
+    }
+
+
+def keys_of_agents() -> tuple[str, ...]:
+    """Return the patterns of all variables that only some agent gets."""
+    return tuple(pattern for name in AGENTS for pattern in adapter_named(name).passes)
 
 
 def member_environment(started_in: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:

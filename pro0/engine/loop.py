@@ -14,6 +14,7 @@ from pro0 import __version__, config, processes
 from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.log import Log
+from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
 from pro0.engine.revival import declines
 from pro0.errors import NotFound, Pro0Error, Refused
@@ -45,7 +46,7 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
     try:
         if revived and declines(team, lease):
             return 0
-        return Lead(team, settings, lease, revived=revived).work()
+        return Lead(team, settings, revived=revived).work()
     finally:
         lease.drop()
 
@@ -53,16 +54,16 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
 class Lead:
     """One life of a lead."""
 
-    def __init__(self, team: TeamStore, settings: Settings, lease: Lease, *, revived: bool = False) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, *, revived: bool = False) -> None:
         self._team = team
-        self._lease = lease
         self._revived = revived
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
         self._bell = _Bell()
-        self._observer = Observer(team)
+        nudger = Nudger(team, self._log, self._bell.ring)
+        self._observer = Observer(team, nudger)
         grace, revive = settings.end_grace_seconds, settings.revive_lead
-        self._applier = Applier(team, self._log, self._bell.ring, grace, revive=revive)
+        self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, revive=revive)
         self._exits = ExitWatch()
         self._trouble = ""
         self._asked_to_end = False
@@ -90,7 +91,6 @@ class Lead:
     def _round(self) -> tuple[datetime | None, bool]:
         """Observe, decide, apply once; trouble with a file is logged once, and looked at again later."""
         try:
-            self._lease.keep()
             snapshot = self._observer.snapshot()
             for guard in self._observer.guards(snapshot):
                 self._exits.add(guard)

@@ -8,7 +8,8 @@ import msgspec
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
-from pro0.engine.places import backend_of, place_of
+from pro0.engine.nudging import Nudger
+from pro0.engine.places import place_of
 from pro0.errors import NotFound, Pro0Error, StoreError
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
@@ -24,14 +25,16 @@ LOOKS = 20
 class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
-    def __init__(self, team: TeamStore) -> None:
+    def __init__(self, team: TeamStore, nudger: Nudger) -> None:
         self._team = team
+        self._nudger = nudger
+        self._backend = nudger.backend
         self._clean: set[str] = set()
         self._guards: set[tuple[Process, str]] = set()
         self._looked: dict[str, int] = {}
         config = team.config.read()
         self._uid = config.uid
-        self._backend, self._place = backend_of(config), place_of(config)
+        self._place = place_of(config)
         adapters = [adapter_named(name) for name in AGENTS]
         self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")
@@ -56,6 +59,8 @@ class Observer:
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(wanted),
+            seen=self._nudger.sights.look(wanted, runtime, reports),
+            nudged=self._nudger.arrived(),
             protocol=self._protocol,
             line=self._line,
         )

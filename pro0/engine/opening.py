@@ -1,22 +1,24 @@
 """Opening sessions: launch files for the guards, places from the backend, the record; or all of it undone."""
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import adapter_named
-from pro0.agents.adapter import Brief
-from pro0.engine.environment import lead_variables, member_environment, start_environment
+from pro0.agents.adapter import Adapter
+from pro0.engine.briefs import Briefs
+from pro0.engine.environment import lead_variables, member_environment, of_agent, start_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error, StoreError
+from pro0.errors import EnvironmentMissing, Pro0Error, StoreError
 from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, Snapshot, Start, State
 from pro0.model.team import Member, Seat, TeamConfig
 from pro0.ops import members
 from pro0.ops.context import clock, lead_context
-from pro0.rules.supervision import MEMORY
+from pro0.rules.plan import MEMORY
 from pro0.sessions.backend import Opening
 from pro0.store import atomic
 from pro0.store.files import encode
@@ -37,6 +39,8 @@ class Opener:
         self._revival = _revival(team, config) if revive else None
         self._backend = backend_of(config)
         self._place = place_of(config)
+        self._briefs = Briefs(team, config)
+        self._sessions: dict[str, str] = {}
 
     def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
         """Open the sessions, all or none, and record where they are; a failure is undone, to how it was `before`."""
@@ -62,18 +66,22 @@ class Opener:
     def _opening(self, start: Start, state: SeatState) -> Opening:
         paths, seat = self._team.paths, start.seat
         self._team.mailbox(seat.agent_id).make()
-        identity = members.identity(self._team, state) | members.task_identity("", "")
-        chosen = adapter_named(seat.agent)
+        adapter = adapter_named(seat.agent)
+        environment = self._environment(adapter, state)
+        brief = self._briefs.brief(seat, adapter, state, environment)
+        _installed(adapter, environment)
+        call = adapter.call(brief)
+        self._sessions[start.incarnation] = brief.session
         launch = Launch(
             agent_id=seat.agent_id,
             incarnation=start.incarnation,
             team=self._team.name,
             team_uid=self._config.uid,
-            argv=chosen.call(Brief(seat=seat)).argv,
+            argv=call.argv,
             cwd=self._config.project,
-            env=member_environment(self._started_in(), identity),
+            env=environment | call.env,
             report=str(paths.sessions / paths.report(start.incarnation)),
-            first_state=chosen.first_state,
+            first_state=adapter.first_state,
             grace=self._grace,
             team_folder=str(paths.team),
             revival=self._revival,
@@ -81,6 +89,7 @@ class Opener:
         name = paths.launch(start.incarnation)
         # One that is there is left alone: whoever removes it has the session, so that it cannot be started twice.
         if not start.prepared:
+            self._briefs.furnish(start.incarnation, call)
             with atomic.folder(paths.sessions) as folder:
                 atomic.replace(folder, name, encode(launch))
         return Opening(
@@ -90,12 +99,21 @@ class Opener:
             log=paths.log(seat.agent_id),
         )
 
+    def _environment(self, adapter: Adapter, state: SeatState) -> dict[str, str]:
+        identity = members.identity(self._team, state) | members.task_identity("", "")
+        return member_environment(of_agent(self._started_in(), adapter.passes), identity)
+
     def _enter(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
         by_incarnation = {handle.incarnation: handle for handle in handles}
         with self._team.runtime.change("record handles") as change:
-            seats = (replace(s, handle=by_incarnation.get(s.incarnation, s.handle)) for s in change.value.seats)
+            seats = (self._opened(s, by_incarnation.get(s.incarnation)) for s in change.value.seats)
             change.value = replace(change.value, seats=tuple(seats))
         self._list([_member(start.seat, start.incarnation) for start in starts])
+
+    def _opened(self, state: SeatState, handle: Handle | None) -> SeatState:
+        if handle is None:
+            return state
+        return replace(state, handle=handle, session=self._sessions.pop(state.incarnation, state.session))
 
     def _list(self, members: Sequence[Member]) -> None:
         new = {member.agent_id: member for member in members}
@@ -130,6 +148,12 @@ class Opener:
             back_to = state.generation if state else None
             members.undo(lead_context(self._team), start.seat.agent_id, start.seat.generation, back_to)
         self._log.write("spawn failed", why=error.message)
+
+
+def _installed(adapter: Adapter, environment: Mapping[str, str]) -> None:
+    if adapter.program and not shutil.which(adapter.program, path=environment["PATH"]):
+        hint = "install it, or see who is there: pro0 agent list"
+        raise EnvironmentMissing(f"{adapter.program} is not installed", code="agent_missing", hint=hint)
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:

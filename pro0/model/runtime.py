@@ -129,6 +129,14 @@ class SeatState(Stored, frozen=True):
     ending_since: Moment | None = None
     told: tuple[str, ...] = ()
     nudged: Count = 0
+    nudged_at: Moment | None = None
+    offered: tuple[str, ...] = ()
+    """Ready tasks that this session was told of."""
+    source: str = ""
+    """What says `state`, empty for the guard's report."""
+    rule: str = ""
+    session: str = ""
+    """The agent's own id of its session, with which it can be resumed."""
 
 
 class Failure(Stored, frozen=True):
@@ -177,6 +185,24 @@ class Unread(msgspec.Struct, frozen=True):
     count: int = 0
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """A state that was read from an agent or its screen, since when, and what says so."""
+
+    state: State
+    since: datetime
+    source: str
+    rule: str = ""
+    note: str = ""
+    session: str = ""
+
+
+class Nudged(msgspec.Struct, frozen=True):
+    """A nudge that arrived: up to which message its line told of mail, and of which ready tasks."""
+
+    mail: int = 0
+    tasks: tuple[str, ...] = ()
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """All that `decide` may know: taken by `engine.observe`, without a lock."""
 
@@ -196,6 +222,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Where sessions are shown of which that is not recorded, by incarnation."""
     unread: dict[str, Unread] = {}
     """By agent id."""
+    seen: dict[str, Seen] = {}
+    """What the agents' own sources and screens say, by incarnation."""
+    nudged: dict[str, Nudged] = {}
+    """What became of nudges since the last snapshot, by incarnation."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()
@@ -243,11 +273,12 @@ class Tell(msgspec.Struct, frozen=True):
 
 
 class Nudge(msgspec.Struct, frozen=True):
-    """Show the one fixed line about unread mail in a member's pane."""
+    """Hand one fixed line to an agent: about its unread mail, or about tasks that are ready for it."""
 
     agent_id: str
     incarnation: str
-    unread: int
+    line: str
+    tells: Nudged
 
 
 class Withdraw(msgspec.Struct, frozen=True):

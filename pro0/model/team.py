@@ -12,6 +12,15 @@ Variable = Annotated[str, msgspec.Meta(pattern=r"^[^=\x00]+$(?!\n)")]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
 
+class PermissionMode(StrEnum):
+    """What an agent may do without asking: nothing, edit files, only read and plan, or everything."""
+
+    ASK = "ask"
+    EDITS = "edits"
+    PLAN = "plan"
+    BYPASS = "bypass"
+
+
 class Member(Stored, frozen=True):
     """A seat as config.json lists it, with the keys of the PRD's schema (S004-094)."""
 
@@ -36,6 +45,7 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     mode_reason: str = ""
     inside_tmux: Argument = ""
     sockets: Argument = ""
+    permission_mode: PermissionMode = PermissionMode.ASK
 
 
 class Environment(Document, frozen=True, kw_only=True):
@@ -49,15 +59,6 @@ class Wish(StrEnum):
 
     RUN = "run"
     STOP = "stop"
-
-
-class PermissionMode(StrEnum):
-    """What an agent may do without asking: nothing, edit files, only read and plan, or everything."""
-
-    ASK = "ask"
-    EDITS = "edits"
-    PLAN = "plan"
-    BYPASS = "bypass"
 
 
 class Answer(Stored, frozen=True):
@@ -96,6 +97,10 @@ class Seat(Stored, frozen=True):
     effort: str = ""
     permission_mode: PermissionMode | None = None
     """None for the lead agent's, or the team's."""
+    delegates: bool = False
+    """Whether a lead agent leaves the work itself to others."""
+    fresh: bool = False
+    """Whether its next session begins anew, though an earlier one could go on."""
     shutdown: ShutdownWish | None = None
     answer: Answer | None = None
 

@@ -9,7 +9,7 @@ from pro0.model import ids
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Runtime, SeatState
-from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
+from pro0.model.team import Answer, PermissionMode, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, already, operation
 from pro0.ops.seats import Roster, roster
 from pro0.rules import text
@@ -27,6 +27,12 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     argv: tuple[str, ...] = ()
     nudge: bool = False
+    model: str = ""
+    effort: str = ""
+    permission_mode: PermissionMode | None = None
+    leads: bool = False
+    """Whether this is the team's lead agent, who reads the mailbox `lead`."""
+    delegates: bool = False
 
 
 @operation("member.spawn", IN_CHARGE)
@@ -46,8 +52,8 @@ def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
 
 
 @operation("member.restart", IN_CHARGE)
-def restart(context: Context, name: str) -> Seat:
-    """Ask for a new session in an ended seat: same id, same mailbox."""
+def restart(context: Context, name: str, *, fresh: bool = False) -> Seat:
+    """Ask for a new session in an ended seat: same id, same mailbox; its agent goes on where it was, or `fresh`."""
     with context.team.require().wanted.change("restart a member") as change:
         _spawning(context, change.value)
         known = Roster(context.team.name, change.value, context.team.runtime.read())
@@ -55,10 +61,10 @@ def restart(context: Context, name: str) -> Seat:
         if not known.ended(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
-        fresh = renewed(seat, known.runtime)
-        change.value = with_seat(change.value, fresh)
+        again = replace(renewed(seat, known.runtime), fresh=fresh)
+        change.value = with_seat(change.value, again)
     _log(context, "restart", seat.agent_id)
-    return fresh
+    return again
 
 
 @operation("member.shutdown", IN_CHARGE)
@@ -196,12 +202,12 @@ def _spawning(context: Context, wanted: Wanted) -> None:
 
 def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
     known = Roster(context.team.name, wanted, context.team.runtime.read())
-    agent_id = ids.agent_id_from(draft.name)
+    agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
     startable(draft)
     same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not known.ended(same.agent_id):
         raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
-    if len(known.live()) >= limit:
+    if len([seat for seat in known.live() if seat.agent_id != ids.LEAD]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
     agent_id = same.agent_id if same else agent_id
@@ -214,6 +220,10 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         prompt=text.checked(draft.prompt, "prompt"),
         argv=draft.argv,
         nudge=draft.nudge,
+        model=text.checked(draft.model, "model"),
+        effort=text.checked(draft.effort, "effort"),
+        permission_mode=draft.permission_mode,
+        delegates=draft.delegates,
     )
     return with_seat(wanted, seat), seat
 
@@ -230,6 +240,9 @@ def startable(draft: SeatDraft) -> None:
         raise BadInput(
             "a command member needs a program", hint="pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"
         )
+    if draft.leads and draft.agent in ("command", "shell"):
+        hint = "pro0 agent list shows those that can"
+        raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
     if draft.agent != "command" and draft.argv:
         raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
 

@@ -7,14 +7,16 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from pro0 import processes
 from pro0.errors import Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
-from pro0.model.runtime import Phase
-from pro0.model.team import Environment, TeamConfig, Wanted, Wish
+from pro0.model.runtime import ENDED, Phase, Runtime
+from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Wish
 from pro0.ops.context import Context, already, clock, new_id, operation
 from pro0.ops.members import renewed, shutdown_wish
 from pro0.ops.seats import Roster
+from pro0.store.lease import Lease
 from pro0.store.teams import Store
 
 
@@ -27,6 +29,7 @@ class Home(msgspec.Struct, frozen=True):
     mode_reason: str = ""
     inside_tmux: str = ""
     sockets: str = ""
+    permission_mode: PermissionMode = PermissionMode.ASK
     environment: dict[str, str] = {}
     """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
 
@@ -46,6 +49,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         mode_reason=home.mode_reason,
         inside_tmux=home.inside_tmux,
         sockets=home.sockets,
+        permission_mode=home.permission_mode,
     )
     environment = Environment(variables=home.environment)
     context = Context(store.create(config, Wanted(), environment), caller)
@@ -88,7 +92,10 @@ def resume(context: Context, environment: Mapping[str, str] | None = None) -> Wa
 def _resumed(context: Context) -> Wanted:
     with context.team.require().wanted.change("resume a team") as change:
         wanted, runtime = change.value, context.team.runtime.read()
-        if wanted.wish is Wish.STOP:
+        if wanted.wish is Wish.RUN:
+            seats = tuple(renewed(seat, runtime) if _fell(context, runtime, seat) else seat for seat in wanted.seats)
+            change.value = replace(wanted, seats=seats)
+        else:
             known = Roster(context.team.name, wanted, runtime)
             stopped = runtime.phase is Phase.STOPPED
             seats = tuple(
@@ -97,6 +104,14 @@ def _resumed(context: Context) -> Wanted:
             )
             change.value = replace(wanted, wish=Wish.RUN, stop=None, seats=seats)
     return change.value
+
+
+def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
+    """Return whether a member's session went down together with the lead, so that nobody has seen it end."""
+    state = next((s for s in runtime.seats if (s.agent_id, s.generation) == (seat.agent_id, seat.generation)), None)
+    if state is None or state.state in ENDED or state.guard is None or seat.shutdown:
+        return False
+    return not processes.alive(state.guard) and Lease(context.team.paths.team).holder() is None
 
 
 def _not_elsewhere(store: Store, home: Home) -> None:

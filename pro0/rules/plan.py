@@ -10,6 +10,9 @@ from pro0.model.runtime import ENDED, Action, SeatState, Snapshot
 from pro0.model.team import Seat, Wish
 from pro0.rules.board import Board
 
+MEMORY = 20
+"""How many notices, failures and refusals are remembered."""
+
 
 class View(msgspec.Struct, frozen=True):
     """A snapshot with its tasks as a board."""

@@ -11,6 +11,19 @@ def unread_line(unread: int) -> str:
     return f"You have {unread} unread message{'' if unread == 1 else 's'}: run `pro0 inbox`"
 
 
+def ready_line(ready: int) -> str:
+    """Return the fixed line that an idle agent gets about tasks it could claim."""
+    return f"{ready} task{' is' if ready == 1 else 's are'} ready for you: run `pro0 task next`"
+
+
+def needs_a_person(state: SeatState) -> str:
+    """Return what is told about a member that waits for a person, or whose turn ended in an error."""
+    what = {State.WAITING: "waits for a permission", State.DIALOG: "shows a dialog of its own"}
+    said = what.get(state.state, "has an error")
+    note = f" ({state.note})" if state.note else ""
+    return f"{state.agent_id} {said}{note}; look: pro0 member peek {state.agent_id}"
+
+
 def shutdown_request(reason: str) -> str:
     """Return what a member is asked when it should end."""
     why = f" ({reason})" if reason else ""

@@ -21,7 +21,6 @@ from pro0.model.runtime import (
     Exit,
     Finish,
     Free,
-    Nudge,
     Phase,
     Refusal,
     Runtime,
@@ -34,18 +33,14 @@ from pro0.model.runtime import (
 )
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules import ending, prompts
+from pro0.rules import ending, prompts, turns
 from pro0.rules.board import Board, claimable
-from pro0.rules.plan import Plan, Step, View
+from pro0.rules.plan import MEMORY, Plan, Step, View
 
 IDLE_AFTER = timedelta(seconds=2)
 """How long a member has nothing to do until the lead address is told (rulings 3.7)."""
 STARTING_LIMIT = timedelta(seconds=15)
 """How long a guard may take until its first report."""
-MEMORY = 20
-"""How many notices, failures and refusals are remembered."""
-
-_UNTOUCHABLE = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING})
 
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
@@ -81,6 +76,8 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
         return plan.then(replace(seen, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
     if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and report.since <= state.since):
         return plan.then(seen)
+    if state.source:  # the guard knows only that the agent runs
+        return plan.then(replace(seen, state=state.state, note=state.note))
     return plan.then(replace(seen, state=report.state, since=report.since))
 
 
@@ -160,6 +157,7 @@ def _start(view: View, plan: Plan) -> Plan:
         state=State.STARTING,
         since=view.now,
         started_at=view.now,
+        session=state.session if state and not seat.fresh else "",
     )
     return plan.then(fresh, Start(seat, fresh.incarnation))
 
@@ -179,19 +177,9 @@ def _tell_idle(view: View, plan: Plan) -> Plan:
     return plan.then(_told(state, key), Tell(key, LEAD, prompts.idle(state.agent_id, last)))
 
 
-def _nudge(view: View, plan: Plan) -> Plan:
-    """Show the fixed line about new mail, never where an Enter could do harm (rulings 3.6)."""
-    state = plan.living
-    mail = view.snapshot.unread.get(plan.seat.agent_id)
-    if state is None or state.state in _UNTOUCHABLE or mail is None or not mail.count or mail.newest <= state.nudged:
-        return plan
-    if plan.seat.agent not in view.snapshot.line and not plan.seat.nudge:
-        return plan
-    return plan.then(replace(state, nudged=mail.newest), Nudge(state.agent_id, state.incarnation, mail.count))
-
-
 STEPS: tuple[Step, ...] = (
     _read_the_report,
+    turns.read_the_agent,
     _find_the_place,
     _open_again,
     _notice_the_guard_is_gone,
@@ -202,7 +190,8 @@ STEPS: tuple[Step, ...] = (
     ending.hear,
     ending.overdue,
     _tell_idle,
-    _nudge,
+    turns.tell_who_is_needed,
+    turns.nudge,
 )
 
 

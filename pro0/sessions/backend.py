@@ -1,12 +1,20 @@
 """What every backend promises; the contract suite in tests/contracts/ holds each of them to it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
 from pro0.model.runtime import Handle, Process
+from pro0.model.screen import Screen
+
+Key = Literal["Enter", "Escape"]
+
+
+def always() -> bool:
+    """Return True: nothing speaks against an Enter."""
+    return True
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -51,8 +59,19 @@ class Backend(Protocol):
         """Return the last lines that the session shows, as plain text; raises Refused when the place is not ours."""
         ...
 
-    def nudge(self, handle: Handle, line: str) -> bool:
-        """Show one line to the agent and press Enter; False when this backend or the pane's mode cannot."""
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        """Return what sessions show now, by incarnation; those whose place is gone or not ours are left out."""
+        ...
+
+    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+        """Show one line to the agent and press Enter; False when this backend or the pane's mode cannot.
+
+        `still` is asked just before the Enter, which is not pressed when it says no: then the line is left there.
+        """
+        ...
+
+    def press(self, handle: Handle, key: Key) -> bool:
+        """Press one key in a session; False when this backend or the pane's mode cannot."""
         ...
 
     def close(self, handle: Handle) -> None:

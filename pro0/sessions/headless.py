@@ -6,7 +6,7 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -14,7 +14,8 @@ from threading import Thread
 from pro0 import processes
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process
-from pro0.sessions.backend import Opening, Place
+from pro0.model.screen import Screen
+from pro0.sessions.backend import Key, Opening, Place, always
 from pro0.sessions.starting import check, surroundings
 
 PATIENCE = 5.0
@@ -70,7 +71,15 @@ class Headless:
             text = log.read().decode(errors="replace")
         return "\n".join(plain(text).rstrip().split("\n")[-lines:])
 
-    def nudge(self, handle: Handle, line: str) -> bool:  # noqa: ARG002
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:  # noqa: ARG002
+        """Return nothing: a log is no screen."""
+        return {}
+
+    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:  # noqa: ARG002
+        """Return False: nobody reads here."""
+        return False
+
+    def press(self, handle: Handle, key: Key) -> bool:  # noqa: ARG002
         """Return False: nobody reads here."""
         return False
 

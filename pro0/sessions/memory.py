@@ -1,11 +1,12 @@
 """A backend that shows nothing: it records what was asked of it, and dies when it is told to. For tests."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process
-from pro0.sessions.backend import Opening, Place
+from pro0.model.screen import Screen
+from pro0.sessions.backend import Key, Opening, Place, always
 from pro0.sessions.starting import check
 
 
@@ -22,6 +23,8 @@ class Memory:
         """What a session shows, by incarnation; tests write it."""
         self.nudges: list[tuple[str, str]] = []
         """Every nudge that arrived, as incarnation and line."""
+        self.keys: list[tuple[str, Key]] = []
+        """Every key that was pressed, as incarnation and key."""
         self.busy: set[str] = set()
         """Incarnations that cannot be nudged now."""
         self.missing = ""
@@ -58,14 +61,28 @@ class Memory:
         self._check(handle)
         return "\n".join(self.screens.get(handle.incarnation, "").splitlines()[-lines:])
 
-    def nudge(self, handle: Handle, line: str) -> bool:
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        """Return what a test wrote to `screens`."""
+        shown = {handle.incarnation: self.screens.get(handle.incarnation, "") for handle in handles}
+        alive = self.alive(handles)
+        return {name: Screen(rows=tuple(text.splitlines())) for name, text in shown.items() if name in alive}
+
+    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
         """Record the line; False for a session in `busy`, Refused when the session has ended."""
         if not line.isprintable() or not line.strip():
             raise BadInput("a nudge is one line of printable text")
         self._check(handle)
-        if handle.incarnation in self.busy:
+        if handle.incarnation in self.busy or not still():
             return False
         self.nudges.append((handle.incarnation, line))
+        return True
+
+    def press(self, handle: Handle, key: Key) -> bool:
+        """Record the key; False for a session in `busy`, Refused when the session has ended."""
+        self._check(handle)
+        if handle.incarnation in self.busy:
+            return False
+        self.keys.append((handle.incarnation, key))
         return True
 
     def close(self, handle: Handle) -> None:

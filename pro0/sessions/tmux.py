@@ -4,8 +4,9 @@ A pane is ours when server, process and owner tag are those of the handle; that 
 """
 
 import re
+import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count, groupby
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
 from pro0.model.runtime import Handle, Process
+from pro0.model.screen import Screen
 from pro0.sessions import tmux_socket
-from pro0.sessions.backend import Opening, Place
+from pro0.sessions.backend import Key, Opening, Place, always
 from pro0.sessions.starting import check
-from pro0.sessions.tmux_script import LOOK, Made, Row, block, line, made, ours, rows
+from pro0.sessions.tmux_script import LOOK, Made, Row, block, line, made, ours, rows, screens, shown
 from pro0.sessions.tmux_windows import arrange, bring_up
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ _OURS = ("display-message", "-p", "ours")
 _FOREIGN = ("display-message", "-p", "foreign")
 _GONE = ("display-message", "-p", "gone")
 _BUFFERS = count()
+_KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
 _ENDED = re.compile("server exited|lost server|no server running|error connecting")
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)
 """Seconds to wait for a server that is about to end."""
@@ -73,7 +76,16 @@ class Tmux:
             text.pop()
         return "\n".join(text[-lines:])
 
-    def nudge(self, handle: Handle, line: str) -> bool:
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        """Return the screens of all panes that are ours: one call of tmux for each server."""
+        found: dict[str, Screen] = {}
+        for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
+            mark = secrets.token_hex(8)
+            script = "\n".join(block(ours(handle), handle.pane, shown(handle, mark)) for handle in group)
+            found |= screens(_server(socket).ask(f"{script}\n"), mark)
+        return found
+
+    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
         """Paste one line into a pane and press Enter; False while a person uses the pane for something else.
 
         Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
@@ -83,8 +95,11 @@ class Tmux:
         if _act(handle, _paste(handle, line, "-p")) != ["sent"]:
             return False
         time.sleep(PAUSE)
-        # Enter is pasted too: a key would go to every pane of a synchronised window, or to copy mode.
-        return _act(handle, _paste(handle, "\r", "-r")) == ["sent"]
+        return still() and self.press(handle, "Enter")
+
+    def press(self, handle: Handle, key: Key) -> bool:
+        """Paste what a key sends: the key itself would go to every pane of a synchronised window, or to copy mode."""
+        return _act(handle, _paste(handle, _KEYS[key], "-r")) == ["sent"]
 
     def close(self, handle: Handle) -> None:
         """Kill this pane; one that is gone or not ours is left alone."""

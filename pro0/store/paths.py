@@ -19,7 +19,6 @@ MESSAGES = "messages.json"
 EVENTS = "events.jsonl"
 LEAD_LOG = "lead.jsonl"
 LEAD_ERRORS = "lead.err"
-LOGS = "logs"
 LOCK = ".lock"
 LEASE = "lead.lock"
 CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
@@ -56,7 +55,7 @@ class TeamPaths:
         self.tasks = home / "tasks" / name
         self.mailboxes = home / "mailboxes" / name
         self.sessions = self.team / "sessions"
-        self.logs = self.team / LOGS
+        self.logs = self.team / "logs"
         self.lease = self.team / LEASE
         self.lead_errors = self.logs / LEAD_ERRORS
 
@@ -77,9 +76,14 @@ class TeamPaths:
         """Return the file name of what a guard is to start, in `sessions`."""
         return f"{ids.incarnation(incarnation)}{LAUNCH}"
 
+    def agent_folder(self, incarnation: str) -> Path:
+        """Return the folder of what one session's agent is started with: its settings, its MCP servers."""
+        return self.sessions / ids.incarnation(incarnation)
+
     def log(self, agent_id: str) -> Path:
         """Return the log of a session without a terminal."""
-        return self.logs / f"{ids.agent_id(agent_id)}.log"
+        checked = agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
+        return self.logs / f"{checked}.log"
 
 
 def segment(number: int) -> str:

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.engine import outcomes
+from pro0.engine.log import Log
+from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
 from pro0.model.runtime import SeatState, State
 from pro0.ops import members
@@ -129,9 +131,13 @@ def starting(alpha: Crew) -> SeatState:
     return state
 
 
+def observer_of(alpha: Crew) -> Observer:
+    return Observer(alpha.team, Nudger(alpha.team, Log(alpha.team), lambda: None))
+
+
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:
     """The launch file is gone then, and nothing of it is on disk."""
-    state, observer = starting(alpha), Observer(alpha.team)
+    state, observer = starting(alpha), observer_of(alpha)
     launch = alpha.team.paths.sessions / alpha.team.paths.launch(state.incarnation)
     assert observer.snapshot().unopened == {"inc-1": False}
     launch.touch()

@@ -10,6 +10,7 @@ from pro0 import sessions
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
 from pro0.engine.log import Log
+from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
@@ -34,7 +35,9 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
 @pytest.fixture
 def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     """One round of a lead in this process."""
-    observer, applier = Observer(alpha.team), Applier(alpha.team, Log(alpha.team), lambda: None, 1)
+    log = Log(alpha.team)
+    nudger = Nudger(alpha.team, log, lambda: None)
+    observer, applier = Observer(alpha.team, nudger), Applier(alpha.team, log, lambda: None, 1, nudger)
 
     def once() -> bool:
         snapshot = observer.snapshot()

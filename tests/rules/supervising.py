@@ -12,10 +12,12 @@ from pro0.model.runtime import (
     Decision,
     Exit,
     Failure,
+    Nudged,
     Process,
     Report,
     Runtime,
     SeatState,
+    Seen,
     Snapshot,
     State,
     Unread,
@@ -87,6 +89,8 @@ def look(
     paused: bool = False,
     failures: Iterable[Failure] = (),
     unread: dict[str, Unread] | None = None,
+    seen: dict[str, Seen] | None = None,
+    nudged: dict[str, Nudged] | None = None,
 ) -> Snapshot:
     """A snapshot; every session is wanted, reports what is recorded of it, and lives unless it is named in `dead`."""
     told = (
@@ -110,6 +114,8 @@ def look(
         guards_alive=frozenset(one.incarnation for one in told) - gone,
         leftovers=frozenset(f"inc-{name}" for name in leftovers),
         unread=unread or {},
+        seen=seen or {},
+        nudged=nudged or {},
         protocol=frozenset({"shell"}),
         line=frozenset({"claude"}),
     )

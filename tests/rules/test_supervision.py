@@ -4,9 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.message import Notice
-from pro0.model.runtime import Deliver, End, Exit, Failure, Free, Nudge, Phase, SeatState, Start, State, Tell, Unread
+from pro0.model.runtime import Deliver, End, Exit, Failure, Free, Phase, SeatState, Start, State, Tell
 from pro0.model.task import Status, Task
-from pro0.model.team import Seat
 from pro0.rules.supervision import IDLE_AFTER, STARTING_LIMIT
 from tests.rules.building import LEAD_AGENT, at, task
 from tests.rules.supervising import (
@@ -270,43 +269,6 @@ def test_idle_is_not_told(state: State, more: dict[str, object]) -> None:
 )
 def test_idle_is_told_when_nothing_that_is_there_is_for_it(other: Task) -> None:
     assert only(Tell, decided(look(session(since=AGO, told=()), tasks=[other])))
-
-
-# Mail
-
-
-@pytest.mark.parametrize("state", [State.IDLE, State.WORKING, State.RUNNING])
-def test_new_mail_is_nudged_once(state: State) -> None:
-    """rulings 3.6"""
-    seen = look(session(state=state), seats=[seat(agent="claude")], unread={"w1": Unread(57, 3)})
-    first = decided(seen)
-    assert only(Nudge, first) == [Nudge("w1", "inc-w1", 3)]
-    assert not only(Nudge, decided(replace(seen, runtime=first.runtime)))
-    assert only(Nudge, decided(replace(seen, runtime=first.runtime, unread={"w1": Unread(58, 4)})))
-
-
-@pytest.mark.parametrize("state", [State.STARTING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN])
-def test_no_nudge_where_an_enter_could_do_harm(state: State) -> None:
-    seen = look(session(state=state), seats=[seat(agent="claude")], unread={"w1": Unread(1, 1)})
-    assert not only(Nudge, decided(seen))
-
-
-@pytest.mark.parametrize(
-    ("wanted", "nudged"),
-    [
-        (seat(agent="shell"), False),
-        (seat(agent="command"), False),
-        (seat(agent="command", nudge=True), True),
-    ],
-)
-def test_only_who_wants_the_line_is_nudged(wanted: Seat, nudged: bool) -> None:
-    seen = look(session(), seats=[wanted], unread={"w1": Unread(1, 1)})
-    assert bool(only(Nudge, decided(seen))) is nudged
-
-
-def test_what_was_read_is_not_nudged() -> None:
-    seen = look(session(), seats=[seat(agent="claude")], unread={"w1": Unread(0, 0)})
-    assert not only(Nudge, decided(seen))
 
 
 # The rest

@@ -1,0 +1,84 @@
+"""Briefs: what an adapter must know of a session that is to be started, and the files its agent is started with."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+
+from pro0.agents.adapter import Adapter, Brief, Call, Memory, Sight
+from pro0.model.ids import LEAD
+from pro0.model.runtime import SeatState
+from pro0.model.team import PermissionMode, Seat, TeamConfig
+from pro0.rules.welcome import Welcome, first_prompt
+from pro0.store import atomic
+from pro0.store.teams import TeamStore
+
+PRO0 = (sys.executable, "-I", "-m", "pro0")
+
+
+class Briefs:
+    """Writes the briefs of one team."""
+
+    def __init__(self, team: TeamStore, config: TeamConfig) -> None:
+        self._team = team
+        self._config = config
+
+    def brief(self, seat: Seat, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> Brief:
+        """Return the brief of one session: an earlier one goes on where its agent can, and has begun."""
+        resume = bool(state.session) and self._can_go_on(adapter, state, environment)
+        chosen = state.incarnation if adapter.session_ids == "chosen" else ""
+        return Brief(
+            seat=seat,
+            prompt="" if resume else self._prompt(seat),
+            mode=self._mode(seat),
+            delegate_only=seat.delegates,
+            session=state.session if resume else chosen,
+            resume=resume,
+            folder=str(self._team.paths.agent_folder(state.incarnation)),
+            cwd=self._config.project,
+            environment=environment,
+            pro0=PRO0,
+            mailbox=str(self._team.mailbox(seat.agent_id).head.path),
+        )
+
+    def furnish(self, incarnation: str, call: Call) -> None:
+        """Write the files that an agent is started with, into a folder of its session's own."""
+        place = self._team.paths.agent_folder(incarnation)
+        shutil.rmtree(place, ignore_errors=True)
+        if call.files:
+            place.mkdir(mode=0o700)
+            with atomic.folder(place) as folder:
+                for name, data in call.files.items():
+                    atomic.replace(folder, name, data)
+
+    def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:
+        """Return whether there is a transcript to go on with."""
+        if adapter.session_ids == "none" or adapter.usage is None:
+            return False
+        sight = Sight(
+            session=state.session,
+            agent=None,
+            started_at=state.started_at,
+            cwd=self._config.project,
+            folder="",
+            environment=environment,
+        )
+        return adapter.usage(sight, Memory()) is not None
+
+    def _mode(self, seat: Seat) -> PermissionMode:
+        """Return what a member may do without asking: as its spawn says, else as the lead agent (rulings 3.17)."""
+        if seat.permission_mode:
+            return seat.permission_mode
+        lead = next((s for s in self._team.wanted.read().seats if s.agent_id == LEAD), None)
+        return (lead and lead.permission_mode) or self._config.permission_mode
+
+    def _prompt(self, seat: Seat) -> str:
+        others = [s.agent_id for s in self._team.wanted.read().seats if s.agent_id != seat.agent_id]
+        welcome = Welcome(
+            team=self._config.name,
+            agent_id=seat.agent_id,
+            project=self._config.project,
+            others=others,
+            prompt=seat.prompt,
+            delegates=seat.delegates,
+        )
+        return first_prompt(welcome, leads=seat.agent_id == LEAD)

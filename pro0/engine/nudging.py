@@ -1,0 +1,111 @@
+"""Nudging: one fixed line reaches one agent, by its own channel or its pane, and it is known whether it did.
+
+An Enter in a permission prompt approves it, in most agents. So a pane gets one only while its agent is idle, the state
+is looked at again between the line and its Enter, and what became of it is looked at afterwards. While an agent works
+the line waits, unless the agent has a channel of its own.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from pro0.engine.log import Log
+from pro0.engine.places import backend_of
+from pro0.engine.sights import Sights, Watched
+from pro0.errors import Pro0Error
+from pro0.model.runtime import Handle, Nudge, Nudged, SeatState, State
+from pro0.rules.nudges import alone, took
+from pro0.store.teams import TeamStore
+
+VERIFY = 3.0
+"""Seconds until a line that was sent must have left the input."""
+PAUSE = 0.15
+BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds until the next try after so many that did not arrive."""
+
+
+class Try(msgspec.Struct):
+    """How often a session was nudged in vain, and when it may be tried again."""
+
+    failed: int = 0
+    after: float = 0.0
+    running: bool = False
+
+
+class Nudger:
+    """Nudges sessions of one team, one line at a time each, in the background; `woken` is called after each."""
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
+        self.backend = backend_of(team.config.read())
+        self.sights = Sights(team, self.backend)
+        self._log = log
+        self._woken = woken
+        self._tries: dict[str, Try] = {}
+        self._arrived: dict[str, Nudged] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, nudge: Nudge, state: SeatState) -> None:
+        """Start to hand the line over, unless that is going on, or failed a moment ago."""
+        trial = self._tries.setdefault(nudge.incarnation, Try())
+        if not trial.running and time.monotonic() >= trial.after:
+            trial.running = True
+            threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
+
+    def arrived(self) -> dict[str, Nudged]:
+        """Return what arrived so far, by incarnation."""
+        with self._lock:
+            return dict(self._arrived)
+
+    def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
+        try:
+            why = self._hand_over(nudge, state)
+        except Pro0Error as error:
+            why = error.message
+        if why:
+            trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]
+            trial.failed += 1
+        else:
+            trial.failed = 0
+            with self._lock:
+                self._arrived[nudge.incarnation] = nudge.tells
+        trial.running = False
+        self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why)
+        self._woken()
+
+    def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
+        """Hand the line over; return why it waits, or nothing when it arrived."""
+        watched, handle = self.sights.watched(nudge.incarnation), state.handle
+        if watched and watched.adapter.deliver and watched.adapter.deliver(watched.sight, nudge.line):
+            return ""
+        if handle is None:
+            return "its place is not known"
+        if watched is None or not watched.adapter.screens:
+            return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input"
+        return self._paste(watched, handle, nudge.line)
+
+    def _paste(self, watched: Watched, handle: Handle, line: str) -> str:
+        reading, _ = self.sights.now(watched)
+        if reading is None or reading.state is not State.IDLE:
+            return f"it is {reading.state if reading else State.UNKNOWN}"
+        if not self.backend.nudge(handle, line, lambda: self._may_enter(watched, line)):
+            return "its pane takes no input, or something else was typed there"
+        if self._left(watched, line):
+            return ""
+        # Some agents take the first Enter for a part of the paste.
+        if self._may_enter(watched, line) and self.backend.press(handle, "Enter") and self._left(watched, line):
+            return ""
+        return "the line stays in its input"
+
+    def _may_enter(self, watched: Watched, line: str) -> bool:
+        return alone(*self.sights.now(watched), line)
+
+    def _left(self, watched: Watched, line: str) -> bool:
+        """Wait until the line has left the input, or too long."""
+        deadline = time.monotonic() + VERIFY
+        while time.monotonic() < deadline:
+            if took(*self.sights.now(watched), line):
+                return True
+            time.sleep(PAUSE)
+        return False

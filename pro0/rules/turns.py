@@ -1,0 +1,106 @@
+"""What an agent's turns mean for its member: its state, what people must know of it, and when it gets its one line.
+
+Steps of the decision in `supervision`, like those there.
+"""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.runtime import Nudge, Nudged, SeatState, Seen, State, Tell
+from pro0.rules import prompts
+from pro0.rules.board import claimable
+from pro0.rules.plan import MEMORY, Plan, View
+
+LOOK = timedelta(seconds=0.5)
+"""How soon a session is looked at again that does not say by itself what it does."""
+REMIND = timedelta(minutes=2)
+"""How long mail may stay unread with an idle agent until it is told again."""
+OFFER_AFTER = timedelta(seconds=2)
+"""How long an agent is idle until it is told of tasks that it could claim."""
+
+_NEEDS_A_PERSON = frozenset({State.WAITING, State.DIALOG, State.ERROR})
+_DEAF = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING, State.STOPPING})
+"""States in which nothing is typed: an Enter could do harm (rulings 3.6)."""
+
+
+def read_the_agent(view: View, plan: Plan) -> Plan:
+    """Take over what the agent's own sources and its screen say, above its guard, which only knows that it runs."""
+    state = plan.living
+    seen = view.snapshot.seen.get(state.incarnation) if state else None
+    if state is None or seen is None:
+        return plan
+    plan = plan.then(replace(state, session=seen.session or state.session)).wake(view.now + LOOK)
+    if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and seen.since <= state.since):
+        return plan
+    return plan.then(_as_seen(plan.living or state, seen))
+
+
+def _as_seen(state: SeatState, seen: Seen) -> SeatState:
+    since = state.since if state.state is seen.state and state.source else seen.since
+    return replace(state, state=seen.state, since=since, source=seen.source, rule=seen.rule, note=seen.note)
+
+
+def tell_who_is_needed(view: View, plan: Plan) -> Plan:
+    """Say once that a member waits for a person, or that its turn ended in an error."""
+    state = plan.living
+    if state is None or state.state not in _NEEDS_A_PERSON or view.stopping:
+        return plan
+    key = f"{state.incarnation}:{state.state}:{state.since.isoformat()}"
+    if key in state.told:
+        return plan
+    told = replace(state, told=(*state.told, key)[-MEMORY:])
+    to = [HUMAN, LEAD] if state.state is State.ERROR and plan.seat.agent_id != LEAD else [HUMAN]
+    return plan.then(told, *(Tell(f"{key}:{address}", address, prompts.needs_a_person(state)) for address in to))
+
+
+def nudge(view: View, plan: Plan) -> Plan:
+    """Hand over the fixed line about new mail, or about tasks it could claim; never where an Enter could do harm."""
+    plan = _remember_what_arrived(view, plan)
+    state = plan.living
+    if state is None or state.state in _DEAF or not _listens(view, plan):
+        return plan
+    mail = view.snapshot.unread.get(plan.seat.agent_id)
+    if mail and mail.count and (mail.newest > state.nudged or _forgets(view, state)):
+        line = prompts.unread_line(mail.count)
+        return plan.then(state, Nudge(state.agent_id, state.incarnation, line, Nudged(mail=mail.newest)))
+    return _offer(view, plan, state)
+
+
+def _remember_what_arrived(view: View, plan: Plan) -> Plan:
+    state = plan.living
+    arrived = view.snapshot.nudged.get(state.incarnation) if state else None
+    if state is None or arrived is None or (arrived.mail <= state.nudged and set(arrived.tasks) <= set(state.offered)):
+        return plan
+    offered = tuple(dict.fromkeys((*state.offered, *arrived.tasks)))[-MEMORY:]
+    return plan.then(replace(state, nudged=max(state.nudged, arrived.mail), nudged_at=view.now, offered=offered))
+
+
+def _listens(view: View, plan: Plan) -> bool:
+    return plan.seat.agent in view.snapshot.line or plan.seat.nudge
+
+
+def _forgets(view: View, state: SeatState) -> bool:
+    """Return whether an idle agent was told of its mail long ago and has not read it."""
+    return state.state is State.IDLE and _since(state) + REMIND <= view.now
+
+
+def _since(state: SeatState) -> datetime:
+    return max(state.since, state.nudged_at or state.since)
+
+
+def _offer(view: View, plan: Plan, state: SeatState) -> Plan:
+    """Tell an idle agent of the tasks that are ready for it, once each."""
+    if state.state is not State.IDLE or view.stopping or plan.seat.shutdown or view.snapshot.wanted.paused:
+        return plan
+    if plan.seat.agent_id == LEAD or plan.seat.nudge:
+        return plan
+    ready = tuple(task.id for task in claimable(view.board, state.agent_id))[:MEMORY]
+    if set(ready) <= set(state.offered):
+        return plan
+    due = state.since + OFFER_AFTER
+    if view.now < due:
+        return plan.wake(due)
+    line = prompts.ready_line(len(ready))
+    return plan.then(state, Nudge(state.agent_id, state.incarnation, line, Nudged(mail=state.nudged, tasks=ready)))

@@ -1,0 +1,132 @@
+"""What an agent's turns mean: its state, who is told, and when it gets its one line."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.runtime import Nudge, Nudged, Seen, State, Tell, Unread
+from pro0.model.team import Seat
+from pro0.rules import prompts
+from pro0.rules.turns import LOOK, REMIND
+from tests.rules.building import T0, at, task
+from tests.rules.supervising import decided, look, only, recorded, seat, session
+
+NOW, AGO = T0, at(-60)
+
+CLAUDE = [seat(agent="claude")]
+DEAF = [State.STARTING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN]
+
+
+def seen(state: State, **more: str) -> dict[str, Seen]:
+    return {"inc-w1": Seen(state, AGO, "screen", **more)}
+
+
+@pytest.mark.parametrize("state", [State.IDLE, State.WORKING, State.RUNNING])
+def test_new_mail_is_nudged_until_the_line_arrived(state: State) -> None:
+    """rulings 3.6"""
+    mail = look(session(state=state), seats=CLAUDE, unread={"w1": Unread(57, 3)})
+    first = decided(mail)
+    line = prompts.unread_line(3)
+    assert only(Nudge, first) == [Nudge("w1", "inc-w1", line, Nudged(mail=57))]
+    assert only(Nudge, decided(replace(mail, runtime=first.runtime))), "nothing says that it arrived"
+    arrived = decided(replace(mail, nudged={"inc-w1": Nudged(mail=57)}))
+    assert not only(Nudge, arrived)
+    assert recorded(arrived).nudged == 57
+    assert only(Nudge, decided(replace(mail, runtime=arrived.runtime, unread={"w1": Unread(58, 4)})))
+
+
+@pytest.mark.parametrize("state", DEAF)
+def test_no_nudge_where_an_enter_could_do_harm(state: State) -> None:
+    assert not only(Nudge, decided(look(session(state=state), seats=CLAUDE, unread={"w1": Unread(1, 1)})))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nudged"),
+    [
+        (seat(agent="shell"), False),
+        (seat(agent="command"), False),
+        (seat(agent="command", nudge=True), True),
+    ],
+)
+def test_only_who_wants_the_line_is_nudged(wanted: Seat, nudged: bool) -> None:
+    assert bool(only(Nudge, decided(look(session(), seats=[wanted], unread={"w1": Unread(1, 1)})))) is nudged
+
+
+def test_what_was_read_is_not_nudged() -> None:
+    assert not only(Nudge, decided(look(session(), seats=CLAUDE, unread={"w1": Unread(0, 0)})))
+
+
+@pytest.mark.parametrize(("state", "again"), [(State.IDLE, True), (State.WORKING, False)])
+def test_mail_that_stays_unread_is_told_again_to_an_idle_agent(state: State, again: bool) -> None:
+    told = session(state=state, since=at(-600), nudged=57, nudged_at=NOW - REMIND)
+    assert bool(only(Nudge, decided(look(told, seats=CLAUDE, unread={"w1": Unread(57, 3)})))) is again
+    lately = replace(told, nudged_at=NOW - REMIND / 2)
+    assert not only(Nudge, decided(look(lately, seats=CLAUDE, unread={"w1": Unread(57, 3)})))
+
+
+def test_an_idle_agent_is_told_once_of_what_it_could_claim() -> None:
+    idle = session(state=State.IDLE, since=AGO)
+    offers = look(idle, seats=CLAUDE, tasks=[task(1), task(2)])
+    (nudge,) = only(Nudge, decided(offers))
+    assert (nudge.line, nudge.tells.tasks) == (prompts.ready_line(2), ("task-1", "task-2"))
+    told = decided(replace(offers, nudged={"inc-w1": nudge.tells}))
+    assert not only(Nudge, told)
+    assert only(Nudge, decided(look(recorded(told), seats=CLAUDE, tasks=[task(1), task(2), task(3)])))
+
+
+@pytest.mark.parametrize("wanted", [seat(agent="shell"), seat(agent="command", nudge=True), seat(LEAD, agent="claude")])
+def test_tasks_are_offered_to_agents_that_claim_by_themselves_only(wanted: Seat) -> None:
+    idle = session(agent_id=wanted.agent_id, state=State.IDLE, since=AGO)
+    assert not only(Nudge, decided(look(idle, seats=[wanted], tasks=[task(1)])))
+
+
+def test_work_is_not_offered_in_the_moment_when_a_turn_ends() -> None:
+    idle = session(state=State.IDLE, since=NOW)
+    decision = decided(look(idle, seats=CLAUDE, tasks=[task(1)]))
+    assert not only(Nudge, decision)
+    assert decision.wake_at == NOW + timedelta(seconds=2)
+
+
+@pytest.mark.parametrize("state", [State.WORKING, State.IDLE, State.WAITING, State.ERROR, State.UNKNOWN])
+def test_what_the_agent_shows_counts_above_its_guard(state: State) -> None:
+    snapshot = look(session(state=State.STARTING), seats=CLAUDE, seen=seen(state, note="Bash(rm)", session="s-1"))
+    decision = decided(snapshot)
+    now = recorded(decision)
+    assert (now.state, now.since, now.source, now.note, now.session) == (state, AGO, "screen", "Bash(rm)", "s-1")
+    assert decision.wake_at is not None
+    assert decision.wake_at <= NOW + LOOK
+    assert recorded(decided(replace(snapshot, runtime=decision.runtime))) == now, "the guard's report changes nothing"
+
+
+def test_a_session_that_is_ending_stays_so_whatever_its_agent_shows() -> None:
+    ending = session(state=State.STOPPING, since=AGO, ending_since=AGO)
+    assert recorded(decided(look(ending, seats=CLAUDE, seen=seen(State.IDLE)))).state is State.STOPPING
+
+
+def test_an_unresponsive_member_is_so_until_its_agent_does_something() -> None:
+    silent = session(state=State.UNRESPONSIVE, since=NOW)
+    assert recorded(decided(look(silent, seats=CLAUDE, seen=seen(State.IDLE)))).state is State.UNRESPONSIVE
+    longer = replace(silent, since=AGO - timedelta(seconds=1))
+    assert recorded(decided(look(longer, seats=CLAUDE, seen=seen(State.WORKING)))).state is State.WORKING
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (State.WAITING, [HUMAN]),
+        (State.DIALOG, [HUMAN]),
+        (State.ERROR, [HUMAN, LEAD]),
+        (State.IDLE, []),
+        (State.WORKING, []),
+    ],
+)
+def test_whoever_is_needed_is_told_once(state: State, told: list[str]) -> None:
+    snapshot = look(session(state=State.WORKING, told=()), seats=CLAUDE, seen=seen(state, note="Bash(make)"))
+    first = decided(snapshot)
+    tells = [tell for tell in only(Tell, first) if ":idle:" not in tell.id]
+    assert [tell.to for tell in tells] == told
+    assert all("Bash(make)" in tell.content for tell in tells)
+    again = decided(replace(snapshot, runtime=first.runtime))
+    assert not [tell for tell in only(Tell, again) if ":idle:" not in tell.id]
