@@ -3,7 +3,7 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check bench soak fmt man schemas setup clean
+.PHONY: demo test test-agents check bench soak fmt man schemas setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -12,6 +12,10 @@ demo: setup            # a whole team at work, from start to cleanup
 test: setup            # every test but the long ones
 	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
 	@$(PYTEST) -n auto --dist worksteal
+
+test-agents: setup     # the real agent programs, in a box without a network
+	@$(BIN)/python -m tools.agents.install
+	@$(BIN)/python -m tools.agents.box $(PYTEST) -m agents -p no:cacheprovider --basetemp /box/tests tests/real_agents
 
 check: setup           # form, types, and the laws of the house
 	@$(BIN)/ruff format --check --quiet . || { echo "hint: make fmt" >&2; exit 1; }

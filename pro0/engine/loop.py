@@ -46,7 +46,7 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
     try:
         if revived and declines(team, lease):
             return 0
-        return Lead(team, settings, revived=revived).work()
+        return Lead(team, settings, lease, revived=revived).work()
     finally:
         lease.drop()
 
@@ -54,8 +54,9 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
 class Lead:
     """One life of a lead."""
 
-    def __init__(self, team: TeamStore, settings: Settings, *, revived: bool = False) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, lease: Lease, *, revived: bool = False) -> None:
         self._team = team
+        self._lease = lease
         self._revived = revived
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
@@ -91,6 +92,7 @@ class Lead:
     def _round(self) -> tuple[datetime | None, bool]:
         """Observe, decide, apply once; trouble with a file is logged once, and looked at again later."""
         try:
+            self._lease.keep()
             snapshot = self._observer.snapshot()
             for guard in self._observer.guards(snapshot):
                 self._exits.add(guard)

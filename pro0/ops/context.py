@@ -1,6 +1,5 @@
 """Who asks, of which team, and what an operation may use: the store, a clock, new ids."""
 
-import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,23 +14,21 @@ from pro0.errors import Refused, StoreError
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED
-from pro0.processes.arguments import ancestor_arguments
-from pro0.store.paths import launched
+from pro0.ops.identity import AGENT_ID as AGENT_ID
+from pro0.ops.identity import IDENTITY as IDENTITY
+from pro0.ops.identity import INCARNATION as INCARNATION
+from pro0.ops.identity import MEMBER_OF as MEMBER_OF
+from pro0.ops.identity import PARENT_TASK_ID as PARENT_TASK_ID
+from pro0.ops.identity import TASK_ID as TASK_ID
+from pro0.ops.identity import TEAM as TEAM
+from pro0.ops.identity import TEAM_UID as TEAM_UID
+from pro0.ops.identity import session_of
 from pro0.store.teams import Store, TeamStore
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-TEAM = "PRO0_TEAM"
-AGENT_ID = "PRO0_AGENT_ID"
-INCARNATION = "PRO0_INCARNATION"
-MEMBER_OF = "PRO0_MEMBER_OF"
-"""The home an identity belongs to: identity counts only there (rulings 2.3)."""
-TASK_ID = "PRO0_TASK_ID"
-PARENT_TASK_ID = "PRO0_PARENT_TASK_ID"
-TEAM_UID = "PRO0_TEAM_UID"
 UNKNOWN = "unknown"
-IDENTITY = (TEAM, AGENT_ID, INCARNATION, MEMBER_OF, TASK_ID, PARENT_TASK_ID, TEAM_UID)
 
 
 def clock() -> datetime:
@@ -101,32 +98,19 @@ def lead_context(team: TeamStore) -> Context:
 
 def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str | None]:
     """Return who this process is, a member by its environment or the guard above it, and that member's team."""
-    agent, incarnation = environment.get(AGENT_ID), environment.get(INCARNATION)
-    if agent and incarnation and _same(environment.get(MEMBER_OF), home):
-        return _member(agent, incarnation), environment.get(TEAM)
-    for arguments in ancestor_arguments(os.getpid()):
-        if found := _guarded(arguments, home):
-            return found
-    return THE_HUMAN, None
+    session = session_of(environment, home)
+    if session is None:
+        return THE_HUMAN, None
+    team, incarnation, agent = session
+    if agent is None:
+        report = Store(home).team(team).report(incarnation) if team else None
+        # A guard that has not reported, or whose report is gone, is a guard still: what runs below it is never human.
+        agent = report.agent_id if report else UNKNOWN
+    return _member(agent, incarnation), team
 
 
 def _member(agent: str, incarnation: str) -> Caller:
     return Caller(Who.LEAD_AGENT if agent == LEAD else Who.MEMBER, agent, incarnation)
-
-
-def _same(member_of: str | None, home: Path) -> bool:
-    return member_of is None or os.path.realpath(member_of) == os.path.realpath(home)
-
-
-def _guarded(arguments: list[str], home: Path) -> tuple[Caller, str] | None:
-    """Return the member whose guard has these arguments, if it is a guard of this home."""
-    found = launched(home, arguments[-1]) if arguments else None
-    if found is None:
-        return None
-    team, incarnation = found
-    report = Store(home).team(team).report(incarnation)
-    # A guard that has not reported, or whose report is gone, is a guard still: what runs below it is never human.
-    return _member(report.agent_id if report else UNKNOWN, incarnation), team
 
 
 def _permit(context: Context, operation: Operation) -> None:

@@ -1,8 +1,10 @@
 """The lead's lease: a lock held for life, with the holder's identity in it (rulings 3.3, 3.12).
 
-Guards read it without a lock, since who looks must never keep a lead from taking it.
+Guards read it without a lock, since who looks must never keep a lead from taking it. The folder of the logs is locked
+with it, so that nobody leads beside a lead whose lease a person deleted.
 """
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -16,13 +18,14 @@ from pro0 import __version__
 from pro0.processes import table
 from pro0.store import atomic
 from pro0.store.files import translate
-from pro0.store.lock import holder, open_lock, still_there
-from pro0.store.paths import LEASE
+from pro0.store.lock import both_locked, holder, open_lock, still_there
+from pro0.store.paths import LEASE, LOGS
 
 TRIES = 10
 PAUSE = 0.01
 """Whoever looks for the holder has the lock for a moment: a few tries, so many seconds apart, tell that from a lead."""
 _LIMIT = 4096
+_NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class Holder(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -44,7 +47,8 @@ class Lease:
 
     def __init__(self, team: Path) -> None:
         self._team = team
-        self._descriptor = -1
+        self._held: list[int] = []
+        self._why = ""
 
     def take(self, why: str) -> bool:
         """Take the lease, or return False when somebody has it; raises NotFound when the team is not there."""
@@ -55,16 +59,26 @@ class Lease:
                 time.sleep(PAUSE)
         return False
 
+    def keep(self) -> None:
+        """Put a lease that somebody deleted back in its place; until then nobody could take it."""
+        with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
+            if not still_there(self._team, folder, LEASE, self._held[0]):
+                new = open_lock(folder, LEASE)
+                os.dup2(new, self._held[0], inheritable=False)
+                atomic.close(new)
+                if lock_descriptor(self._held[0], blocking=False):
+                    _sign(self._held[0], self._why)
+
     def holder(self) -> str | None:
         """Return who holds the lease, or None when it is free or the team is gone."""
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
-            descriptor = open_lock(folder, LEASE)
+            opened = _open(folder)
             try:
-                if lock_descriptor(descriptor, blocking=False):
+                if _locked(opened):
                     return None
-                return str(_signed(os.pread(descriptor, _LIMIT, 0)) or holder(descriptor))
+                return str(_signed(os.pread(opened[0], _LIMIT, 0)) or holder(opened[0]))
             finally:
-                os.close(descriptor)
+                _close(opened)
         return None
 
     def read(self) -> Holder | None:
@@ -76,24 +90,23 @@ class Lease:
     def rest(self, why: str) -> None:
         """Write into the lease, which is held, that no guard shall start a lead until somebody has taken it again."""
         with self._translated():
-            _sign(self._descriptor, why, rests=True)
+            _sign(self._held[0], why, rests=True)
 
     def drop(self) -> None:
         """Give the lease up."""
-        if self._descriptor >= 0:
-            atomic.close(self._descriptor)
-            self._descriptor = -1
+        _close(self._held)
+        self._held = []
 
     def _try(self, folder: int, why: str) -> bool:
-        descriptor = open_lock(folder, LEASE)
+        opened = _open(folder)
         try:
-            if lock_descriptor(descriptor, blocking=False) and still_there(self._team, folder, LEASE, descriptor):
-                _sign(descriptor, why)
-                self._descriptor = descriptor
+            if _locked(opened) and still_there(self._team, folder, LEASE, opened[0]):
+                _sign(opened[0], why)
+                self._held, self._why = opened, why
         finally:
-            if self._descriptor != descriptor:
-                os.close(descriptor)
-        return self._descriptor == descriptor
+            if not self._held:
+                _close(opened)
+        return bool(self._held)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -101,6 +114,29 @@ class Lease:
             yield
         except OSError as error:
             translate(error, self._team / LEASE)
+
+
+def _open(folder: int) -> list[int]:
+    """Open the lease and the folder of the logs; without that folder there is no lead, only somebody who mends."""
+    lease = open_lock(folder, LEASE)
+    try:
+        logs = os.open(LOGS, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in _NO_FOLDER:
+            return [lease]
+        os.close(lease)
+        raise
+    return [lease, logs]
+
+
+def _locked(opened: list[int]) -> bool:
+    lease, *logs = opened
+    return both_locked(logs[0], lease) if logs else lock_descriptor(lease, blocking=False)
+
+
+def _close(opened: list[int]) -> None:
+    for descriptor in opened:
+        atomic.close(descriptor)
 
 
 def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:

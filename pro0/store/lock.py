@@ -1,9 +1,10 @@
 """Locks: flock on a file beside the data, taken through an open folder, waited for with a limit, the holder named.
 
-filelock's `lock_descriptor` locks a file that is opened here, relative to its folder and without following links. The
-lock file is never unlinked, and never held across a subprocess.
+filelock's `lock_descriptor` locks a file that is opened here, relative to its folder and without following links. It is
+never unlinked here, and never held across a subprocess. Who deletes it lets nobody in: the folder is locked as well.
 """
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
         with atomic.folder(path) as folder:
             descriptor = open_lock(folder, LOCK)
             try:
-                if not _wait(descriptor, deadline):
+                if not _wait(folder, descriptor, deadline):
                     raise _held_too_long(path, descriptor, patience)
                 if still_there(path, folder, LOCK, descriptor):
                     if os.pread(descriptor, 1, 0):  # the last holder never came to take its name off: it was killed
@@ -42,6 +43,20 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
                     return
             finally:
                 atomic.close(descriptor)
+
+
+def both_locked(folder: int, descriptor: int) -> bool:
+    """Lock an open folder and a lock file, unless somebody has one of them; the two stay locked until they are closed.
+
+    NFS locks nothing that is not open for writing; there the file alone has to do.
+    """
+    try:
+        free = lock_descriptor(folder, blocking=False)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        free = True
+    return free and lock_descriptor(descriptor, blocking=False)
 
 
 def open_lock(folder: int, name: str) -> int:
@@ -78,8 +93,8 @@ def tidy(folder: int) -> None:
                 os.unlink(name, dir_fd=folder)
 
 
-def _wait(descriptor: int, deadline: float) -> bool:
-    while not lock_descriptor(descriptor, blocking=False):
+def _wait(folder: int, descriptor: int, deadline: float) -> bool:
+    while not both_locked(folder, descriptor):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.001 + time.monotonic_ns() % 4_000_000 / 1e9)

@@ -19,6 +19,7 @@ MESSAGES = "messages.json"
 EVENTS = "events.jsonl"
 LEAD_LOG = "lead.jsonl"
 LEAD_ERRORS = "lead.err"
+LOGS = "logs"
 LOCK = ".lock"
 LEASE = "lead.lock"
 CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
@@ -55,7 +56,7 @@ class TeamPaths:
         self.tasks = home / "tasks" / name
         self.mailboxes = home / "mailboxes" / name
         self.sessions = self.team / "sessions"
-        self.logs = self.team / "logs"
+        self.logs = self.team / LOGS
         self.lease = self.team / LEASE
         self.lead_errors = self.logs / LEAD_ERRORS
 

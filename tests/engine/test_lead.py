@@ -39,6 +39,23 @@ def test_beside_a_living_lead_no_other_can_start(alpha: Crew) -> None:
     assert first.poll() is None
 
 
+def test_a_lease_that_somebody_deletes_is_put_back(alpha: Crew) -> None:
+    """must show 4, reliability 19"""
+    first = alpha.lead()
+    alpha.team.paths.lease.unlink()
+    second = subprocess.run(
+        [sys.executable, "-I", "-m", "pro0", "lead", "alpha"], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert second.returncode == 4, second.stderr
+
+    def named() -> bool:
+        holder = Lease(alpha.team.paths.team).read()
+        return holder is not None and holder.pid == first.pid
+
+    wait_until(named, PATIENCE, "it is there again")
+    assert leads(alpha.team)
+
+
 def test_of_many_who_make_sure_that_there_is_a_lead_one_starts_it(alpha: Crew) -> None:
     """anchors 56"""
     racers = [

@@ -12,7 +12,7 @@ from pro0 import __version__, processes
 from pro0.errors import NotFound, StoreError
 from pro0.model.runtime import Process
 from pro0.store.lease import Holder, Lease
-from pro0.store.paths import LEASE
+from pro0.store.paths import LEASE, LOGS
 from tests import crowd
 from tests.faults import fail_with, fault_at
 from tests.waiting import wait_until
@@ -84,6 +84,42 @@ def test_an_error_leaves_nothing_locked(tmp_path: Path, call: str) -> None:
         lease.take("lead")
     assert lease.take("lead")
     lease.drop()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_lease_that_is_deleted_makes_no_second_lead(tmp_path: Path, replaced: bool) -> None:
+    """Reliability 19: and the lead puts it back, so that guards see again who leads."""
+    (tmp_path / LOGS).mkdir()
+    first, second = Lease(tmp_path), Lease(tmp_path)
+    assert first.take("lead")
+    (tmp_path / LEASE).unlink()
+    if replaced:
+        (tmp_path / LEASE).touch()
+    assert not second.take("second")
+    assert second.holder() == "an unknown process"
+    first.keep()
+    assert first.read() == Holder(os.getpid(), *_start(), __version__, "lead")
+    assert "(lead," in (second.holder() or "")
+    (tmp_path / LOGS).rmdir()
+    assert not second.take("second")
+    first.drop()
+    assert second.take("second")
+    second.drop()
+
+
+def _start() -> tuple[str, str]:
+    me = processes.identify(os.getpid())
+    assert me
+    return me.start, me.boot_id
+
+
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_no_descriptor_is_lost_when_there_are_no_more(tmp_path: Path, call: int) -> None:
+    (tmp_path / LOGS).mkdir()
+    before = os.listdir("/dev/fd")
+    with pytest.raises(StoreError, match="EMFILE"), fault_at(call, fail_with(errno.EMFILE), ("open",)):
+        Lease(tmp_path).take("lead")
+    assert os.listdir("/dev/fd") == before
 
 
 def test_a_team_that_is_not_there(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """The lock: everybody in turn, nobody for ever, the holder named (AC-64, reliability 9, 17, 18, 19)."""
 
+import errno
+import fcntl
 import os
 import signal
+import stat
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
@@ -87,18 +90,49 @@ def test_a_stopped_holder_is_named_and_never_robbed(tmp_path: Path, holding: Hol
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_lock_file_that_is_gone_guards_nothing(tmp_path: Path, replaced: bool) -> None:
-    """Reliability 19: who waited on the old file looks again and takes the new one."""
-    entered = False
+def test_a_lock_file_that_is_deleted_lets_nobody_in(tmp_path: Path, replaced: bool) -> None:
+    """Reliability 19: the folder is locked too, and who comes next makes the file anew."""
     with locked(tmp_path, "first"):
         (tmp_path / ".lock").unlink()
         if replaced:
             (tmp_path / ".lock").touch()
-        with locked(tmp_path, "second", patience=0):
-            entered = True
-            with pytest.raises(StoreError), locked(tmp_path, "third", patience=0):
-                pass
-    assert entered
+        with pytest.raises(StoreError, match="gave up"), locked(tmp_path, "second", patience=0):
+            pass
+    with locked(tmp_path, "third", patience=0):
+        assert (tmp_path / ".lock").exists()
+
+
+def delete_the_lock(folder: Path, ready: Path) -> None:
+    ready.touch()
+    while not (folder / "over").exists():
+        (folder / ".lock").unlink(missing_ok=True)
+
+
+def test_a_lock_file_that_is_deleted_all_the_time(tmp_path: Path) -> None:
+    """Reliability 19: still everybody in turn."""
+    (tmp_path / "number").write_text("0")
+    process = crowd.start(delete_the_lock, tmp_path, tmp_path / "ready")
+    wait_until((tmp_path / "ready").exists, 20, "it deletes")
+    try:
+        crowd.run(count_up, [(tmp_path, 500)] * 4)
+    finally:
+        (tmp_path / "over").touch()
+    crowd.all_end_well([process], 20)
+    assert (tmp_path / "number").read_text() == "2000"
+
+
+def test_a_file_system_that_locks_no_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS: the file alone has to do."""
+    real = fcntl.flock
+
+    def flock(descriptor: int, how: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        real(descriptor, how)
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with locked(tmp_path, "first"), pytest.raises(StoreError), locked(tmp_path, "second", patience=0):
+        pass
 
 
 def wait_for_lock(folder: Path, result: Path) -> None:

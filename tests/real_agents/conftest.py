@@ -1,0 +1,53 @@
+"""The box, a scripted provider, and a home with each agent set up; no real agent runs outside the box."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.real_agents.agents import SETUPS
+from tests.real_agents.provider.server import Provider
+from tests.real_agents.terminal import Terminal, name_of_own
+
+
+@pytest.fixture(autouse=True)
+def boxed(request: pytest.FixtureRequest) -> None:
+    """Refuse to start a real agent where it could reach anything but this machine."""
+    if request.node.get_closest_marker("agents") and [name for _, name in socket.if_nameindex()] != ["lo"]:
+        pytest.fail("tests of real agents run in the box only: make test-agents", pytrace=False)
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    """A provider without scripts yet."""
+    with Provider().serving() as provider:
+        yield provider
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project folder with nothing in it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def user(home: Path, provider: Provider, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The HOME of a person who has set up every agent for the provider."""
+    folder = Path(os.environ["HOME"])
+    for setup in (make(provider.url, project) for make in SETUPS.values()):
+        setup.write(folder)
+        for name, value in setup.environment.items():
+            monkeypatch.setenv(name, value)
+    return folder
+
+
+@pytest.fixture
+def terminal(home: Path) -> Iterator[Terminal]:
+    """A terminal that is closed afterwards."""
+    terminal = Terminal(name_of_own())
+    yield terminal
+    terminal.close()

@@ -1,0 +1,52 @@
+"""A request of an agent to its model, the same for all families of API."""
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+"""A body as the agent sent it; its shape belongs to the agent's maker."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One piece of a conversation: who said what, or what a tool answered."""
+
+    who: str
+    """system, user, assistant or tool"""
+    text: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an agent asks of its model."""
+
+    family: str
+    model: str
+    entries: tuple[Entry, ...]
+    tools: dict[str, str]
+    """The tools on offer: name → namespace, which is empty but for codex and MCP."""
+    stream: bool
+    body: Json
+
+    @property
+    def aside(self) -> bool:
+        """Tell whether this is one of the agent's own small questions, such as for a title: it offers no tools."""
+        return not self.tools
+
+    @property
+    def opening(self) -> str:
+        """Return all that was said before the model's first answer: the instructions and the first prompt."""
+        said = [entry.who for entry in self.entries]
+        return "\n".join(
+            entry.text for entry in self.entries[: said.index("assistant") if "assistant" in said else None]
+        )
+
+    @property
+    def news(self) -> tuple[Entry, ...]:
+        """Return what came after the model's last answer: results of tools, and what the user said."""
+        said = [entry.who for entry in reversed(self.entries)]
+        return self.entries[len(said) - said.index("assistant") :] if "assistant" in said else self.entries
+
+    def results(self) -> list[str]:
+        """Return what the tools that were called last answered."""
+        return [entry.text for entry in self.news if entry.who == "tool"]

@@ -1,0 +1,165 @@
+"""A model provider on 127.0.0.1 whose models are scripts: four families of API, every request kept."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import ModuleType
+
+from tests.real_agents.provider import anthropic, chat, gemini, responses
+from tests.real_agents.provider.request import Json, Request
+from tests.real_agents.provider.tools import named
+from tests.real_agents.provider.turns import Script, Turn, Usage, say
+
+FAMILIES: dict[str, ModuleType] = {
+    r"/v1/messages": anthropic,
+    r"/v1/responses": responses,
+    r"/v1/chat/completions": chat,
+    r"/v1(?:beta|alpha)?/models/[^/:]+:(?:streamG|g)enerateContent": gemini,
+}
+COUNTS = re.compile(r"(/v1/messages/count_tokens|:countTokens)$")
+COUNTED = {"input_tokens": 100, "totalTokens": 100}
+MODELS = {"object": "list", "data": [], "models": [], "has_more": False}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request, and how it was answered: whose script spoke, its turn, and the tokens that it was said to cost."""
+
+    marker: str
+    request: Request
+    turn: Turn
+    usage: Usage
+
+
+class Provider:
+    """Scripted models; a request belongs to the script whose marker is in the instructions or the first prompt."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self.other: list[str] = []
+        """What was asked beside the models: method and path."""
+        self.closing = threading.Event()
+        self._scripts: dict[str, Script] = {}
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _Conversation)
+        self._server.provider = self
+
+    @property
+    def url(self) -> str:
+        """The address for the agents' settings, without `/v1`."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def script(self, marker: str, script: Script) -> None:
+        """Let a script answer the requests that begin with this marker, from now on."""
+        self._scripts[marker] = script
+
+    def of(self, marker: str) -> list[Exchange]:
+        """Return the exchanges of one script, in order."""
+        return [exchange for exchange in self.exchanges if exchange.marker == marker]
+
+    def spent(self, marker: str) -> Usage:
+        """Return the tokens that the answers of one script were said to cost; errors cost nothing."""
+        return sum((exchange.usage for exchange in self.of(marker)), Usage())
+
+    def answer(self, request: Request) -> tuple[int, Exchange]:
+        """Ask the script for its turn and keep both; return its number, from 1, too."""
+        with self._lock:
+            number = len(self.exchanges) + 1
+            marker = next((one for one in self._scripts if one in request.opening), "")
+            if request.aside or not marker:
+                exchange = Exchange("", request, say("A title"), Usage(1, 0, 1))
+            else:
+                turn = self._scripts[marker](request)
+                usage = Usage(1000 + number, 300 + number, 20 + number) if turn.status == 200 else Usage()
+                exchange = Exchange(marker, request, turn, usage)
+            self.exchanges.append(exchange)
+        return number, exchange
+
+    @contextmanager
+    def serving(self) -> Iterator["Provider"]:
+        """Answer until the end of the block; whoever still waits then gets nothing."""
+        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.closing.set()
+            self._server.shutdown()
+            thread.join()
+            self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    provider: Provider
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing about an agent that hung up."""
+
+
+class _Conversation(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._other({} if not self.path.split("?")[0].endswith("/models") else MODELS)
+
+    def do_HEAD(self) -> None:
+        self._other({})
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = self.path.split("?")[0]
+        family = next((module for pattern, module in FAMILIES.items() if re.fullmatch(pattern, path)), None)
+        if family is None:
+            self._other(COUNTED if COUNTS.search(path) else {})
+        else:
+            request: Request = family.read(json.loads(sent), path)
+            self._converse(family, request)
+
+    def log_request(self, code: object = "-", size: object = "-") -> None:
+        """Log nothing: `exchanges` and `other` are the log."""
+
+    def _converse(self, family: ModuleType, request: Request) -> None:
+        number, exchange = self.server.provider.answer(request)
+        turn = exchange.turn
+        while turn.after and not turn.after.wait(0.05):
+            if self.server.provider.closing.is_set():
+                return
+        if turn.status != 200:
+            waits = {} if turn.retry_after is None else {"Retry-After": str(turn.retry_after)}
+            self._send(turn.status, family.error(turn.status, f"scripted error {turn.status}"), waits)
+            return
+        calls = [named(call, request.tools) for call in turn.calls]
+        if request.stream:
+            self._stream(family.stream(turn.text, calls, exchange.usage, number))
+        else:
+            self._send(200, family.whole(turn.text, calls, exchange.usage, number))
+
+    def _stream(self, events: Iterator[bytes]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        for one in events:
+            self.wfile.write(one)
+            self.wfile.flush()
+
+    def _other(self, body: Json) -> None:
+        self.server.provider.other.append(f"{self.command} {self.path}")
+        self._send(200, body)
+
+    def _send(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)

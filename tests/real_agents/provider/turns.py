@@ -1,0 +1,73 @@
+"""What a scripted model does: turns as data, and the functions that give them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event
+
+from tests.real_agents.provider.request import Request
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The tokens of one answer; `fresh` and `cached` together are what was read."""
+
+    fresh: int = 0
+    cached: int = 0
+    output: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.fresh + other.fresh, self.cached + other.cached, self.output + other.output)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call: `shell` and the tools of pro0 by their plain names, any other by the agent's own name for it."""
+
+    tool: str
+    arguments: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One answer of the model: text, tool calls, or an error; nothing is sent before `after` is set."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    status: int = 200
+    retry_after: int | None = None
+    after: Event | None = None
+
+
+Script = Callable[[Request], Turn]
+"""A scripted model: told of a request, it says the turn."""
+
+
+def say(text: str, after: Event | None = None) -> Turn:
+    """Answer with text, which ends the agent's turn."""
+    return Turn(text=text, after=after)
+
+
+def use(tool: str, /, **arguments: object) -> Turn:
+    """Call one tool."""
+    return Turn(calls=(Call(tool, arguments),))
+
+
+def shell(command: str) -> Turn:
+    """Run a command with the agent's own shell tool."""
+    return use("shell", command=command)
+
+
+def fail(status: int, retry_after: int | None = None) -> Turn:
+    """Answer with an error of the API."""
+    return Turn(status=status, retry_after=retry_after)
+
+
+def hang() -> Turn:
+    """Never answer."""
+    return Turn(after=Event())
+
+
+def in_turn(*turns: Turn, afterwards: str = "Nothing left to do.") -> Script:
+    """Take the turns one after the other, one per request; then only say that nothing is left."""
+    left = list(turns)
+    return lambda _: left.pop(0) if left else say(afterwards)
