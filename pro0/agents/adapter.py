@@ -10,7 +10,7 @@ from pro0.agents.transcripts import Follower
 from pro0.model.runtime import Process, State
 from pro0.model.screen import Reading, Usage
 from pro0.model.team import PermissionMode, Seat
-from pro0.rules.screens import Rule
+from pro0.rules.screens import Drawing
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +87,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pro0 chooses the id of a session, learns it later, or there is nothing that could be resumed."""
     look: Callable[[Sight, Memory], Reading | None] | None = None
     """Read the state from the agent's own files, events or server; None when they do not say. It never raises."""
-    screens: tuple[Rule, ...] = ()
-    """How its title and screen are read, in order: the first rule that fits counts."""
+    screens: Drawing | None = None
+    """How its title and screen are read; None when nothing is known of them."""
     deliver: Callable[[Sight, str], bool] | None = None
     """Hand the fixed line over by the agent's own channel, whatever it does; False when it did not take it."""
     asks_at_turn_end: bool = False

@@ -106,11 +106,11 @@ class Sights:
 
 
 def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
-    """Return what each source says, the most trusted first."""
+    """Return what each source says."""
     adapter = watched.adapter
     own = adapter.look(watched.sight, watched.memory) if adapter.look else None
-    drawn = screens.read(adapter.screens, screen) if screen else None
-    return tuple(reading for reading in (own, drawn) if reading)
+    shown = screens.read(adapter.screens, screen) if screen else ()
+    return (own, *shown) if own else shown
 
 
 def _seen(reading: Reading, before: Seen | None, now: datetime) -> Seen:

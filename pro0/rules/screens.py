@@ -1,42 +1,141 @@
 """Reading an agent's state from its title and its drawn screen, by rules that are data."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import msgspec
 
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
+from pro0.rules.drawing import Box, Frame, Parts, cut
+
+NOTE_LIMIT = 120
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One sign of one state: a pattern that must be found in the title, or in the last rows of the screen."""
+    """The signs of one state on a drawn screen: all that a rule names must be there."""
 
     name: str
     state: State
-    title: str = ""
-    """A regular expression that is searched in the title."""
-    rows: tuple[str, ...] = ()
-    """Regular expressions that must each be found in one of the last `height` rows that are not empty."""
-    height: int = 0
-    """How many rows from the bottom are looked at, 0 for all."""
+    menu: tuple[str, ...] | None = None
+    """Each of these patterns is found in a row of the open menu; empty for any menu, None for no menu."""
+    box: tuple[Box, ...] = ()
+    """What the input box is, any of these."""
+    above: tuple[str, ...] = ()
+    """Each is found in a row of the lowest blocks above the input box, or above the foot when no box is drawn."""
+    reach: int = 1
+    """How many blocks above are looked at."""
+    foot: tuple[str, ...] = ()
+    """Each is found in a row at the foot."""
     absent: tuple[str, ...] = ()
-    """Regular expressions that must not be found in these rows."""
+    """None of these is found in the menu, the blocks above that are looked at, or the foot."""
+    note: tuple[str, ...] = ()
+    """What a person should know: the first group of each that is found in these same rows."""
 
 
-def read(rules: Sequence[Rule], screen: Screen) -> Reading | None:
-    """Return what the first rule that fits says of a screen; None when none fits: then nothing is known."""
-    for rule in rules:
-        if _fits(rule, screen):
-            return Reading(
-                state=rule.state, source="title" if rule.title and not rule.rows else "screen", rule=rule.name
-            )
+class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
+    """The sign of one state in the title that an agent sets."""
+
+    name: str
+    state: State
+    title: str
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True):
+    """How one agent shows its state: where it draws, and by which rules that is read, the first that fits counting."""
+
+    frame: Frame
+    rules: tuple[Rule, ...]
+    titles: tuple[TitleRule, ...] = ()
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """A reading, and the rows that it rests on."""
+
+    reading: Reading
+    rows: tuple[str, ...] = ()
+
+
+def read(drawing: Drawing | None, screen: Screen) -> tuple[Reading, ...]:
+    """Return what the title says, if it says something, and what the screen says, be it that it is unknown."""
+    return tuple(evidence.reading for evidence in explain(drawing, screen)) if drawing else ()
+
+
+def explain(drawing: Drawing, screen: Screen) -> tuple[Evidence, ...]:
+    """Return the readings of the title and of the screen, with the rows that they rest on."""
+    titled, drawn = _titled(drawing, screen.title), _drawn(drawing, screen)
+    nothing = Evidence(reading=Reading(state=State.UNKNOWN, source="screen"))
+    return (*([titled] if titled else []), drawn or nothing)
+
+
+def typed(drawing: Drawing, screen: Screen) -> str | None:
+    """Return what is typed in the input box as one line, empty for nothing; None when no such box is drawn."""
+    parts = cut(drawing.frame, screen)
+    if parts is None or parts.box == "none":
+        return None
+    return parts.text if parts.box == "typed" else ""
+
+
+def _titled(drawing: Drawing, title: str) -> Evidence | None:
+    for rule in drawing.titles:
+        if re.search(rule.title, title):
+            return Evidence(reading=Reading(state=rule.state, source="title", rule=rule.name), rows=(title,))
     return None
 
 
-def _fits(rule: Rule, screen: Screen) -> bool:
-    if rule.title and not re.search(rule.title, screen.title):
-        return False
-    rows = [row for row in screen.rows if row.strip()][-rule.height :]
-    found = all(any(re.search(pattern, row) for row in rows) for pattern in rule.rows)
-    return found and not any(re.search(pattern, row) for pattern in rule.absent for row in rows)
+def _drawn(drawing: Drawing, screen: Screen) -> Evidence | None:
+    """Return what the first rule that fits says; None when none does: then nothing is known."""
+    parts = cut(drawing.frame, screen)
+    if parts is None:
+        return None
+    for rule in drawing.rules:
+        rows = _fits(rule, parts)
+        if rows is not None:
+            reading = Reading(state=rule.state, source="screen", rule=rule.name, note=_note(rule, parts))
+            return Evidence(reading=reading, rows=rows)
+    return None
+
+
+def _fits(rule: Rule, parts: Parts) -> tuple[str, ...] | None:
+    """Return the rows that a rule found, None when it does not fit."""
+    if (rule.menu is None) != (parts.menu is None) or (rule.box and parts.box not in rule.box):
+        return None
+    above = _above(rule, parts)
+    wanted = ((rule.menu or (), parts.menu or ()), (rule.above, above), (rule.foot, parts.foot))
+    found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
+    unwanted = any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent)
+    if unwanted or not all(found):
+        return None
+    shown = [parts.text] if rule.box and parts.text else []
+    return (*(row for row in found if row), *shown)
+
+
+def _note(rule: Rule, parts: Parts) -> str:
+    """Return what the patterns for the note find, as one line that is cut."""
+    rows = (*_above(rule, parts), *_own(parts))
+    words = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
+    return words if len(words) <= NOTE_LIMIT else words[: NOTE_LIMIT - 1] + "…"
+
+
+def _own(parts: Parts) -> tuple[str, ...]:
+    return (*(parts.menu or ()), *parts.foot)
+
+
+def _above(rule: Rule, parts: Parts) -> tuple[str, ...]:
+    return tuple(row for block in parts.above[-rule.reach :] for row in block) if rule.above else ()
+
+
+def _first(pattern: str, rows: tuple[str, ...]) -> str | None:
+    return next(_found(pattern, rows), None)
+
+
+def _found(pattern: str, rows: tuple[str, ...]) -> Iterator[str]:
+    return (row for row in rows if re.search(pattern, row))
+
+
+def _group(pattern: str, rows: tuple[str, ...]) -> str:
+    for row in _found(pattern, rows):
+        match = re.search(pattern, row)
+        if match and match.group(1).strip():
+            return " ".join(match.group(1).split())
+    return ""

@@ -1,0 +1,41 @@
+"""How Claude Code draws its states, as seen in version 2.1."""
+
+from pro0.model.runtime import State
+from pro0.rules.drawing import Frame
+from pro0.rules.screens import Drawing, Rule, TitleRule
+
+_EDGE = r"^─{8}"
+_SPINNER = r"^[·✢✳✶✻✽*] \S"
+
+CLAUDE_SCREENS = Drawing(
+    frame=Frame(prompt=r"^[❯!#&>](?:\s|$)", edge=_EDGE, top=_EDGE, hints=r"Press up to edit queued messages|Try \""),
+    titles=(TitleRule(name="title-spinner", state=State.WORKING, title=r"^[⠀-⣿] "),),
+    rules=(
+        Rule(
+            name="permission",
+            state=State.WAITING,
+            menu=(r"(?i)\b(?:do you want to|would you like to) (?!use this API key|trust)",),
+            note=(r"^ ?(\w.*)$", r"^ {3}(?!\d\.)(\S.*)$"),
+        ),
+        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*\?|WARNING.*)(?:\s|$)",)),
+        Rule(name="typed", state=State.DRAFT, box=("typed",), absent=(r"^Resume this session with",)),
+        Rule(
+            name="retrying",
+            state=State.WORKING,
+            box=("empty",),
+            above=(_SPINNER + r".*Retrying in",),
+            note=(r"^. (.*Retrying in.*)$",),
+        ),
+        Rule(name="esc-to-interrupt", state=State.WORKING, box=("empty",), foot=(r"\besc to interrupt\b",)),
+        Rule(name="spinner", state=State.WORKING, box=("empty",), above=(_SPINNER + r".*…",), reach=2),
+        Rule(
+            name="api-error",
+            state=State.ERROR,
+            box=("empty",),
+            above=(r"^(?:●|  ⎿)\s+(?:API Error|Please run /login|Invalid API key|.*\blimit reached\b)",),
+            reach=2,
+            note=(r"^(?:●|  ⎿)\s+((?:API Error|Please run /login|Invalid API key|.*\blimit reached\b).*)$",),
+        ),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",), absent=(r"^Resume this session with",)),
+    ),
+)

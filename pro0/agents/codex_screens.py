@@ -1,0 +1,50 @@
+"""How Codex draws its states, as seen in version 0.169."""
+
+from pro0.model.runtime import State
+from pro0.rules.drawing import Frame
+from pro0.rules.screens import Drawing, Rule, TitleRule
+
+_BUSY = r"^[•◦] .*\besc to interrupt\)"
+
+CODEX_SCREENS = Drawing(
+    frame=Frame(
+        prompt=r"^[›!](?:\s|$)",
+        menu=r"^\s*› \d+\. ",
+        top=r"^[›•■✗✔⚠] ",
+        hints=r"Ask Codex to do anything|Explain this codebase|Summarize recent commits",
+    ),
+    titles=(
+        TitleRule(name="title-action-required", state=State.WAITING, title=r"^\[ [!.] \] Action Required"),
+        TitleRule(name="title-spinner", state=State.WORKING, title=r"^[⠀-⣿] "),
+    ),
+    rules=(
+        Rule(
+            name="permission",
+            state=State.WAITING,
+            menu=(r"^\s*(?:Would you like to |Allow .*\brun tool\b|Do you want to )",),
+            note=(
+                r"^\s*\$ (.+)$",
+                r"^\s*Allow (.*\brun tool\b.*?)\??$",
+                r"^\s*Would you like to ((?:make|grant).*)\?$",
+            ),
+        ),
+        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*?\?|Hooks need review)(?:\s|$)",)),
+        Rule(name="typed", state=State.DRAFT, box=("typed",)),
+        Rule(name="esc-to-interrupt", state=State.WORKING, box=("empty",), above=(_BUSY,)),
+        Rule(
+            name="esc-to-interrupt-queued",
+            state=State.WORKING,
+            box=("empty",),
+            above=(_BUSY, r"^• (?:Messages to be submitted|Queued)"),
+            reach=2,
+        ),
+        Rule(
+            name="api-error",
+            state=State.ERROR,
+            box=("empty",),
+            above=(r"^■ (?!Conversation interrupted)",),
+            note=(r"^■ (.*)$",),
+        ),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",)),
+    ),
+)

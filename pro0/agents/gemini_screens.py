@@ -1,0 +1,40 @@
+"""How Gemini CLI draws its states, as seen in version 0.61."""
+
+from pro0.model.runtime import State
+from pro0.rules.drawing import Frame
+from pro0.rules.screens import Drawing, Rule, TitleRule
+
+GEMINI_SCREENS = Drawing(
+    frame=Frame(
+        prompt=r"^ [>!*](?:\s|$)",
+        hints=r"Type your (?:message|shell command)",
+        menu=r"^\s*│?\s*● \d+\. ",
+        keys=r"^\s*╰─+╯",
+        top=r"^\s*╭─",
+    ),
+    titles=(
+        TitleRule(name="title-action-required", state=State.WAITING, title=r"^✋"),
+        TitleRule(name="title-working", state=State.WORKING, title=r"^✦"),
+        TitleRule(name="title-ready", state=State.IDLE, title=r"^◇"),
+    ),
+    rules=(
+        Rule(
+            name="permission",
+            state=State.WAITING,
+            menu=(r"Action Required|\bAllow execution\b|\bApply this change\b|\bAllow once\b",),
+            note=(r"│\s+\?\s+(.*?)\s*│$",),
+        ),
+        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"│\s*(\S.*\?)\s*│$",)),
+        Rule(name="typed", state=State.DRAFT, box=("typed",)),
+        Rule(name="esc-to-cancel", state=State.WORKING, box=("empty",), above=(r"^ \S .*\(esc to cancel\b",)),
+        Rule(
+            name="api-error",
+            state=State.ERROR,
+            box=("empty",),
+            above=(r"^\s*✕ .*Error",),
+            reach=2,
+            note=(r"^\s*✕ (.*)$",),
+        ),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\S",)),
+    ),
+)

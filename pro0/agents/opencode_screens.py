@@ -1,0 +1,36 @@
+"""How OpenCode draws its states, as seen in version 1.18."""
+
+from pro0.model.runtime import State
+from pro0.rules.drawing import Frame
+from pro0.rules.screens import Drawing, Rule
+
+OPENCODE_SCREENS = Drawing(
+    frame=Frame(
+        prompt=r"^\s*┃ {0,2}",
+        floor=r"^\s*╹▀{8}",
+        hints=r"Ask anything",
+        menu=r"┃\s+Allow once\s+Allow always\s+Reject",
+        keys=r"Allow once",
+        menu_height=4,
+        top=r"^[^┃]*$",
+    ),
+    rules=(
+        Rule(
+            name="permission",
+            state=State.WAITING,
+            menu=(r"┃\s+△ Permission required",),
+            note=(r"┃\s+[#←→] (\S.*?)(?:\s{3,}|$)", r"┃\s+\$ (.*?)(?:\s{3,}|$)"),
+        ),
+        Rule(name="menu", state=State.DIALOG, menu=()),
+        Rule(name="typed", state=State.DRAFT, box=("typed",)),
+        Rule(
+            name="retrying",
+            state=State.WORKING,
+            box=("empty",),
+            foot=(r"\bretrying in\b",),
+            note=(r"(\S[^\[]*\[retrying in[^\]]*\])",),
+        ),
+        Rule(name="esc-interrupt", state=State.WORKING, box=("empty",), foot=(r"\besc (?:again to )?interrupt\b",)),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\bctrl\+p commands\b",)),
+    ),
+)

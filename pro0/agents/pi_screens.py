@@ -1,0 +1,25 @@
+"""How pi draws its states, as seen in version 0.73; it has no permission prompts."""
+
+from pro0.model.runtime import State
+from pro0.rules.drawing import Frame
+from pro0.rules.screens import Drawing, Rule
+
+_FOOT = r"\d%/\d"
+
+PI_SCREENS = Drawing(
+    frame=Frame(prompt=r"^", edge=r"^─{8}", top=r"^─{8}"),
+    rules=(
+        Rule(name="menu", state=State.DIALOG, menu=()),
+        Rule(name="typed", state=State.DRAFT, box=("typed",)),
+        Rule(name="spinner", state=State.WORKING, box=("empty",), above=(r"^ [⠀-⣿] \S",), foot=(_FOOT,)),
+        Rule(
+            name="api-error",
+            state=State.ERROR,
+            box=("empty",),
+            above=(r"^ Error: ",),
+            foot=(_FOOT,),
+            note=(r"^ Error: (.*)$",),
+        ),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(_FOOT,)),
+    ),
+)

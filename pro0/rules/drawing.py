@@ -1,0 +1,190 @@
+"""Where an agent draws what it is doing: its input box, its menus, the rows above and below.
+
+What an agent's work prints can quote any word of any state. So a screen is cut first, into places that only the agent
+itself draws, and the rules of `rules/screens.py` look there and nowhere else.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from pro0.model.screen import Screen
+from pro0.rules.escapes import Cell, grey, painted
+
+Box = Literal["none", "empty", "typed"]
+Span = tuple[int, int]
+
+_OVER = re.compile(r"^Pane is dead \(")
+"""What tmux writes into the last row when the program of a pane has ended: then nothing else counts."""
+_SHADE = re.compile(r"^[\s▀▄]+$")
+"""A row that only rounds a coloured field off, which is as good as empty."""
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """How one agent draws its input box and its menus, as patterns of whole rows without trailing blanks."""
+
+    prompt: str
+    """How the first row of the input box begins; what follows is typed, or a hint."""
+    edge: str = ""
+    """The row above the input box and the row below it. Without edges the box goes from its prompt to the last
+    empty row above the rows at the foot."""
+    floor: str = ""
+    """The row below an input box of which every row begins like a prompt, and the last names the model."""
+    hints: str = ""
+    """What may stand in the input box while nothing is typed."""
+    hint_colours: tuple[str, ...] = ()
+    """The colours of a hint, as parameters of SGR, where it is neither dim nor grey."""
+    menu: str = r"^[\s│]*[❯›●]\s*\d+\.\s"
+    """The chosen line of a menu."""
+    keys: str = r"(?i)\b(enter|esc)\b.*\b(confirm|cancel|submit|continue|select|skip|back|exit)\b"
+    """The row that says which keys answer a menu."""
+    menu_height: int = 24
+    """How many rows that are not empty there are at most from a menu's chosen line to the end of the screen."""
+    top: str = ""
+    """The lowest such row above a menu is not part of it any more."""
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """A screen, cut: blocks of rows above the agent's own place, then a menu or an input box, then the foot."""
+
+    above: tuple[tuple[str, ...], ...] = ()
+    """Rows in blocks, as empty rows part them, from the top."""
+    menu: tuple[str, ...] | None = None
+    """The rows of a menu that is open, with what it asks; None when there is none."""
+    box: Box = "none"
+    """Whether an input box is drawn, and something is typed in there."""
+    text: str = ""
+    """What stands in the input box, typed or a hint."""
+    foot: tuple[str, ...] = ()
+    """The rows below the input box that are not empty; without menu and box, the last rows of the screen."""
+
+
+def cut(frame: Frame, screen: Screen) -> Parts | None:
+    """Return the parts of a screen, None for one whose program has ended or that is empty."""
+    rows = ["" if _SHADE.match(row) else row.rstrip() for row in screen.rows]
+    while rows and not rows[-1]:
+        rows.pop()
+    if not rows or _OVER.match(rows[-1]):
+        return None
+    menu = _menu(frame, rows)
+    if menu is not None:
+        top = _lowest(frame.top, rows[:menu]) if frame.top else None
+        start = 0 if top is None else top + 1
+        return Parts(above=_blocks(rows[:start]), menu=_filled(rows[start:]))
+    span = _box(frame, rows)
+    if span is None:
+        blocks = _blocks(rows)
+        return Parts(above=blocks[:-1], foot=blocks[-1])
+    start, end = span
+    text, box = _inside(frame, screen, rows, span)
+    below = end + 1 if frame.edge or frame.floor else end
+    return Parts(above=_blocks(rows[: start - bool(frame.edge)]), box=box, text=text, foot=_filled(rows[below:]))
+
+
+def _menu(frame: Frame, rows: Sequence[str]) -> int | None:
+    """Return the row of a menu's chosen line, if a menu is what the screen ends with."""
+    edge = _lowest(frame.edge, rows) if frame.edge else None
+    chosen = _lowest(frame.menu, rows)
+    if chosen is None or (edge is not None and chosen < edge):
+        return None
+    if len(_filled(rows[chosen:])) > frame.menu_height or (_lowest(frame.floor or frame.prompt, rows) or 0) > chosen:
+        return None
+    if edge is None and _lowest(frame.keys, rows[chosen:]) is None:
+        return None
+    return chosen
+
+
+def _box(frame: Frame, rows: Sequence[str]) -> Span | None:
+    """Return the first row of the input box, and the row after its last."""
+    if frame.edge:
+        return _between_edges(frame, rows)
+    if frame.floor:
+        return _on_a_floor(frame, rows)
+    start = _lowest(frame.prompt, rows)
+    if start is None:
+        return None
+    return start, next((i for i in range(len(rows) - 1, start, -1) if not rows[i]), len(rows))
+
+
+def _between_edges(frame: Frame, rows: Sequence[str]) -> Span | None:
+    lower = _lowest(frame.edge, rows)
+    upper = _lowest(frame.edge, rows[:lower])
+    if lower is None or upper is None or upper + 1 == lower or not re.search(frame.prompt, rows[upper + 1]):
+        return None
+    return upper + 1, lower
+
+
+def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
+    floor = _lowest(frame.floor, rows)
+    start = floor
+    while start and re.search(frame.prompt, rows[start - 1]):
+        start -= 1
+    return None if start is None or floor is None or start == floor else (start, floor)
+
+
+def _inside(frame: Frame, screen: Screen, rows: Sequence[str], span: Span) -> tuple[str, Box]:
+    """Return what stands in the input box, and whether it is typed."""
+    places = _places(frame, rows, span)
+    text = " ".join(" ".join(rows[i][first:last].strip() for i, first, last in places).split())
+    if not text:
+        return "", "empty"
+    return text, "empty" if _is_hint(frame, screen, text, places) else "typed"
+
+
+def _places(frame: Frame, rows: Sequence[str], span: Span) -> list[tuple[int, int, int]]:
+    """Return where text may stand in the box: its row, and from which column to which."""
+    start, end = span
+    if not frame.floor:
+        prompt = re.search(frame.prompt, rows[start])
+        first = prompt.end() if prompt else 0
+        return [(start, first, len(rows[start])), *((i, 0, len(rows[i])) for i in range(start + 1, end))]
+    width = len(rows[end])
+    bars = [(i, match.end()) for i in range(start, end - 1) if (match := re.search(frame.prompt, rows[i]))]
+    return [(i, first, width) for i, first in bars]
+
+
+def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int, int, int]]) -> bool:
+    """Say whether the agent itself wrote what stands in its input box, while nothing is typed.
+
+    Dim text is a hint whatever it says. Words that are known for a hint are one, unless the cursor stands behind
+    their beginning or they are drawn like any other text: when in doubt it is a person's draft.
+    """
+    cells = _letters(screen, places)
+    if cells and all(cell.style.dim for cell in cells):
+        return True
+    if not frame.hints or not re.match(frame.hints, text):
+        return False
+    if screen.cursor is not None:
+        column, row = screen.cursor
+        return not any(i == row and column > first + 1 for i, first, _ in places)
+    colours = {cell.style.colour for cell in cells if not cell.style.dim}
+    return all(grey(colour) or colour in frame.hint_colours for colour in colours)
+
+
+def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cell]:
+    """Return the visible letters at these places but for the one under the cursor, none when styles are not known."""
+    shown = list(islice(painted(screen.styled), max(i for i, _, _ in places) + 1)) if screen.styled else []
+    cells = [cell for i, first, last in places if i < len(shown) for cell in shown[i][first:last]]
+    return [cell for cell in cells if cell.text.strip() and not cell.style.reverse]
+
+
+def _lowest(pattern: str, rows: Sequence[str]) -> int | None:
+    return next((i for i in range(len(rows) - 1, -1, -1) if re.search(pattern, rows[i])), None)
+
+
+def _filled(rows: Sequence[str]) -> tuple[str, ...]:
+    return tuple(row for row in rows if row)
+
+
+def _blocks(rows: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Part rows at empty ones."""
+    blocks: list[list[str]] = [[]]
+    for row in rows:
+        if row.strip():
+            blocks[-1].append(row)
+        elif blocks[-1]:
+            blocks.append([])
+    return tuple(tuple(block) for block in blocks if block)

@@ -1,0 +1,97 @@
+"""What the escapes of a captured terminal say of its text: which letters are dim, grey, or under a drawn cursor."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from pro0.model.screen import Screen
+
+_ESCAPE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b\[[0-9;:?]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()].|[\x0e\x0f]")
+_SET, _RESET = True, False
+_FLAGS = {"2": ("dim", _SET), "22": ("dim", _RESET), "7": ("reverse", _SET), "27": ("reverse", _RESET)}
+_LEAD = {"5": 2, "2": 4}
+"""How many parameters an extended colour takes after 38 or 48, by its kind: of a palette, or red, green and blue."""
+
+
+class Style(msgspec.Struct, frozen=True):
+    """How letters are drawn, as far as it tells a hint from what a person typed."""
+
+    dim: bool = False
+    reverse: bool = False
+    colour: str = ""
+    """The parameters of SGR that set it, such as `38;5;248`; empty for the terminal's own."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One letter, and how it is drawn."""
+
+    text: str
+    style: Style
+
+
+def screen_of(captured: str, title: str = "", cursor: tuple[int, int] | None = None) -> Screen:
+    """Return the screen that a captured text shows, with or without escapes in it."""
+    rows = tuple(captured.removesuffix("\n").split("\n"))
+    if not _ESCAPE.search(captured):
+        return Screen(rows=rows, title=title, cursor=cursor)
+    return Screen(rows=tuple(map(plain, rows)), styled=rows, title=title, cursor=cursor)
+
+
+def plain(row: str) -> str:
+    """Return the row without its escapes."""
+    return _ESCAPE.sub("", row)
+
+
+def painted(styled: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
+    """Yield the letters of each row; a style goes on into the next row until it is changed, as tmux captures them."""
+    style = Style()
+    for row in styled:
+        cells: list[Cell] = []
+        position = 0
+        for escape in _ESCAPE.finditer(row):
+            cells += (Cell(letter, style) for letter in row[position : escape.start()])
+            position = escape.end()
+            if escape.group(1) is not None:
+                style = _styled(style, escape.group(1).split(";"))
+        cells += (Cell(letter, style) for letter in row[position:])
+        yield tuple(cells)
+
+
+def grey(colour: str) -> bool:
+    """Say whether a colour is one in which terminals write what matters less: neither black, white nor a hue."""
+    match colour.split(";"):
+        case ["90"] | ["38", "5", "8"]:
+            return True
+        case ["38", "5", number]:
+            return 240 <= int(number) <= 250
+        case ["38", "2", *rgb] if len(rgb) == 3:
+            red_green_blue = [int(part) for part in rgb]
+            return max(red_green_blue) - min(red_green_blue) <= 24 and 80 <= max(red_green_blue) <= 190
+    return False
+
+
+def _styled(style: Style, parameters: Sequence[str]) -> Style:
+    """Return the style after one SGR sequence."""
+    words = [word for parameter in parameters for word in _words(parameter)]
+    while words:
+        word = words.pop(0)
+        if word == "0":
+            style = Style()
+        elif word in ("38", "48"):
+            count = _LEAD.get(words[0], 0) if words else 0
+            if word == "38":
+                style = msgspec.structs.replace(style, colour=";".join([word, *words[:count]]))
+            del words[:count]
+        elif word in _FLAGS:
+            flag, value = _FLAGS[word]
+            style = msgspec.structs.replace(style, **{flag: value})
+        elif word == "39" or (len(word) == 2 and word[0] in "39" and word[1] in "01234567"):
+            style = msgspec.structs.replace(style, colour="" if word == "39" else word)
+    return style
+
+
+def _words(parameter: str) -> list[str]:
+    """Split `38:2::1:2:3` into the words of the older form; what else has colons says nothing of interest here."""
+    words = [str(int(word)) for word in parameter.split(":") if word] or ["0"]
+    return words if ":" not in parameter or words[0] in ("38", "48") else []

@@ -1,0 +1,67 @@
+"""Screens of the real programs, as recorded in tests/screens: which agent, which state, what it drew."""
+
+import json
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents.aider_screens import AIDER_SCREENS
+from pro0.agents.claude_screens import CLAUDE_SCREENS
+from pro0.agents.codex_screens import CODEX_SCREENS
+from pro0.agents.copilot_screens import COPILOT_SCREENS
+from pro0.agents.gemini_screens import GEMINI_SCREENS
+from pro0.agents.opencode_screens import OPENCODE_SCREENS
+from pro0.agents.pi_screens import PI_SCREENS
+from pro0.agents.qwen_screens import QWEN_SCREENS
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Screen
+from pro0.rules import screens
+from pro0.rules.escapes import screen_of
+
+FOLDER = Path(__file__).parent / "screens"
+DRAWINGS = {
+    "aider": AIDER_SCREENS,
+    "claude": CLAUDE_SCREENS,
+    "codex": CODEX_SCREENS,
+    "copilot": COPILOT_SCREENS,
+    "gemini": GEMINI_SCREENS,
+    "opencode": OPENCODE_SCREENS,
+    "pi": PI_SCREENS,
+    "qwen": QWEN_SCREENS,
+}
+QUIET = (State.IDLE, State.WORKING, State.ERROR)
+"""States of a screen on which a line may be typed some time."""
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """One recorded screen."""
+
+    name: str
+    agent: str
+    state: str
+    """A state of pro0, or `ended`: then it is none, since the screen does not know whether its program lives."""
+    screen: Screen
+
+    @property
+    def plain(self) -> Screen:
+        """The same, as a backend sees it that knows letters only."""
+        return Screen(rows=self.screen.rows)
+
+
+def recordings() -> list[Recording]:
+    facts = json.loads((FOLDER / "INDEX.json").read_text(encoding="utf-8"))
+    return [_recording(name, fact) for name, fact in facts.items()]
+
+
+def drawn(agent: str, screen: Screen) -> Reading:
+    """Return what the screen says, its title aside."""
+    return screens.read(DRAWINGS[agent], msgspec.structs.replace(screen, title=""))[-1]
+
+
+def _recording(name: str, fact: dict[str, object]) -> Recording:
+    fact = {"cursor": [0, 0], "title": "", **fact}
+    column, row = msgspec.convert(fact["cursor"], tuple[int, int])
+    captured = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    return Recording(
+        name, str(fact["agent"]), str(fact["state"]), screen_of(captured, str(fact["title"]), (column, row))
+    )

@@ -1,0 +1,70 @@
+"""What the escapes of a captured terminal say of its text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0.rules.escapes import Cell, Style, grey, painted, plain, screen_of
+
+ROWS = [
+    ("\x1b[2mdim\x1b[0m not", [Style(dim=True)] * 3 + [Style()] * 4),
+    ("\x1b[1;2mx\x1b[22my", [Style(dim=True), Style()]),
+    ("\x1b[7m \x1b[27mx", [Style(reverse=True), Style()]),
+    ("\x1b[38;5;248mx\x1b[39my", [Style(colour="38;5;248"), Style()]),
+    ("\x1b[38;2;1;2;3;2mx", [Style(colour="38;2;1;2;3", dim=True)]),
+    ("\x1b[38:2::1:2:3mx", [Style(colour="38;2;1;2;3")]),
+    ("\x1b[48;5;2mx", [Style()]),
+    ("\x1b[4:3mx\x1b[90my\x1b[31mz", [Style(), Style(colour="90"), Style(colour="31")]),
+    ("\x1b[2mx\x1b[my", [Style(dim=True), Style()]),
+    ("\x1b]8;;https://x.example\x1b\\x\x1b]8;;\x1b\\y", [Style(), Style()]),
+    ("\x0e\x1b(Bx\x1b[K", [Style()]),
+    ("\x1b[38mx\x1b[38;5mx", [Style(colour="38"), Style(colour="38;5")]),
+]
+
+
+@pytest.mark.parametrize(("row", "styles"), ROWS)
+def test_letters_are_drawn_as_the_escapes_before_them_say(row: str, styles: list[Style]) -> None:
+    (cells,) = painted([row])
+    assert [cell.style for cell in cells] == styles
+    assert "".join(cell.text for cell in cells) == plain(row)
+
+
+def test_a_style_goes_on_into_the_next_row() -> None:
+    assert list(painted(["\x1b[2ma", "b\x1b[0m"])) == [(Cell("a", Style(dim=True)),), (Cell("b", Style(dim=True)),)]
+
+
+@pytest.mark.parametrize(
+    ("colour", "says"),
+    [
+        ("", False),
+        ("90", True),
+        ("31", False),
+        ("38;5;8", True),
+        ("38;5;248", True),
+        ("38;5;231", False),
+        ("38;5;255", False),
+        ("38;2;128;128;128", True),
+        ("38;2;30;30;30", False),
+        ("38;2;255;255;255", False),
+        ("38;2;128;20;20", False),
+        ("38;2;1", False),
+        ("38;5", False),
+    ],
+)
+def test_grey_is_neither_black_white_nor_a_hue(colour: str, says: bool) -> None:
+    assert grey(colour) is says
+
+
+def test_a_screen_has_styles_when_its_text_has_escapes() -> None:
+    assert screen_of("a\nb\n").rows == ("a", "b")
+    assert not screen_of("a\nb\n").styled
+    screen = screen_of("\x1b[2ma\nb\n", "title", (0, 1))
+    assert (screen.rows, screen.title, screen.cursor) == (("a", "b"), "title", (0, 1))
+    assert screen.styled == ("\x1b[2ma", "b")
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=30) | st.text("\x1b[]();:0123456789mK\x07ab", max_size=30))
+def test_any_text_has_letters_and_as_many_styles(row: str) -> None:
+    (cells,) = painted([row])
+    assert "".join(cell.text for cell in cells) == plain(row)
+    assert all(grey(cell.style.colour) in (True, False) for cell in cells)

@@ -1,0 +1,120 @@
+"""Recorded screens of the real programs are read right."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.runtime import State
+from pro0.model.screen import Screen
+from pro0.rules import screens
+from pro0.rules.escapes import screen_of
+from tests.recorded import DRAWINGS, QUIET, Recording, drawn, recordings
+
+RECORDED = recordings()
+LIVING = [recording for recording in RECORDED if recording.state != "ended"]
+VIEWS = {
+    "plain": lambda recording: recording.plain,
+    "plain with the cursor": lambda recording: replace(recording.plain, cursor=recording.screen.cursor),
+    "with escapes": lambda recording: replace(recording.screen, cursor=None),
+    "with escapes and the cursor": lambda recording: recording.screen,
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("recording", LIVING, ids=lambda recording: recording.name)
+def test_a_recorded_screen_is_read_right(recording: Recording, view: str) -> None:
+    """Issue 4, line 4."""
+    reading = drawn(recording.agent, VIEWS[view](recording))
+    assert (reading.state, reading.source) == (recording.state, "screen")
+    assert reading.rule
+
+
+@pytest.mark.parametrize("recording", RECORDED, ids=lambda recording: recording.name)
+def test_the_screen_of_an_ended_program_is_not_quiet(recording: Recording) -> None:
+    """Whether a program lives is for its process to say; what it left behind must not look ready for a message."""
+    if recording.state == "ended":
+        assert all(drawn(recording.agent, view(recording)).state not in QUIET for view in VIEWS.values())
+
+
+def test_every_agent_and_every_state_is_recorded() -> None:
+    assert {recording.agent for recording in RECORDED} == set(DRAWINGS)
+    states = {State.IDLE, State.WORKING, State.WAITING, State.DIALOG, State.DRAFT, State.ERROR}
+    assert {recording.state for recording in LIVING} == states
+
+
+NOTES = {
+    "claude-permission-prompt": "Bash command · touch perm1.txt",
+    "claude-permission-prompt-mcp": 'Tool use · tiny - ping_team(text: "hi") (MCP)',
+    "claude-apikey-prompt": "Do you want to use this API key?",
+    "claude-api-error-retrying-401": "API error · Retrying in 1s · attempt 3/10",
+    "codex-permission-prompt": "touch /tmp/try/code/esc1",
+    "codex-permission-prompt-mcp": 'the tiny MCP server to run tool "ping_team"',
+    "codex-api-error-429": "exceeded retry limit, last status: 429 Too Many Requests",
+    "opencode-permission-prompt": "Shell command · touch perm1.txt",
+    "pi-api-error": "529 scripted error 529",
+    "qwen-permission-prompt": "Shell touch perm1.txt",
+    "copilot-permission-prompt": "touch perm1.txt",
+    "aider-permission-prompt": "Run shell command?",
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_the_note_says_what_is_asked_for_or_what_failed(name: str) -> None:
+    recording = next(r for r in RECORDED if r.name == name)
+    assert drawn(recording.agent, recording.screen).note == NOTES[name]
+
+
+TITLES = [
+    ("claude", "⠐ Claude Code", State.WORKING),
+    ("claude", "✳ Claude Code", None),
+    ("codex", "⠏ project", State.WORKING),
+    ("codex", "[ ! ] Action Required | project", State.WAITING),
+    ("codex", "[ . ] Action Required | project", State.WAITING),
+    ("codex", "project", None),
+    ("gemini", "◇  Ready (project)", State.IDLE),
+    ("gemini", "✦  Working… (project)", State.WORKING),
+    ("gemini", "✋  Action Required (project)", State.WAITING),
+    ("opencode", "OC | Working on it", None),
+]
+
+
+@pytest.mark.parametrize(("agent", "title", "state"), TITLES)
+def test_a_title_says_what_its_agent_means_by_it(agent: str, title: str, state: State | None) -> None:
+    """Claude's title is the same while it is idle and while it asks for a permission, so that it says neither."""
+    readings = screens.read(DRAWINGS[agent], Screen(title=title))
+    assert [r.state for r in readings if r.source == "title"] == ([state] if state else [])
+    assert readings[-1].state is State.UNKNOWN
+
+
+def test_an_agent_of_which_nothing_is_known_says_nothing() -> None:
+    assert screens.read(None, RECORDED[0].screen) == ()
+
+
+TYPED = [
+    ("claude-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
+    ("claude-idle", ""),
+    ("claude-working-queued-message", ""),
+    ("claude-permission-prompt", None),
+    ("codex-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
+    ("gemini-pasted200", "[Pasted Text: 200 lines]"),
+    ("opencode-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
+    ("pi-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), TYPED)
+def test_what_is_typed_is_known(name: str, text: str | None) -> None:
+    recording = next(r for r in RECORDED if r.name == name)
+    assert screens.typed(DRAWINGS[recording.agent], recording.screen) == text
+
+
+def test_a_hint_is_told_from_the_same_words_typed() -> None:
+    """By the cursor, which stands behind what was typed, and by how it is drawn, where that is known."""
+    foot = "\n\n  fake-model default"
+    words = "Ask Codex to do anything"
+    assert drawn("codex", screen_of(f"› {words}{foot}")).state is State.IDLE
+    assert drawn("codex", screen_of(f"› {words}{foot}", cursor=(2, 0))).state is State.IDLE
+    assert drawn("codex", screen_of(f"› {words}{foot}", cursor=(26, 0))).state is State.DRAFT
+    assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m \x1b[2m{words}\x1b[0m{foot}")).state is State.IDLE
+    assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m {words}{foot}")).state is State.DRAFT
+    assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m \x1b[2mAny other hint\x1b[0m{foot}")).state is State.IDLE
+    assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m \x1b[7ma\x1b[0m{foot}")).state is State.DRAFT
