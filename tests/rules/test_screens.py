@@ -1,5 +1,7 @@
 """Recorded screens of the real programs are read right."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
 
@@ -11,7 +13,7 @@ from tests.recorded import DRAWINGS, QUIET, Recording, drawn, recordings
 
 RECORDED = recordings()
 LIVING = [recording for recording in RECORDED if recording.state != "ended"]
-VIEWS = {
+VIEWS: dict[str, Callable[[Recording], Screen]] = {
     "plain": lambda recording: recording.plain,
     "plain with the cursor": lambda recording: replace(recording.plain, cursor=recording.screen.cursor),
     "with escapes": lambda recording: replace(recording.screen, cursor=None),
