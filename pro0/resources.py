@@ -8,6 +8,9 @@ _PACKAGE = Path(__file__).absolute().parent
 GUARD = _PACKAGE / "guard" / "__main__.py"
 """The program that runs in every pane."""
 
+REVIVED = "--revived"
+"""What a lead is told that a guard has started."""
+
 _INSTALLED = {"layouts": Path("share", "pro0", "layouts"), "man": Path("share", "man", "man1")}
 
 
@@ -22,7 +25,7 @@ def guard_argv(launch: Path) -> tuple[str, ...]:
 
 def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
     """Return the argv that starts the lead of a team; `revived` when a guard found that there is none."""
-    return (sys.executable, "-I", "-m", "pro0", "lead", team, *(("--revived",) if revived else ()))
+    return (sys.executable, "-I", "-m", "pro0", "lead", team, *((REVIVED,) if revived else ()))
 
 
 def data(name: str) -> Path:

@@ -70,6 +70,15 @@ def here(team: str | None) -> Context:
     return context
 
 
+def acting(team: str | None) -> Context:
+    """Return the context of a command that the lead has to carry out; Refused, before anything, for a stopped lead."""
+    from pro0.engine.launch import awake
+
+    context = here(team)
+    awake(context.team)
+    return context
+
+
 def need_lead(team: TeamStore, show: Callable[[str], None] = lambda _text: None) -> None:
     """Return once a lead is at work, and say so when it is of another version; raises EnvironmentMissing.
 

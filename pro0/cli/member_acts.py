@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import here, need_lead, team_option
+from pro0.cli.context import acting, need_lead, team_option
 from pro0.cli.output import line, live, talk, write
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
@@ -53,7 +53,7 @@ def spawn(
       pro0 member spawn "Test Runner" --agent shell --task "run the tests"
       pro0 member spawn server -- python -m http.server 8000
     """
-    context = here(team)
+    context = acting(team)
     settings = _settings(context)
     draft = SeatDraft(
         name=name,
@@ -87,7 +87,7 @@ def restart(name: str, fresh: bool, team: str | None) -> None:
       pro0 member restart w1
       pro0 member restart ada --fresh
     """
-    context = here(team)
+    context = acting(team)
     _settings(context)
     _started(context, [members.restart(context, name, fresh=fresh)])
 
@@ -110,7 +110,7 @@ def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | No
     """
     from pro0.engine.outcomes import shut_down
 
-    context = here(team)
+    context = acting(team)
     seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
     need_lead(context.team)
     state = shut_down(context.team, seat, talk())

@@ -2,7 +2,7 @@
 
 import click
 
-from pro0.cli.context import here, human_only, named_team, need_lead, store, team_name
+from pro0.cli.context import acting, here, human_only, named_team, need_lead, store, team_name
 from pro0.cli.output import say, talk, write
 from pro0.model import ids
 from pro0.model.runtime import Phase
@@ -58,7 +58,7 @@ def stop(team: str | None, timeout: float, force: bool, reason: str) -> None:
     """
     from pro0.engine.outcomes import stopped
 
-    context = here(team)
+    context = acting(team)
     name = context.team.name
     if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
         write(f"{name} is stopped already")

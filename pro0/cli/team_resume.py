@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0 import processes
-from pro0.cli.context import here, named_team, need_lead
+from pro0.cli.context import acting, named_team, need_lead
 from pro0.cli.output import live, write
 from pro0.config import load, require_enabled
 from pro0.model.runtime import ENDED, SeatState
@@ -32,7 +32,7 @@ def resume(team: str | None) -> None:
     from pro0.engine.environment import start_environment
     from pro0.engine.outcomes import started
 
-    context = here(team)
+    context = acting(team)
     store, name = context.team, context.team.name
     settings = load(store.paths.home, Path(store.config.read().project), os.environ, {})
     require_enabled(settings)

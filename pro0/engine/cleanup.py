@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterable
 
 from pro0 import config, processes
-from pro0.engine.launch import leads
+from pro0.engine.launch import STOPPED, awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Refused, StoreError
+from pro0.errors import Pro0Error, Refused, StoreError, TimedOut
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership, teams
@@ -18,6 +18,8 @@ from pro0.store.teams import Store, TeamStore
 
 PATIENCE = 10.0
 """Seconds that an ending lead may take to give its lease up."""
+LEAD_GRACE = 2.0
+"""Seconds between TERM and KILL for a lead that does not react; it takes TERM between two rounds."""
 
 
 def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
@@ -27,7 +29,7 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
         return f"finished removing {name}" if name in store.sweep() else None
     if not force:
         _refuse_if_live(team)
-    lease = _lease(team, show)
+    lease = _lease(team, show, force=force)
     try:
         _end_the_rest(team, force=force, show=show)
         config = team.config.read()
@@ -60,23 +62,43 @@ def _refuse_if_live(team: TeamStore) -> None:
         )
 
 
+def _lease(team: TeamStore, show: Show, *, force: bool) -> Lease:
+    """Take the lease from the lead, by stopping the team; a lead that is only just starting is waited for."""
+    lease = Lease(team.paths.team)
+    deadline = time.monotonic() + PATIENCE
+    while not lease.take("cleanup"):
+        if time.monotonic() > deadline:
+            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code="lock_timeout")
+        try:
+            awake(team)
+            if leads(team):
+                _stop(team, show)
+                deadline = time.monotonic() + PATIENCE
+        except Pro0Error as error:
+            if not force or error.code not in (STOPPED, TimedOut.code):
+                raise
+            _end_lead(team, show)
+            deadline = time.monotonic() + PATIENCE
+        time.sleep(0.02)
+    return lease
+
+
 def _stop(team: TeamStore, show: Show) -> None:
     wanted = teams.stop(Context(team, THE_HUMAN), timeout=0.0, force=True, reason="cleanup")
     if wanted.stop:
         stopped(team, wanted.stop, show)
 
 
-def _lease(team: TeamStore, show: Show) -> Lease:
-    """Take the lease from the lead, by stopping the team; a lead that is only just starting is waited for."""
-    lease = Lease(team.paths.team)
-    deadline = time.monotonic() + PATIENCE
-    while not lease.take("cleanup"):
-        if leads(team):
-            _stop(team, show)
-        if time.monotonic() > deadline:
-            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code="lock_timeout")
-        time.sleep(0.02)
-    return lease
+def _end_lead(team: TeamStore, show: Show) -> None:
+    """End a lead that does not react; raises Refused for one that cannot be proven to be this team's."""
+    holder = Lease(team.paths.team).read()
+    if holder is None or not processes.alive(holder.process):
+        return
+    if not ownership.is_lead(team, holder.process):
+        raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code="not_ours")
+    show(f"ending the lead (pid {holder.pid}), which does not react")
+    if processes.end(lambda: [holder.process] if processes.alive(holder.process) else [], LEAD_GRACE):
+        raise Refused(f"the lead of {team.name} (pid {holder.pid}) cannot be ended", code="live_sessions")
 
 
 def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pro0.agents import AGENTS, adapter_named
 from pro0.config import SETTINGS
-from pro0.ops.context import IDENTITY
+from pro0.ops.identity import IDENTITY
+from pro0.ops.ownership import LEAD_MARK
 from pro0.store.paths import HOME_VARIABLE
 
 ALLOWED = (
@@ -80,4 +81,4 @@ def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str
 
 def lead_variables(home: str) -> dict[str, str]:
     """Return the variables by which a process is the lead of a home."""
-    return {HOME_VARIABLE: home, "PRO0_LEAD": "1"}
+    return {HOME_VARIABLE: home, LEAD_MARK: "1"}

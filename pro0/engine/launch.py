@@ -13,12 +13,16 @@ from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.store import atomic
 from pro0.store.files import translate
-from pro0.store.lease import Lease
+from pro0.store.lease import Holder, Lease
 from pro0.store.paths import LEAD_ERRORS
 from pro0.store.teams import TeamStore
 
 PATIENCE = 15.0
 """Seconds that a lead may take until it has signed in."""
+REACTION = 5.0
+"""Seconds for which a lead that was stopped (SIGSTOP) is waited for."""
+STOPPED = "lead_stopped"
+"""The code of the error that says so."""
 _PAUSE = 0.02
 
 
@@ -30,6 +34,7 @@ def ensure_lead(team: TeamStore) -> str:
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
+        awake(team)
         if leads(team):
             return _other_version(team)
         if is_over(team):
@@ -57,6 +62,24 @@ def leads(team: TeamStore) -> bool:
     runtime = team.runtime.read()
     alive = runtime.lead is not None and processes.alive(runtime.lead)
     return alive and runtime.phase is not Phase.STOPPED and Lease(team.paths.team).holder() is not None
+
+
+def awake(team: TeamStore) -> None:
+    """Return when nobody stands in the way of an act; raises Refused for a lead that was stopped and stays so."""
+    deadline = time.monotonic() + REACTION
+    while holder := _stopped_holder(team):
+        if time.monotonic() > deadline:
+            what = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
+            hint = f"let it go on: kill -CONT {holder.pid}; or end it, the members go on: kill -KILL {holder.pid}"
+            raise Refused(what, code=STOPPED, hint=hint)
+        time.sleep(_PAUSE)
+
+
+def _stopped_holder(team: TeamStore) -> Holder | None:
+    """Return who has the lease, if that process was stopped."""
+    holder = Lease(team.paths.team).read()
+    asleep = holder is not None and processes.stopped(holder.pid) and processes.alive(holder.process)
+    return holder if asleep and Lease(team.paths.team).holder() else None
 
 
 def _other_version(team: TeamStore) -> str:

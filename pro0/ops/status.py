@@ -36,7 +36,7 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LeadStatus(msgspec.Struct, frozen=True):
-    """The lead process: `state` is running or gone."""
+    """The lead process: `state` is running, stopped (SIGSTOP) or gone."""
 
     pid: int | None
     state: str
@@ -121,10 +121,11 @@ def progress(context: Context) -> Progress:
 
 
 def lead_status(runtime: Runtime) -> LeadStatus:
-    """Return whether the lead that runtime.json names is alive."""
+    """Return whether the lead that runtime.json names is alive, and goes on."""
     lead = runtime.lead
-    alive = lead is not None and processes.alive(lead)
-    return LeadStatus(pid=lead.pid if lead and alive else None, state="running" if alive else "gone")
+    if lead is None or not processes.alive(lead):
+        return LeadStatus(pid=None, state="gone")
+    return LeadStatus(pid=lead.pid, state="stopped" if processes.stopped(lead.pid) else "running")
 
 
 def counts(board: Board, archived: Archived) -> dict[str, int]:

@@ -15,6 +15,7 @@ import msgspec
 from filelock import lock_descriptor
 
 from pro0 import __version__
+from pro0.model.runtime import Process
 from pro0.processes import table
 from pro0.store import atomic
 from pro0.store.files import translate
@@ -40,6 +41,11 @@ class Holder(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     def __str__(self) -> str:
         return f"pid {self.pid} ({self.why}, pro0 {self.version})"
+
+    @property
+    def process(self) -> Process:
+        """Return who that is."""
+        return Process(pid=self.pid, start=self.start, boot_id=self.boot_id)
 
 
 class Lease:

@@ -1,0 +1,134 @@
+"""A lead that was stopped (SIGSTOP): it is named in time, nothing changes, and --force goes on without it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pro0 import processes
+from pro0.engine import cleanup, launch, outcomes
+from pro0.errors import Refused
+from pro0.model.runtime import Process
+from pro0.ops import members
+from pro0.store.lease import Lease
+from tests.conftest import Result
+from tests.engine.crew import PATIENCE, Crew, gone
+from tests.waiting import wait_until
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from pro0.store.lease import Lease
+assert Lease(Path(sys.argv[1])).take("a test")
+time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who stays stopped is given up soon."""
+    monkeypatch.setattr(launch, "REACTION", 0.2)
+
+
+def stop(process: "subprocess.Popen[bytes]") -> Process:
+    """Stop a process that is said to be a lead."""
+    process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: processes.stopped(process.pid), PATIENCE, "it is stopped")
+    found = processes.identify(process.pid)
+    assert found
+    return found
+
+
+ACTS = [
+    ("member", "spawn", "w2"),
+    ("member", "restart", "w1"),
+    ("member", "shutdown", "w1", "--force"),
+    ("team", "stop"),
+    ("team", "resume"),
+]
+
+
+def test_who_needs_the_lead_is_told_and_changes_nothing(alpha: Crew, cli: Callable[..., Result]) -> None:
+    lead = alpha.lead()
+    alpha.spawn("w1")
+    alpha.shut_down("w1")
+    stop(lead)
+    wanted = alpha.team.wanted.path.read_bytes()
+    with ThreadPoolExecutor() as pool:
+        calls = list(pool.map(lambda act: cli(*act, "-t", "alpha"), ACTS))
+    for called in calls:
+        assert called.code == 4, called
+        assert f"held by pid {lead.pid} (lead, pro0 " in called.err
+        assert f"hint: let it go on: kill -CONT {lead.pid}" in called.err
+    assert alpha.team.wanted.path.read_bytes() == wanted
+    assert f"stopped (pid {lead.pid})" in cli("team", "status", "-t", "alpha").out
+    lead.send_signal(signal.SIGCONT)
+    assert cli("member", "restart", "w1", "-t", "alpha").code == 0
+
+
+def test_who_waits_for_the_lead_when_it_is_stopped(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcomes, "LEAD_PAUSE", 0.2)
+    stop(alpha.lead())
+    seats = members.spawn(alpha.context, [members.SeatDraft(name="w1")], 10)
+    with pytest.raises(Refused, match="is stopped"):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+
+
+def test_one_that_goes_on_in_time_is_waited_for(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "REACTION", 30)
+    lead = alpha.lead()
+    stop(lead)
+    process = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -CONT {lead.pid}"])
+    launch.awake(alpha.team)
+    assert process.wait() == 0
+
+
+def test_cleanup_names_it(alpha: Crew) -> None:
+    lead = alpha.lead()
+    stop(lead)
+    with pytest.raises(Refused, match=f"pid {lead.pid} .* is stopped"):
+        cleanup.cleanup(alpha.store, "alpha", force=False, show=alpha.shown.append)
+    assert alpha.team.exists()
+
+
+def test_cleanup_by_force_goes_on_without_it(alpha: Crew) -> None:
+    lead = alpha.lead()
+    alpha.spawn("w1")
+    before = stop(lead)
+    alpha.remember()
+    assert cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append) == "alpha is removed"
+    assert gone(before)()
+    assert alpha.left() == []
+    assert f"ending the lead (pid {lead.pid}), which does not react" in alpha.shown
+    assert not any(alpha.store.home.glob("teams/[!.]*"))
+
+
+def test_cleanup_by_force_when_it_does_not_take_part(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs, as far as anybody can see, and does nothing."""
+    lead = stop(alpha.lead())
+    monkeypatch.setattr(outcomes, "ENDING_PATIENCE", 0.5)
+    monkeypatch.setattr(processes, "stopped", lambda _pid: False)
+    assert cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append) == "alpha is removed"
+    assert gone(lead)()
+
+
+@pytest.fixture
+def holder(alpha: Crew) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that has the lease and is no lead."""
+    argv = [sys.executable, "-c", HOLDER, str(alpha.team.paths.team)]
+    with subprocess.Popen(argv, env=os.environ | {"PRO0_LEAD": "1"}) as process:
+        wait_until(lambda: Lease(alpha.team.paths.team).read(), PATIENCE, "it has the lease")
+        yield process
+        process.kill()
+
+
+def test_who_is_no_lead_is_never_ended(alpha: Crew, holder: "subprocess.Popen[bytes]") -> None:
+    stranger = stop(holder)
+    with pytest.raises(Refused, match="is no lead of it"):
+        cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append)
+    assert processes.alive(stranger)
+    assert alpha.team.exists()
