@@ -9,6 +9,7 @@ from pro0.model.message import Mailbox, Segment
 from pro0.model.runtime import Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -16,6 +17,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "config": (TeamConfig, "teams/{team}/config.json"),
     "wanted": (Wanted, "teams/{team}/wanted.json"),
     "runtime": (Runtime, "teams/{team}/runtime.json"),
+    "usage": (UsageBook, "teams/{team}/usage.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),
     "launch": (Launch, "teams/{team}/sessions/{incarnation}.start.json"),

@@ -9,8 +9,10 @@ from pro0.cli.context import here, quiet, team_option
 from pro0.cli.output import json_option, line, local, say, text_or_stdin, visible, write, write_json
 from pro0.errors import BadInput, TimedOut
 from pro0.model.caller import Who
-from pro0.ops import messages
+from pro0.model.message import Message
+from pro0.ops import delivery, messages
 from pro0.ops.context import Context
+from pro0.ops.delivery import Delivered
 from pro0.ops.messages import Letter
 
 LOOK = 0.1
@@ -20,23 +22,38 @@ LOOK = 0.1
 @click.command()
 @click.argument("to")
 @click.argument("text", metavar="TEXT|-")
+@click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds until it is read: exit 124 if not.")
 @team_option
 @json_option
-def send(to: str, text: str, team: str | None, as_json: bool) -> None:
+def send(to: str, text: str, wait: float | None, team: str | None, as_json: bool) -> None:
     """Send a message to one member, by id or name, or to `lead` or `human`.
 
-    A recipient that is unknown or has ended is exit 3, and nothing is sent. --json prints the message as stored.
+    A recipient that is unknown or has ended is exit 3, and nothing is sent. What was sent is kept until it is read;
+    with --wait you are told whether it was, or why it waits. --json prints the message as stored.
 
     \b
     Examples:
       pro0 send w1 "the tests are yours"
+      pro0 send ada "please stop, and look at task-3" --wait 60
       git diff | pro0 send "Test Runner" -
     """
-    message = messages.send(here(team), to, _text(text))
+    context = here(team)
+    message = messages.send(context, to, _text(text))
     if as_json:
         write_json(message)
     else:
         write(f"sent to {message.to} (message {message.seq})")
+    if wait is not None:
+        _wait_until_read(context, message, wait)
+
+
+def _wait_until_read(context: Context, message: Message, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while (known := delivery.fate(context, message)).result is Delivered.QUEUED and time.monotonic() < deadline:
+        time.sleep(LOOK)
+    if known.result is not Delivered.DELIVERED:
+        raise TimedOut(f"{known.result}: {known.why}", hint="it is kept until it is read")
+    say(f"delivered to {message.to}")
 
 
 @click.command()

@@ -8,6 +8,7 @@ COMMANDS = {
     "status": ("pro0.cli.team_look:status", "Show lead, members, tasks, and what needs you"),
     "attach": ("pro0.cli.team_look:attach", "Show the members' panes in this terminal"),
     "logs": ("pro0.cli.team_logs:logs", "Show what happened in a team"),
+    "cost": ("pro0.cli.team_cost:cost", "Show what members have used, and about what it costs"),
     "wait": ("pro0.cli.team_wait:wait", "Wait until no work can go on by itself"),
     "pause": ("pro0.cli.team_end:pause", "Stop the claiming of tasks"),
     "unpause": ("pro0.cli.team_end:unpause", "Let tasks be claimed again"),

@@ -16,7 +16,7 @@ from pro0.model import ids
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import members, tasks, teams
+from pro0.ops import costs, members, tasks, teams
 from pro0.ops.context import Context
 from pro0.ops.members import SeatDraft
 from pro0.rules import text
@@ -33,6 +33,7 @@ PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 @click.option("--lead", metavar="AGENT|none", help="The lead agent; with a PROMPT else the first that is installed.")
 @click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
 @click.option("--permission-mode", "permission", type=click.Choice(PERMISSIONS), help="What members may do unasked.")
+@click.option("--max-cost", type=float, metavar="USD", help="At this cost no new session starts.")
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
 @click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
 @click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
@@ -44,6 +45,7 @@ def start(
     lead: str | None,
     delegates: bool,
     permission: str | None,
+    max_cost: float | None,
     titles: tuple[str, ...],
     mode: str | None,
     detach: bool,
@@ -71,6 +73,8 @@ def start(
     drafts = [*leader, *_members(specs, settings.max_teammates)]
     first = [Draft(title=text.title(title)) for title in titles]
     context = _make(name, folder, settings, drafts, mode_of_all)
+    if max_cost is not None:
+        costs.limit(context, max_cost)
     tasks.create(context, first)
     _bring_up(context, drafts, settings)
     _tell(context, as_json=as_json)

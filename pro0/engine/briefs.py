@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pro0.agents.adapter import Adapter, Brief, Call, Memory, Sight
 from pro0.model.ids import LEAD
 from pro0.model.runtime import SeatState
-from pro0.model.team import PermissionMode, Seat, TeamConfig
+from pro0.model.team import Seat, TeamConfig
+from pro0.rules.permissions import permission_mode
 from pro0.rules.welcome import Welcome, first_prompt
 from pro0.store import atomic
 from pro0.store.teams import TeamStore
@@ -29,7 +30,7 @@ class Briefs:
         return Brief(
             seat=seat,
             prompt="" if resume else self._prompt(seat),
-            mode=self._mode(seat),
+            mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
             resume=resume,
@@ -63,13 +64,6 @@ class Briefs:
             environment=environment,
         )
         return adapter.usage(sight, Memory()) is not None
-
-    def _mode(self, seat: Seat) -> PermissionMode:
-        """Return what a member may do without asking: as its spawn says, else as the lead agent (rulings 3.17)."""
-        if seat.permission_mode:
-            return seat.permission_mode
-        lead = next((s for s in self._team.wanted.read().seats if s.agent_id == LEAD), None)
-        return (lead and lead.permission_mode) or self._config.permission_mode
 
     def _prompt(self, seat: Seat) -> str:
         others = [s.agent_id for s in self._team.wanted.read().seats if s.agent_id != seat.agent_id]

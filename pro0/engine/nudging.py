@@ -32,6 +32,7 @@ class Try(msgspec.Struct):
     failed: int = 0
     after: float = 0.0
     running: bool = False
+    why: str = ""
 
 
 class Nudger:
@@ -58,6 +59,10 @@ class Nudger:
         with self._lock:
             return dict(self._arrived)
 
+    def queued(self) -> dict[str, str]:
+        """Return why lines wait, by incarnation, empty for those that arrived."""
+        return {incarnation: trial.why for incarnation, trial in list(self._tries.items())}
+
     def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
         try:
             why = self._hand_over(nudge, state)
@@ -70,7 +75,7 @@ class Nudger:
             trial.failed = 0
             with self._lock:
                 self._arrived[nudge.incarnation] = nudge.tells
-        trial.running = False
+        trial.why, trial.running = why, False
         self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why)
         self._woken()
 

@@ -8,6 +8,7 @@ import msgspec
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
+from pro0.engine.ledger import Ledger
 from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
 from pro0.errors import NotFound, Pro0Error, StoreError
@@ -28,6 +29,7 @@ class Observer:
     def __init__(self, team: TeamStore, nudger: Nudger) -> None:
         self._team = team
         self._nudger = nudger
+        self._ledger = Ledger(team)
         self._backend = nudger.backend
         self._clean: set[str] = set()
         self._guards: set[tuple[Process, str]] = set()
@@ -60,7 +62,9 @@ class Observer:
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(wanted),
             seen=self._nudger.sights.look(wanted, runtime, reports),
+            spent=self._ledger.look(self._nudger.sights.all(), wanted.max_cost),
             nudged=self._nudger.arrived(),
+            queued=self._nudger.queued(),
             protocol=self._protocol,
             line=self._line,
         )

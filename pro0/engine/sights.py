@@ -58,6 +58,10 @@ class Sights:
         """Return one of the sessions that were looked at last."""
         return self._watched.get(incarnation)
 
+    def all(self) -> tuple[Watched, ...]:
+        """Return the sessions that were looked at last."""
+        return tuple(self._watched.values())
+
     def now(self, watched: Watched) -> tuple[Reading | None, Screen | None]:
         """Return one session's state and screen from a look made now, nothing remembered."""
         screen = self._screens([watched]).get(watched.state.incarnation)

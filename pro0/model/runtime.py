@@ -130,6 +130,8 @@ class SeatState(Stored, frozen=True):
     told: tuple[str, ...] = ()
     nudged: Count = 0
     nudged_at: Moment | None = None
+    queued: str = ""
+    """Why its one line about mail waits, empty when it does not."""
     offered: tuple[str, ...] = ()
     """Ready tasks that this session was told of."""
     source: str = ""
@@ -175,6 +177,8 @@ class Runtime(Document, frozen=True, kw_only=True):
     seats: tuple[SeatState, ...] = ()
     failures: tuple[Failure, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    told: tuple[str, ...] = ()
+    """What the lead address was told of the whole team, lately."""
     server: Handle | None = None
 
 
@@ -225,7 +229,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     seen: dict[str, Seen] = {}
     """What the agents' own sources and screens say, by incarnation."""
     nudged: dict[str, Nudged] = {}
-    """What became of nudges since the last snapshot, by incarnation."""
+    """Nudges that arrived, by incarnation."""
+    queued: dict[str, str] = {}
+    """Why nudges wait, by incarnation; empty for one that arrived."""
+    spent: float = 0.0
+    """US dollars that the team has cost, as far as that is known; 0 without a limit."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()

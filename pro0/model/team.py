@@ -110,5 +110,7 @@ class Wanted(Document, frozen=True, kw_only=True):
 
     wish: Wish = Wish.RUN
     paused: bool = False
+    max_cost: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
+    """US dollars that the team may cost, 0 for no limit."""
     stop: ShutdownWish | None = None
     seats: tuple[Seat, ...] = ()

@@ -10,6 +10,7 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Runtime, SeatState
 from pro0.model.team import Answer, PermissionMode, Seat, ShutdownWish, Wanted, Wish
+from pro0.ops import costs
 from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, already, operation
 from pro0.ops.seats import Roster, roster
 from pro0.rules import text
@@ -207,6 +208,9 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not known.ended(same.agent_id):
         raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
+    if wanted.max_cost and costs.spent(context.team.usage.read().sessions) >= wanted.max_cost:
+        hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
+        raise Refused(f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code="over_budget", hint=hint)
     if len([seat for seat in known.live() if seat.agent_id != ids.LEAD]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)

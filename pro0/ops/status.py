@@ -14,7 +14,13 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
+from pro0.rules.permissions import permission_mode
 
+NEEDS = {
+    State.WAITING: "waits for a permission",
+    State.DIALOG: "shows a dialog of its own",
+    State.ERROR: "has an error",
+}
 LIST_FAILED = "pro0 task list --archived --status failed"
 
 
@@ -33,6 +39,16 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     unread: int = 0
     note: str = ""
     incarnation: str | None = None
+    source: str = ""
+    """What says `state`: the agent's own files or events, its title, its screen; empty for its guard."""
+    rule: str = ""
+    session: str = ""
+    """The agent's own id of its session."""
+    model: str = ""
+    permission_mode: str = ""
+    """What it may do without asking (rulings 3.17)."""
+    queued: str = ""
+    """Why its one line about mail waits."""
 
 
 class LeadStatus(msgspec.Struct, frozen=True):
@@ -140,7 +156,15 @@ def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
     state = known.state(seat.agent_id)
     head = context.team.mailbox(seat.agent_id).head.read()
     unread = head.next_seq - 1 - head.acked
-    basic = MemberStatus(name=seat.name, agent_id=seat.agent_id, agent=seat.agent, state=State.STARTING, unread=unread)
+    basic = MemberStatus(
+        name=seat.name,
+        agent_id=seat.agent_id,
+        agent=seat.agent,
+        state=State.STARTING,
+        unread=unread,
+        model=seat.model,
+        permission_mode=permission_mode(seat, known.wanted, context.team.config.read()),
+    )
     if state is None:
         return basic
     return msgspec.structs.replace(
@@ -153,6 +177,10 @@ def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
         started_at=state.started_at,
         note=state.note,
         incarnation=state.incarnation,
+        source=state.source,
+        rule=state.rule,
+        session=state.session,
+        queued=state.queued if unread else "",
     )
 
 
@@ -163,6 +191,11 @@ def _attention(
         Attention(f"{m.agent_id} has crashed{f' ({m.note})' if m.note else ''}", f"pro0 member restart {m.agent_id}")
         for m in members
         if m.state is State.CRASHED
+    ]
+    needs += [
+        Attention(f"{m.agent_id} {NEEDS[m.state]}{f' ({m.note})' if m.note else ''}", f"pro0 member peek {m.agent_id}")
+        for m in members
+        if m.state in NEEDS
     ]
     needs += [
         Attention(f"{m.agent_id} does not answer", f"pro0 member shutdown {m.agent_id} --force")

@@ -24,6 +24,12 @@ def needs_a_person(state: SeatState) -> str:
     return f"{state.agent_id} {said}{note}; look: pro0 member peek {state.agent_id}"
 
 
+def spent(cost: float, limit: float) -> str:
+    """Return what is told when a team comes near its limit of cost, in US dollars, or reaches it."""
+    what = "no new session starts" if cost >= limit else "when it is reached no new session starts"
+    return f"the team has cost about ${cost:.2f} of ${limit:.2f}: {what}; see pro0 team cost"
+
+
 def shutdown_request(reason: str) -> str:
     """Return what a member is asked when it should end."""
     why = f" ({reason})" if reason else ""

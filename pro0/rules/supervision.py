@@ -33,7 +33,7 @@ from pro0.model.runtime import (
 )
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules import ending, prompts, turns
+from pro0.rules import budget, ending, prompts, turns
 from pro0.rules.board import Board, claimable
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
@@ -49,6 +49,10 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
     actions = [action for plan in plans for action in plan.actions]
     runtime, more = _whole_team(view, plans)
+    if key := budget.reached(snapshot):
+        runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
+        text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
+        more.extend(Tell(f"{key}:{to}", to, text) for to in _supervisors(view))
     if snapshot.tasks.outbox:
         more.append(Deliver())
     wakes = [plan.wake_at for plan in plans if plan.wake_at]
@@ -145,6 +149,8 @@ def _start(view: View, plan: Plan) -> Plan:
     """Open a session for a seat that wants a newer one than it has."""
     seat, state = plan.seat, plan.state
     if view.stopping or plan.living or (state and state.generation >= seat.generation):
+        return plan
+    if budget.exhausted(view.snapshot):
         return plan
     if state and (_held(view, state) or state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers):
         return plan.wake(view.now + timedelta(seconds=0.2))

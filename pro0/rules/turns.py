@@ -70,8 +70,11 @@ def nudge(view: View, plan: Plan) -> Plan:
 
 def _remember_what_arrived(view: View, plan: Plan) -> Plan:
     state = plan.living
-    arrived = view.snapshot.nudged.get(state.incarnation) if state else None
-    if state is None or arrived is None or (arrived.mail <= state.nudged and set(arrived.tasks) <= set(state.offered)):
+    if state is None:
+        return plan
+    state = replace(state, queued=view.snapshot.queued.get(state.incarnation, state.queued))
+    plan, arrived = plan.then(state), view.snapshot.nudged.get(state.incarnation)
+    if arrived is None or (arrived.mail <= state.nudged and set(arrived.tasks) <= set(state.offered)):
         return plan
     offered = tuple(dict.fromkeys((*state.offered, *arrived.tasks)))[-MEMORY:]
     return plan.then(replace(state, nudged=max(state.nudged, arrived.mail), nudged_at=view.now, offered=offered))

@@ -14,11 +14,12 @@ from pro0.model.runtime import Report, Runtime
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from pro0.store import atomic, journal
 from pro0.store.files import File, make_folder, there, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, RUNTIME, TRASH, WANTED, TeamPaths
+from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
 from pro0.store.tasklist import TaskFile
 
 
@@ -32,6 +33,7 @@ class TeamStore:
         self.wanted: File[Wanted] = File(paths.team, WANTED, Wanted)
         self.runtime: File[Runtime] = File(paths.team, RUNTIME, Runtime)
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
+        self.usage: File[UsageBook] = File(paths.team, USAGE, UsageBook, absent=UsageBook)
         self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:

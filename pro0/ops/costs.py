@@ -1,0 +1,103 @@
+"""What a team has used and what that costs: per session, member and team."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import BadInput
+from pro0.model.caller import ANYONE, HUMAN_ONLY
+from pro0.model.usage import SessionUsage
+from pro0.ops.context import Context, operation
+
+Price = Callable[[SessionUsage], float | None]
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one member, or all, have used; `cost_usd` is None when a part of it has no known price."""
+
+    agent_id: str
+    agent: str = ""
+    sessions: int = 0
+    models: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+
+class TeamCost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The members' costs, their sum, and the limit (0 for none); an estimate at list prices."""
+
+    members: tuple[Cost, ...]
+    total: Cost
+    limit_usd: float
+    estimate: bool = True
+
+
+@operation("team.cost", ANYONE, changes=False)
+def cost(context: Context) -> TeamCost:
+    """Return what each member has used, and what all have."""
+    team = context.team.require()
+    book, limit = team.usage.read(), team.wanted.read().max_cost
+    names = dict.fromkeys(entry.agent_id for entry in book.sessions)
+    members = tuple(_sum(name, [entry for entry in book.sessions if entry.agent_id == name]) for name in names)
+    return TeamCost(members=members, total=_sum("all", book.sessions), limit_usd=limit)
+
+
+@operation("team.limit", HUMAN_ONLY)
+def limit(context: Context, usd: float) -> None:
+    """Set what the team may cost in US dollars, 0 for no limit: at the limit no new session starts."""
+    if not 0 <= usd <= 1e9:
+        raise BadInput(f"a limit of {usd:g} is out of range", hint="dollars, 0 for no limit")
+    with context.team.require().wanted.change("set the limit of cost") as change:
+        change.value = replace(change.value, max_cost=usd)
+    context.team.log_event(context.now(), context.caller.agent_id, "team.limit", usd=f"{usd:g}")
+
+
+def spent(sessions: Iterable[SessionUsage]) -> float:
+    """Return what sessions cost as far as that is known, in US dollars."""
+    return sum(price(entry) or 0.0 for entry in sessions)
+
+
+def price(entry: SessionUsage) -> float | None:
+    """Return what a session costs: as its agent says, else at list prices; None when no price is known."""
+    if entry.cost_usd is not None:
+        return entry.cost_usd
+    tokens = (entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
+    return _list_price(entry.models[-1], tokens) if entry.models and any(tokens) else None
+
+
+@lru_cache(maxsize=1024)
+def _list_price(model: str, tokens: tuple[int, int, int, int]) -> float | None:
+    from genai_prices import Usage, calc_price  # late: it takes longer to import than all of pro0
+
+    fresh, output, read, write = tokens
+    usage = Usage(
+        input_tokens=fresh + read + write,  # they count what came from a cache as input, too
+        output_tokens=output,
+        cache_read_tokens=read,
+        cache_write_tokens=write,
+    )
+    try:
+        return float(calc_price(usage, model_ref=model).total_price)
+    except LookupError:
+        return None
+
+
+def _sum(agent_id: str, entries: Iterable[SessionUsage]) -> Cost:
+    known = tuple(entries)
+    prices = [price(entry) for entry in known]
+    return Cost(
+        agent_id=agent_id,
+        agent=", ".join(dict.fromkeys(entry.agent for entry in known)),
+        sessions=len(known),
+        models=tuple(dict.fromkeys(model for entry in known for model in entry.models)),
+        input_tokens=sum(entry.input_tokens for entry in known),
+        output_tokens=sum(entry.output_tokens for entry in known),
+        cache_read_tokens=sum(entry.cache_read_tokens for entry in known),
+        cache_write_tokens=sum(entry.cache_write_tokens for entry in known),
+        cost_usd=None if None in prices else sum(one for one in prices if one is not None),
+    )

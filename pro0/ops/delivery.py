@@ -1,0 +1,64 @@
+"""Whether a message that is in a mailbox has reached its reader; nothing here says so before it is true."""
+
+from enum import StrEnum
+
+import msgspec
+
+from pro0.model.caller import PEOPLE_AND_AGENTS
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.message import Message
+from pro0.model.runtime import ENDED, State
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import Roster, roster
+
+
+class Delivered(StrEnum):
+    """What became of a message: its reader was given it, it waits, or nobody will read it."""
+
+    DELIVERED = "delivered"
+    QUEUED = "queued"
+    FAILED = "failed"
+
+
+class Fate(msgspec.Struct, frozen=True):
+    """What became of a message, and why it waits or failed."""
+
+    result: Delivered
+    why: str = ""
+
+
+_WAITS = {
+    State.STARTING: "is starting",
+    State.WORKING: "is working, and reads it when its turn is over",
+    State.WAITING: "waits for a permission",
+    State.DIALOG: "shows a dialog of its own",
+    State.DRAFT: "has a draft in its input",
+    State.UNKNOWN: "shows nothing known",
+    State.UNRESPONSIVE: "does not answer",
+    State.STOPPING: "is about to end",
+    State.RUNNING: "reads when it likes",
+    State.ERROR: "has an error",
+}
+
+
+@operation("message.fate", PEOPLE_AND_AGENTS, changes=False)
+def fate(context: Context, message: Message) -> Fate:
+    """Return whether its reader was given a message that was sent; delivered means by `inbox`, never only shown."""
+    head = context.team.mailbox(message.to).head.read()
+    given = max(head.acked, head.handed.seq if head.handed else 0)
+    if given >= message.seq:
+        return Fate(Delivered.DELIVERED)
+    known = roster(context.team)
+    if message.to in (HUMAN, LEAD) and not any(seat.agent_id == message.to for seat in known.wanted.seats):
+        return Fate(Delivered.QUEUED, "nobody has read it yet")
+    return _of_member(known, message.to)
+
+
+def _of_member(known: Roster, agent_id: str) -> Fate:
+    state = known.state(agent_id)
+    if state is None:
+        return Fate(Delivered.QUEUED, f"{agent_id} is starting")
+    if state.state in ENDED:
+        return Fate(Delivered.FAILED, f"{agent_id} has ended ({state.state}); its next session gets it")
+    why = state.queued or _WAITS.get(state.state, "has not read it yet")
+    return Fate(Delivered.QUEUED, f"{agent_id}: {why}" if state.queued else f"{agent_id} {why}")

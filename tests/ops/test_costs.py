@@ -1,0 +1,81 @@
+"""What a team has used and what that costs (ecosystem: an estimate at list prices)."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Refused
+from pro0.model.usage import SessionUsage, UsageBook
+from pro0.ops import costs, members
+from pro0.ops.members import SeatDraft
+from pro0.store.teams import TeamStore
+from tests.teams import human, make_team, member
+
+ADA = SessionUsage(
+    agent_id="ada",
+    incarnation="s-1",
+    agent="claude",
+    models=("claude-sonnet-4-5",),
+    input_tokens=1_000_000,
+    output_tokens=100_000,
+    cache_read_tokens=1_000_000,
+)
+BEN = SessionUsage(agent_id="ben", incarnation="s-2", agent="pi", input_tokens=5, output_tokens=7, cost_usd=0.25)
+
+
+@pytest.fixture
+def team(home: Path) -> TeamStore:
+    return make_team(home, "w1")
+
+
+def write(team: TeamStore, *entries: SessionUsage) -> None:
+    with team.usage.change("a test") as change:
+        change.value = UsageBook(sessions=entries)
+
+
+def test_a_team_that_used_nothing_costs_nothing(team: TeamStore) -> None:
+    known = costs.cost(human(team))
+    assert (known.members, known.total.cost_usd, known.limit_usd) == ((), 0, 0)
+
+
+def test_members_and_team_are_sums_of_their_sessions(team: TeamStore) -> None:
+    write(team, ADA, replace(ADA, incarnation="s-3"), BEN)
+    known = costs.cost(human(team))
+    ada, ben = known.members
+    assert (ada.agent_id, ada.sessions, ada.input_tokens, ada.output_tokens) == ("ada", 2, 2_000_000, 200_000)
+    assert ada.cost_usd is not None
+    assert ada.cost_usd > 6, "a million input tokens, a hundred thousand output tokens, twice"
+    assert ben.cost_usd == 0.25, "what the agent itself says counts"
+    assert known.total.cost_usd == pytest.approx(ada.cost_usd + 0.25)
+
+
+def test_tokens_from_a_cache_cost_less_than_fresh_ones(team: TeamStore) -> None:
+    cached = replace(ADA, input_tokens=0, cache_read_tokens=1_000_000)
+    fresh = replace(ADA, input_tokens=1_000_000, cache_read_tokens=0)
+    assert 0 < (costs.price(cached) or 0) < (costs.price(fresh) or 0)
+
+
+@pytest.mark.parametrize("models", [(), ("a-model-of-nobody",)])
+def test_what_has_no_known_price_is_said_to_have_none(team: TeamStore, models: tuple[str, ...]) -> None:
+    write(team, replace(ADA, models=models), BEN)
+    known = costs.cost(human(team))
+    assert known.members[0].cost_usd is None
+    assert known.total.cost_usd is None
+    assert costs.spent(team.usage.read().sessions) == 0.25
+
+
+def test_at_the_limit_nobody_new_is_spawned(team: TeamStore) -> None:
+    write(team, BEN)
+    costs.limit(human(team), 0.25)
+    with pytest.raises(Refused, match="has cost all of its"):
+        members.spawn(human(team), [SeatDraft(name="w2")], 10)
+    costs.limit(human(team), 0.5)
+    assert members.spawn(human(team), [SeatDraft(name="w2")], 10)
+
+
+def test_only_a_person_sets_the_limit(team: TeamStore) -> None:
+    with pytest.raises(Refused):
+        costs.limit(member(team, "w1"), 1000)
+    with pytest.raises(BadInput):
+        costs.limit(human(team), -1)

@@ -1,0 +1,49 @@
+"""What became of a message: delivered is said when its reader was given it, never before (check 35)."""
+
+from pathlib import Path
+
+import pytest
+
+from pro0.model.runtime import State
+from pro0.ops import delivery, messages
+from pro0.ops.delivery import Delivered, Fate
+from pro0.store.teams import TeamStore
+from tests.teams import human, make_team, member, set_state
+
+
+@pytest.fixture
+def team(home: Path) -> TeamStore:
+    return make_team(home, "w1", "w2")
+
+
+def test_delivered_means_that_its_reader_was_given_it(team: TeamStore) -> None:
+    first, second = (messages.send(human(team), "w1", text) for text in ("one", "two"))
+    assert delivery.fate(human(team), first).result is Delivered.QUEUED
+    messages.inbox(member(team, "w1"))
+    assert delivery.fate(human(team), second) == Fate(Delivered.DELIVERED)
+    third = messages.send(member(team, "w2"), "w1", "three")
+    assert delivery.fate(member(team, "w2"), third).result is Delivered.QUEUED
+
+
+@pytest.mark.parametrize("state", set(State) - {State.SHUTDOWN, State.EXITED, State.CRASHED})
+def test_what_waits_says_why(team: TeamStore, state: State) -> None:
+    sent = messages.send(human(team), "w1", "hello")
+    set_state(team, "w1", state)
+    fate = delivery.fate(human(team), sent)
+    assert fate.result is Delivered.QUEUED
+    assert fate.why.startswith("w1 ")
+
+
+@pytest.mark.parametrize("state", [State.SHUTDOWN, State.EXITED, State.CRASHED])
+def test_mail_of_a_member_that_has_ended_meanwhile_has_failed(team: TeamStore, state: State) -> None:
+    sent = messages.send(human(team), "w1", "hello")
+    set_state(team, "w1", state)
+    assert delivery.fate(human(team), sent).result is Delivered.FAILED
+
+
+@pytest.mark.parametrize("address", ["lead", "human"])
+def test_mail_to_a_person_waits_until_it_is_read(team: TeamStore, address: str) -> None:
+    sent = messages.send(member(team, "w1"), address, "hello")
+    assert delivery.fate(member(team, "w1"), sent).result is Delivered.QUEUED
+    messages.acknowledge(human(team), messages.inbox(human(team)))
+    assert delivery.fate(member(team, "w1"), sent).result is Delivered.DELIVERED

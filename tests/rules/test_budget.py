@@ -1,0 +1,32 @@
+"""A team's limit of cost: told at 80 %, and nothing new starts at 100 %."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.runtime import Snapshot, Start, Tell
+from tests.rules.supervising import decided, look, only, seat, session
+
+
+def spending(spent: float, limit: float) -> Snapshot:
+    """A team with a living member, and one that is to be started."""
+    snapshot = look(session("w1"), seats=[seat("w1"), seat("w2")])
+    return replace(snapshot, spent=spent, wanted=replace(snapshot.wanted, max_cost=limit))
+
+
+@pytest.mark.parametrize(
+    ("spent", "limit", "told", "starts"),
+    [(79, 0, 0, 1), (7.9, 10, 0, 1), (8, 10, 1, 1), (9.99, 10, 1, 1), (10, 10, 1, 0), (99, 10, 1, 0)],
+)
+def test_the_limit_is_told_and_held(spent: float, limit: float, told: int, starts: int) -> None:
+    first = decided(spending(spent, limit))
+    assert len([tell for tell in only(Tell, first) if "cost" in tell.id]) == told
+    assert len(only(Start, first)) == starts
+
+
+def test_each_level_is_told_once_and_a_new_limit_anew() -> None:
+    near = spending(8, 10)
+    after = replace(near, runtime=decided(near).runtime)
+    assert not [tell for tell in only(Tell, decided(after)) if "cost" in tell.id]
+    assert [tell for tell in only(Tell, decided(replace(after, spent=10))) if "cost" in tell.id]
+    raised = replace(after, spent=16, wanted=replace(after.wanted, max_cost=20))
+    assert [tell for tell in only(Tell, decided(raised)) if "$16.00 of $20.00" in tell.content]
