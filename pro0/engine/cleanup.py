@@ -14,6 +14,7 @@ from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership, teams
 from pro0.ops.context import Context
 from pro0.store.lease import Lease
+from pro0.store.lock import TIMEOUT
 from pro0.store.teams import Store, TeamStore
 
 PATIENCE = 10.0
@@ -68,14 +69,14 @@ def _lease(team: TeamStore, show: Show, *, force: bool) -> Lease:
     deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
         if time.monotonic() > deadline:
-            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code="lock_timeout")
+            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=TIMEOUT)
         try:
             awake(team)
             if leads(team):
                 _stop(team, show)
                 deadline = time.monotonic() + PATIENCE
         except Pro0Error as error:
-            if not force or error.code not in (STOPPED, TimedOut.code):
+            if not force or error.code not in (STOPPED, TimedOut.code, TIMEOUT):
                 raise
             _end_lead(team, show)
             deadline = time.monotonic() + PATIENCE

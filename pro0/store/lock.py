@@ -19,6 +19,8 @@ from pro0.store.paths import LOCK
 
 PATIENCE = 10.0
 """Seconds until a waiter gives up and names the holder."""
+TIMEOUT = "lock_timeout"
+"""The code of the error that it raises then."""
 
 
 @contextmanager
@@ -104,6 +106,6 @@ def _wait(folder: int, descriptor: int, deadline: float) -> bool:
 def _held_too_long(path: Path, descriptor: int, patience: float) -> StoreError:
     return StoreError(
         f"{path / LOCK} is held by {holder(descriptor)}; gave up after {patience:g} s",
-        code="lock_timeout",
+        code=TIMEOUT,
         hint="if that process hangs, end it; nothing was changed",
     )

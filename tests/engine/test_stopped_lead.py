@@ -14,7 +14,9 @@ from pro0.engine import cleanup, launch, outcomes
 from pro0.errors import Refused
 from pro0.model.runtime import Process
 from pro0.ops import members
+from pro0.store import health
 from pro0.store.lease import Lease
+from pro0.store.paths import LOCK
 from tests.conftest import Result
 from tests.engine.crew import PATIENCE, Crew, gone
 from tests.waiting import wait_until
@@ -22,7 +24,9 @@ from tests.waiting import wait_until
 HOLDER = """
 import sys, time
 from pathlib import Path
+from pro0.store import health
 from pro0.store.lease import Lease
+from pro0.store.paths import LOCK
 assert Lease(Path(sys.argv[1])).take("a test")
 time.sleep(600)
 """
@@ -34,10 +38,18 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "REACTION", 0.2)
 
 
-def stop(process: "subprocess.Popen[bytes]") -> Process:
-    """Stop a process that is said to be a lead."""
-    process.send_signal(signal.SIGSTOP)
-    wait_until(lambda: processes.stopped(process.pid), PATIENCE, "it is stopped")
+def stop(alpha: Crew, process: "subprocess.Popen[bytes]") -> Process:
+    """Stop a process that is said to be a lead, at a moment when it has not the lock of the team's folder."""
+
+    def stopped() -> bool:
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: processes.stopped(process.pid), PATIENCE, "it is stopped")
+        if health.held(alpha.team.paths.team / LOCK) is None:
+            return True
+        process.send_signal(signal.SIGCONT)
+        return False
+
+    wait_until(stopped, PATIENCE, "it is stopped, and has no lock")
     found = processes.identify(process.pid)
     assert found
     return found
@@ -56,7 +68,7 @@ def test_who_needs_the_lead_is_told_and_changes_nothing(alpha: Crew, cli: Callab
     lead = alpha.lead()
     alpha.spawn("w1")
     alpha.shut_down("w1")
-    stop(lead)
+    stop(alpha, lead)
     wanted = alpha.team.wanted.path.read_bytes()
     with ThreadPoolExecutor() as pool:
         calls = list(pool.map(lambda act: cli(*act, "-t", "alpha"), ACTS))
@@ -72,7 +84,7 @@ def test_who_needs_the_lead_is_told_and_changes_nothing(alpha: Crew, cli: Callab
 
 def test_who_waits_for_the_lead_when_it_is_stopped(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outcomes, "LEAD_PAUSE", 0.2)
-    stop(alpha.lead())
+    stop(alpha, alpha.lead())
     seats = members.spawn(alpha.context, [members.SeatDraft(name="w1")], 10)
     with pytest.raises(Refused, match="is stopped"):
         outcomes.started(alpha.team, seats, alpha.shown.append)
@@ -81,7 +93,7 @@ def test_who_waits_for_the_lead_when_it_is_stopped(alpha: Crew, monkeypatch: pyt
 def test_one_that_goes_on_in_time_is_waited_for(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "REACTION", 30)
     lead = alpha.lead()
-    stop(lead)
+    stop(alpha, lead)
     process = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -CONT {lead.pid}"])
     launch.awake(alpha.team)
     assert process.wait() == 0
@@ -89,7 +101,7 @@ def test_one_that_goes_on_in_time_is_waited_for(alpha: Crew, monkeypatch: pytest
 
 def test_cleanup_names_it(alpha: Crew) -> None:
     lead = alpha.lead()
-    stop(lead)
+    stop(alpha, lead)
     with pytest.raises(Refused, match=f"pid {lead.pid} .* is stopped"):
         cleanup.cleanup(alpha.store, "alpha", force=False, show=alpha.shown.append)
     assert alpha.team.exists()
@@ -98,7 +110,7 @@ def test_cleanup_names_it(alpha: Crew) -> None:
 def test_cleanup_by_force_goes_on_without_it(alpha: Crew) -> None:
     lead = alpha.lead()
     alpha.spawn("w1")
-    before = stop(lead)
+    before = stop(alpha, lead)
     alpha.remember()
     assert cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append) == "alpha is removed"
     assert gone(before)()
@@ -109,11 +121,33 @@ def test_cleanup_by_force_goes_on_without_it(alpha: Crew) -> None:
 
 def test_cleanup_by_force_when_it_does_not_take_part(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs, as far as anybody can see, and does nothing."""
-    lead = stop(alpha.lead())
+    lead = stop(alpha, alpha.lead())
     monkeypatch.setattr(outcomes, "ENDING_PATIENCE", 0.5)
     monkeypatch.setattr(processes, "stopped", lambda _pid: False)
     assert cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append) == "alpha is removed"
     assert gone(lead)()
+
+
+HANGING = """
+import os, sys, time
+from pathlib import Path
+from pro0.store.lease import Lease
+from pro0.store.lock import locked
+team = Path(sys.argv[1])
+with locked(team, "hang"):
+    assert Lease(team).take("lead")
+    time.sleep(600)
+"""
+
+
+def test_cleanup_by_force_when_it_holds_the_lock(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs, holds what everybody needs, and never gives it back."""
+    monkeypatch.setattr(cleanup, "leads", lambda _team: True)
+    argv = [sys.executable, "-c", HANGING, str(alpha.team.paths.team), "pro0", "lead", "alpha"]
+    with subprocess.Popen(argv, env=os.environ | {"PRO0_LEAD": "1"}) as process:
+        wait_until(lambda: Lease(alpha.team.paths.team).read(), PATIENCE, "it has the lease")
+        assert cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append) == "alpha is removed"
+        assert process.wait() == -signal.SIGTERM
 
 
 @pytest.fixture
@@ -127,7 +161,7 @@ def holder(alpha: Crew) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def test_who_is_no_lead_is_never_ended(alpha: Crew, holder: "subprocess.Popen[bytes]") -> None:
-    stranger = stop(holder)
+    stranger = stop(alpha, holder)
     with pytest.raises(Refused, match="is no lead of it"):
         cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append)
     assert processes.alive(stranger)
