@@ -36,8 +36,9 @@ fmt: setup             # put the code in form
 man: setup             # the manual pages, from the commands
 	@$(BIN)/python -m tools.manpages
 
-schemas: setup         # the JSON Schema of every stored file, from its type
+schemas: setup         # the JSON Schema of every stored file and the lists of tools, from their types
 	@$(BIN)/python -m tools.schemas
+	@$(BIN)/python -m tools.toollists
 
 setup:
 	@tools/setup

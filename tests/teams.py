@@ -61,6 +61,7 @@ def as_who(team: TeamStore, who: Who) -> Context:
         Who.LEAD: lead_context(team),
         Who.LEAD_AGENT: member(team, "lead"),
         Who.MEMBER: member(team, "w1"),
+        Who.OUTSIDE: Context(team, Caller(Who.OUTSIDE, "lead", "inc-outside")),
     }[who]
 
 

@@ -1,4 +1,4 @@
-"""The program. `--version` is answered before anything else is imported, click too."""
+"""The program. `--version` and `mcp` are answered before anything else is imported, click too."""
 
 import sys
 
@@ -18,6 +18,10 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         sys.stdout.write(f"pro0 {__version__}\n")
         return 0
+    if arguments == ["mcp"]:  # an agent waits for it, and needs nothing of a command line
+        from pro0.mcp.server import serve
+
+        return serve()
     import gc
 
     gc.set_threshold(PATIENCE)

@@ -49,13 +49,17 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     return [up[agent_id] for agent_id in wanted]
 
 
-def shut_down(team: TeamStore, seat: Seat, show: Show) -> SeatState:
-    """Wait until a member has ended; raises Refused with the reason when it stays."""
+def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None = None) -> SeatState:
+    """Wait until a member has ended; raises Refused with the reason when it stays.
+
+    After `patience` seconds, without it when there is nothing to wait for any more, it raises TimedOut.
+    """
     wish = seat.shutdown
     if wish is None:
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code="no_request")
     told, lead = _Answers(show), _Lead(team)
-    deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
+    longest = wish.timeout + ENDING_PATIENCE
+    deadline = time.monotonic() + (longest if patience is None else min(patience, longest))
     while time.monotonic() < deadline:
         lead.keep()
         known = roster(team)

@@ -14,9 +14,11 @@ class Who(StrEnum):
     LEAD = "lead"
     LEAD_AGENT = "lead_agent"
     MEMBER = "member"
+    OUTSIDE = "outside"
+    """A person's own agent that is in no team: all it may do is to make one, which it then leads (rulings 3.16)."""
 
 
-ANYONE = frozenset(Who)
+ANYONE = frozenset(Who) - {Who.OUTSIDE}
 PEOPLE_AND_AGENTS = frozenset({Who.HUMAN, Who.LEAD_AGENT, Who.MEMBER})
 HUMAN_ONLY = frozenset({Who.HUMAN})
 IN_CHARGE = frozenset({Who.HUMAN, Who.LEAD_AGENT})

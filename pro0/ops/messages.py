@@ -75,6 +75,13 @@ def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     return _merged(boxes)
 
 
+@operation("message.take_back", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
+def take_back(context: Context) -> None:
+    """Let what `inbox` last gave this session count as not given, since it did not arrive: it is given again."""
+    for address in addresses(context.team, context.caller):
+        context.team.mailbox(address).take_back(context.caller.incarnation)
+
+
 @operation("message.acknowledge", PEOPLE_AND_AGENTS)
 def acknowledge(context: Context, letters: list[Letter]) -> None:
     """Mark letters that were shown as read."""

@@ -13,6 +13,8 @@ HEAD_COUNT = 200
 HEAD_BYTES = 256 * 1024
 """Bytes of message text in the head at most, but for the newest message."""
 
+LOST = "lost"
+"""Who has what was given out and did not arrive: no incarnation, those are uuids."""
 DELIVERED_COUNT = 32
 """Ids of delivered notices in the head, besides those that are still owed."""
 
@@ -80,6 +82,13 @@ def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple
     if fresh:
         box = replace(box, handed=HandOver(incarnation=incarnation, seq=fresh[-1].seq))
     return box, deliveries
+
+
+def take_back(box: Mailbox, incarnation: str) -> Mailbox:
+    """Let what this incarnation was last given count as not given: it is given again, marked so."""
+    if box.handed is None or box.handed.incarnation != incarnation:
+        return box
+    return replace(box, handed=replace(box.handed, incarnation=LOST))
 
 
 def acknowledge(box: Mailbox, seq: int) -> Mailbox:

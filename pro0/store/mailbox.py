@@ -64,6 +64,11 @@ class Box:
             change.value = box
         return deliveries
 
+    def take_back(self, incarnation: str) -> None:
+        """Let what this incarnation was last given count as not given."""
+        with self.head.change(f"inbox of {self.agent_id}") as change:
+            change.value = mail.take_back(change.value, incarnation)
+
     def acknowledge(self, seq: int) -> None:
         """Mark everything up to `seq` as read."""
         with self.head.change(f"inbox of {self.agent_id}") as change:

@@ -132,6 +132,7 @@ OPERATIONS_UNDER_TEST: tuple[Row, ...] = (
     Row(
         "message.inbox", worlds.mailed, lambda w: messages.inbox(w.human(), acknowledge=True), "of the person, at once"
     ),
+    Row("message.take_back", worlds.given, lambda w: messages.take_back(w.member("w2"))),
     Row("message.acknowledge", worlds.sealed_once, lambda w: messages.acknowledge(w.member("w2"), _letters(w))),
     Row(
         "member.spawn", worlds.base, lambda w: members.spawn(w.human(), [SeatDraft(name="w3"), SeatDraft(name="x")], 9)

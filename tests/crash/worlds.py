@@ -146,6 +146,12 @@ def sealed_once(home: Path) -> None:
     base(home, 1)
 
 
+def given(home: Path) -> None:
+    """W2 was given its messages, and has acknowledged none."""
+    base(home)
+    messages.inbox(World(home, "w").member("w2"))
+
+
 def sealed_twice(home: Path) -> None:
     """The mailbox of w2 has two sealed segments."""
     base(home, 2)

@@ -35,6 +35,15 @@ def test_a_message_is_read_once_with_all_that_it_is(team: TeamStore) -> None:
     assert [letter.message.read for letter in messages.history(member(team, "w2"))] == [True]
 
 
+def test_what_did_not_arrive_is_given_again(team: TeamStore) -> None:
+    """Rulings 3.4."""
+    messages.send(human(team), "w1", "hello")
+    assert got(member(team, "w1")) == [("hello", False)]
+    messages.take_back(member(team, "w1"))
+    assert got(member(team, "w1")) == [("hello", True)]
+    assert got(member(team, "w1")) == []
+
+
 @pytest.mark.parametrize("address", ["w2", "W2", " w2 ", "w2\n"])
 def test_any_way_to_say_a_name_is_one_mailbox(team: TeamStore, address: str) -> None:
     """AC-71."""

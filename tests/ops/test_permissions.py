@@ -32,6 +32,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "message.broadcast": (PEOPLE, lambda c: messages.broadcast(c, "hello")),
     "message.inbox": (PEOPLE, lambda c: messages.inbox(c)),
     "message.acknowledge": (PEOPLE, lambda c: messages.acknowledge(c, [])),
+    "message.take_back": (SESSIONS, lambda c: messages.take_back(c)),
     "message.history": (PEOPLE, lambda c: messages.history(c)),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
     "team.status": (ANYONE, lambda c: status.status(c)),

@@ -71,6 +71,21 @@ def test_what_a_killed_session_had_not_acknowledged_is_given_again() -> None:
     assert given_to(box, "third")[1] == []
 
 
+def test_what_did_not_arrive_is_given_again_to_the_same_session() -> None:
+    """Rulings 3.4: an answer that is cancelled, or that nobody takes, acknowledges nothing by the next call."""
+    box, _ = given_to(posted("a", "b"), "first")
+    box = mail.take_back(box, "first")
+    box, seen = given_to(mail.post(box, notice("m3"), T0), "first")
+    assert (seen, box.acked) == ([(1, True), (2, True), (3, False)], 0)
+    assert given_to(box, "first")[0].acked == 3
+
+
+def test_only_the_session_that_was_given_them_takes_them_back() -> None:
+    box, _ = given_to(posted("a"), "first")
+    assert mail.take_back(box, "second") is box
+    assert mail.take_back(posted("a"), "first") == posted("a")
+
+
 @pytest.mark.parametrize("seq", [-1, 0, 2])
 def test_acknowledging_never_goes_back(seq: int) -> None:
     box = mail.acknowledge(posted("a", "b", "c"), 2)

@@ -1,0 +1,84 @@
+"""Calls of tools in threads: short ones one after the other, as they came; one that waits gets a thread of its own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from queue import SimpleQueue
+
+from pro0.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, Call, Fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pro0.mcp.desk import Desk
+    from pro0.mcp.wire import JSON
+
+
+class Calls:
+    """Runs the calls of one client; `done` is told each outcome, in the thread that has it."""
+
+    def __init__(self, home: Path, done: Callable[[Call, dict[str, JSON] | Fault], None]) -> None:
+        self._home = home
+        self._done = done
+        self._desk: Desk | None = None
+        self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._given = 0
+        self._finished = 0
+        threading.Thread(target=self._work, daemon=True).start()
+
+    @property
+    def idle(self) -> bool:
+        """Return whether no short call is left."""
+        return self._given == self._finished
+
+    def submit(self, call: Call) -> None:
+        """Run a call."""
+        self.later(lambda: self._run(call))
+
+    def later(self, act: Callable[[], None]) -> None:
+        """Do something after all that came before it."""
+        self._given += 1
+        self._queue.put(act)
+
+    def _work(self) -> None:
+        while True:
+            act = self._queue.get()
+            try:
+                act()
+            except Exception:  # noqa: BLE001 - the calls after this one are none the worse for it
+                _show()
+            self._finished += 1
+
+    def _run(self, call: Call) -> None:
+        outcome: dict[str, JSON] | Fault | None
+        try:
+            outcome = {} if call.cancelled else self._outcome(call)
+        except Exception as error:  # noqa: BLE001 - what fails here is a fault of pro0, and is answered too
+            _show()
+            outcome = Fault(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        if outcome is not None:
+            self._done(call, outcome)
+
+    def _outcome(self, call: Call) -> dict[str, JSON] | Fault | None:
+        """Return what comes of a call, None when a thread of its own will tell."""
+        from pro0.mcp.desk import Desk
+        from pro0.mcp.tools import TOOLS, perform
+
+        tool = TOOLS.get(call.name)
+        if tool is None:
+            return Fault(INVALID_PARAMS, f"Unknown tool: {call.name[:100]}")
+        desk = self._desk = self._desk or Desk(os.environ, self._home)
+        if tool.waits:
+            threading.Thread(target=lambda: self._done(call, perform(tool, desk, call)), daemon=True).start()
+            return None
+        return perform(tool, desk, call)
+
+
+def _show() -> None:
+    if os.environ.get("PRO0_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()

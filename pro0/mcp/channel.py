@@ -1,0 +1,112 @@
+"""The streams of the server: its own, out of reach of anything that prints; and whether the client is still there."""
+
+import os
+import select
+import sys
+from contextlib import suppress
+
+from pro0.processes import pidfd
+
+CHUNK = 65536
+PIECE = 4096
+"""Bytes that a pipe takes at once when it is writable at all: a write of no more never blocks."""
+FULL = 8 * 1024 * 1024
+"""Bytes that wait for a client that does not read; with more, nothing further is read from it."""
+LOOK = 1.0
+"""Seconds between two looks at the parent where the system cannot tell of its end."""
+
+
+class Channel:
+    """Reads from the client and writes to it, without ever blocking; from now on standard output is standard error."""
+
+    def __init__(self) -> None:
+        self._in, self._out = _take_streams()
+        self._waiting = bytearray()
+        self._parent = Parent()
+        self._bell, self._rope = os.pipe()
+        os.set_blocking(self._bell, False)
+        os.set_blocking(self._rope, False)
+        self.ended = False
+        """Nothing comes any more: the client closed its side, or is gone."""
+        self.broken = False
+        """Nothing is taken any more."""
+        self.alone = False
+        """The parent is gone."""
+
+    @property
+    def idle(self) -> bool:
+        """Return whether everything that was sent is written."""
+        return self.broken or not self._waiting
+
+    def send(self, line: str) -> None:
+        """Write a line when there is room for it."""
+        self._waiting += line.encode("ascii") + b"\n"
+
+    def ring(self) -> None:
+        """Wake `wait`, from a thread or a signal's handler."""
+        with suppress(BlockingIOError):
+            os.write(self._rope, b"x")
+
+    def wait(self, seconds: float | None) -> bytes:
+        """Wait until there is something to do, write what can be written, and return what was read."""
+        reading = not self.ended and len(self._waiting) < FULL
+        sources = [self._bell, *([self._in] if reading else []), *self._parent.sources]
+        limits = [limit for limit in (seconds, self._parent.look) if limit is not None]
+        readable, writable, _ = select.select(
+            sources, [] if self.idle else [self._out], [], min(limits) if limits else None
+        )
+        if self._bell in readable:
+            with suppress(BlockingIOError):
+                os.read(self._bell, CHUNK)
+        if writable:
+            self._write()
+        data = self._read() if self._in in readable else b""
+        if self._parent.gone():
+            self.ended = self.alone = True
+            self._parent.sources = []
+        return data
+
+    def _read(self) -> bytes:
+        data = b""
+        with suppress(OSError):
+            data = os.read(self._in, CHUNK)
+        self.ended = self.ended or not data
+        return data
+
+    def _write(self) -> None:
+        try:
+            written = os.write(self._out, self._waiting[:PIECE])
+        except OSError:
+            self.broken = self.ended = True
+        else:
+            del self._waiting[:written]
+
+
+class Parent:
+    """The process that started this one: a server that outlives its agent is one of those that pile up."""
+
+    def __init__(self) -> None:
+        self._pid = os.getppid()
+        self.sources: list[int] = []
+        """A descriptor that is readable once the parent has ended, where the system has that."""
+        if sys.platform == "linux":
+            with suppress(OSError):
+                self.sources = [pidfd.open_process(self._pid)]
+        self.look = None if self.sources else LOOK
+
+    def gone(self) -> bool:
+        """Return whether this process has another parent now."""
+        return os.getppid() != self._pid
+
+
+def _take_streams() -> tuple[int, int]:
+    """Return copies of stdin and stdout, and leave in their places what nobody can spoil the protocol with."""
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no stderr
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    return incoming, outgoing

@@ -1,0 +1,75 @@
+"""Who calls, and at which team; never the human (rulings 2.3)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pro0 import config
+from pro0.config import Settings
+from pro0.errors import BadInput, Refused
+from pro0.model.caller import Caller, Who
+from pro0.model.ids import LEAD
+from pro0.ops import tasks
+from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id
+from pro0.store.teams import Store
+
+
+class Desk:
+    """The caller that one server speaks for, as its environment says; an agent outside every team may make one."""
+
+    def __init__(self, environment: Mapping[str, str], home: Path) -> None:
+        self.environment = dict(environment)
+        self.store = Store(home)
+        found, self._team = caller_of(environment, home)
+        self.caller = found if found.who is not Who.HUMAN else Caller(Who.OUTSIDE, LEAD, new_id())
+        self._leads: Context | None = None
+
+    @property
+    def context(self) -> Context:
+        """Return the caller at its team; raises Refused for an agent that has none."""
+        if self._leads:
+            return self._leads
+        if self.caller.who is Who.OUTSIDE:
+            raise Refused("this agent leads no team", code="no_team", hint="call create_team first")
+        if self._team is None:
+            raise Refused(f"{self.caller.agent_id} is a member of no team", code="not_member")
+        self.store.check()
+        return Context(self.store.team(self._team).require(), self.caller)
+
+    def lead(self, context: Context) -> None:
+        """Let this agent lead a team from now on."""
+        self._leads = context
+
+    @property
+    def team(self) -> str | None:
+        """Return the name of the caller's team."""
+        return self._leads.team.name if self._leads else self._team
+
+    @property
+    def task(self) -> str | None:
+        """Return the task that this session was started for, None for one that takes tasks itself."""
+        return self.environment.get(TASK_ID) or None
+
+    def settings(self) -> Settings:
+        """Return the settings in force for the team; raises Refused when teams are turned off."""
+        project = Path(self.context.team.config.read().project)
+        settings = config.load(self.store.home, project, self.environment, {})
+        config.require_enabled(settings)
+        return settings
+
+    def own_task(self, named: str | None) -> str:
+        """Return the task that is meant: the named one, that of this session, or the only one it has claimed."""
+        if chosen := named or self.task:
+            return chosen
+        mine = self.context.caller.incarnation
+        held = [task.id for task in tasks.board(self.context) if task.claim and task.claim.incarnation == mine]
+        if len(held) == 1:
+            return held[0]
+        why = f"you work on {', '.join(held)}" if held else "you work on no task"
+        raise BadInput(f"which task? {why}", hint="name it by its id")
+
+    def shared_task(self, named: str | None) -> str:
+        """Return the task whose comments are shared with others: the named one, the parent, else the own one."""
+        if chosen := named or self.environment.get(PARENT_TASK_ID):
+            return chosen
+        own = tasks.show(self.context, self.own_task(None))
+        return own.parent or own.id

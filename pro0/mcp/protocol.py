@@ -1,0 +1,307 @@
+"""One client's conversation: what each message means in its era, what is answered at once, which calls are under way.
+
+Two eras (MCP 2024-11-05 to 2025-11-25, and 2026-07-28): a client of the older one opens with `initialize`; each request
+of the newer one carries its version in `_meta` and is answered without regard to any other. Both are served at once.
+"""
+
+from collections.abc import Callable
+
+from pro0 import __version__
+from pro0.mcp.wire import JSON, LINE_LIMIT, Unreadable, decode, encode, joined
+
+HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The versions that `initialize` can agree on, oldest first."""
+STATELESS = ("2026-07-28",)
+"""The versions that a request names in `_meta`."""
+BATCHING = HANDSHAKE[:2]
+"""The versions in which several messages may come as one array."""
+BATCH_LIMIT = 64
+CALL_LIMIT = 64
+"""Calls under way at once; a client that wants more is told to wait."""
+FRESH = 300_000
+"""Milliseconds for which a client may keep the list of tools; it depends on nothing but this process's identity."""
+
+VERSION = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+SERVER = encode({"name": "pro0", "version": __version__})
+ABILITIES = encode({"tools": {}})
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+UNSUPPORTED_VERSION = -32022
+
+Key = str | int
+Answer = Callable[[JSON | None], None]
+"""Takes the response to one message, None for a message that gets none."""
+
+
+class Fault(Exception):
+    """Why a message is answered with a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class Listing:
+    """What a client is told at first: how to work with this server, and its tools."""
+
+    def __init__(self, instructions: str, tools: object) -> None:
+        self.instructions = encode(instructions)
+        self.tools = encode(tools)
+
+
+class Call:
+    """One call of a tool that is under way."""
+
+    def __init__(self, key: Key, name: str, arguments: dict[str, object], answer: Answer, *, stateless: bool) -> None:
+        self.key = key
+        self.name = name
+        self.arguments = arguments
+        self.answer = answer
+        self.stateless = stateless
+        self.cancelled = False
+        self.if_lost: Callable[[], object] | None = None
+        """What is to be done when the client does not take the result in; set by whoever runs the call."""
+
+    def lost(self) -> None:
+        """Do that, once."""
+        act, self.if_lost = self.if_lost, None
+        if act:
+            act()
+
+
+class Conversation:
+    """Takes in lines in order; `send` takes the responses, `start` the calls, which come back through `finish`.
+
+    `later` does something after the calls that were started before.
+    """
+
+    def __init__(
+        self,
+        listing: Listing,
+        send: Callable[[JSON], None],
+        start: Callable[[Call], None],
+        later: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._listing = listing
+        self._send = send
+        self._start = start
+        self._later = later
+        self._version = ""
+        self._calls: dict[Key, Call] = {}
+        self._last: Call | None = None
+
+    def receive(self, line: bytes | None) -> None:
+        """Take in one line, None for one that was too long."""
+        if line is not None and not line.strip():
+            return
+        try:
+            message = _read(line)
+        except Fault as fault:
+            self._send(_failed(None, fault))
+            return
+        if isinstance(message, list):
+            self._receive_many(message)
+        else:
+            self._message(message, self._answer)
+
+    def finish(self, call: Call, outcome: dict[str, JSON] | Fault) -> None:
+        """Answer a call with its result or fault, unless it was cancelled."""
+        self._calls.pop(call.key, None)
+        self._last = call
+        if call.cancelled:
+            call.answer(None)
+        elif isinstance(outcome, Fault):
+            call.answer(_failed(call.key, outcome))
+        else:
+            call.answer(_done(call.key, outcome, stateless=call.stateless))
+
+    def lost(self) -> None:
+        """Take notice that the newest result did not reach the client."""
+        if self._last:
+            self._later(self._last.lost)
+
+    def _answer(self, response: JSON | None) -> None:
+        if response is not None:
+            self._send(response)
+
+    def _receive_many(self, messages: list[object]) -> None:
+        why = ""
+        if self._version not in BATCHING:
+            why = f"an array of messages is not part of MCP {self._version or STATELESS[-1]}"
+        elif not 0 < len(messages) <= BATCH_LIMIT:
+            why = f"an array holds 1 to {BATCH_LIMIT} messages"
+        elif any(isinstance(message, dict) and message.get("method") == "initialize" for message in messages):
+            why = "initialize comes alone"
+        if why:
+            self._send(_failed(None, Fault(INVALID_REQUEST, why)))
+            return
+        together = _Together(len(messages), self._send)
+        for message in messages:
+            self._message(message, together.answer)
+
+    def _message(self, message: object, answer: Answer) -> None:
+        key = _key(message)
+        try:
+            if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+                raise Fault(INVALID_REQUEST, "not a JSON-RPC 2.0 message")
+            method = message.get("method")
+            if not isinstance(method, str):
+                if method is None and ("result" in message or "error" in message):
+                    answer(None)  # nothing was ever asked of the client
+                    return
+                raise Fault(INVALID_REQUEST, "a method is a string")
+            params = message.get("params", {})
+            if "id" not in message:
+                self._notice(method, params)
+                answer(None)
+            elif key is None:
+                raise Fault(INVALID_REQUEST, "an id is a string or a whole number")
+            else:
+                self._request(key, method, params, answer)
+        except Fault as fault:
+            answer(_failed(key, fault))
+
+    def _notice(self, method: str, params: object) -> None:
+        """Take in a notification; one that is unknown or malformed is passed over."""
+        if method != "notifications/cancelled" or not isinstance(params, dict):
+            return
+        key = params.get("requestId")
+        if not isinstance(key, str | int):
+            return
+        if call := self._calls.get(key):
+            call.cancelled = True
+            self._later(call.lost)  # before any call that comes after this notice
+        elif self._last and self._last.key == key:
+            self.lost()
+
+    def _request(self, key: Key, method: str, params: object, answer: Answer) -> None:
+        if not isinstance(params, dict):
+            raise Fault(INVALID_PARAMS, "params is an object")
+        stateless = self._is_stateless(method, params)
+        if method == "tools/call":
+            self._call(key, params, answer, stateless=stateless)
+        else:
+            body = self._stateless(method, params) if stateless else self._handshake(method, params)
+            answer(_done(key, body, stateless=stateless))
+
+    def _is_stateless(self, method: str, params: dict[str, object]) -> bool:
+        """Return whether a request is of the newer era; raises Fault for one that is of neither, or of no version."""
+        meta = params.get("_meta")
+        if method != "initialize" and isinstance(meta, dict) and VERSION in meta:
+            _check(meta)
+            if method not in _STATELESS_METHODS:
+                raise Fault(METHOD_NOT_FOUND, f"there is no method {method}")
+            return True
+        if method not in _HANDSHAKE_METHODS and (self._version or method not in _STATELESS_METHODS):
+            raise Fault(METHOD_NOT_FOUND, f"there is no method {method}")
+        if not self._version and method not in ("initialize", "ping"):
+            raise Fault(INVALID_PARAMS, f"initialize first, or name the version in _meta as {VERSION}")
+        return False
+
+    def _handshake(self, method: str, params: dict[str, object]) -> dict[str, JSON]:
+        match method:
+            case "initialize":
+                return self._initialize(params)
+            case "tools/list":
+                return self._tools(params)
+            case _:
+                return {}
+
+    def _stateless(self, method: str, params: dict[str, object]) -> dict[str, JSON]:
+        hints = {"ttlMs": encode(FRESH), "cacheScope": encode("private")}
+        if method == "tools/list":
+            return {**self._tools(params), **hints}
+        versions, instructions = encode(STATELESS), self._listing.instructions
+        return {"supportedVersions": versions, "capabilities": ABILITIES, "instructions": instructions, **hints}
+
+    def _initialize(self, params: dict[str, object]) -> dict[str, JSON]:
+        asked = params.get("protocolVersion")
+        if not isinstance(asked, str):
+            raise Fault(INVALID_PARAMS, "protocolVersion is a string")
+        self._version = asked if asked in HANDSHAKE else HANDSHAKE[-1]
+        return {
+            "protocolVersion": encode(self._version),
+            "capabilities": ABILITIES,
+            "serverInfo": SERVER,
+            "instructions": self._listing.instructions,
+        }
+
+    def _tools(self, params: dict[str, object]) -> dict[str, JSON]:
+        if params.get("cursor") is not None:
+            raise Fault(INVALID_PARAMS, "there is one page of tools: no cursor was given out")
+        return {"tools": self._listing.tools}
+
+    def _call(self, key: Key, params: dict[str, object], answer: Answer, *, stateless: bool) -> None:
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, dict | None):
+            raise Fault(INVALID_PARAMS, "a call has a name, and arguments, which are an object")
+        if key in self._calls:
+            raise Fault(INVALID_REQUEST, f"the request {encode(key)} is under way already")
+        if len(self._calls) >= CALL_LIMIT:
+            raise Fault(INTERNAL_ERROR, f"{CALL_LIMIT} calls are under way: wait for one of them")
+        call = self._calls[key] = Call(key, name, arguments or {}, answer, stateless=stateless)
+        self._start(call)
+
+
+_HANDSHAKE_METHODS = ("initialize", "ping", "tools/list", "tools/call")
+_STATELESS_METHODS = ("server/discover", "tools/list", "tools/call")
+
+
+class _Together:
+    """Collects the responses to an array of messages, and sends them as one when the last is there."""
+
+    def __init__(self, count: int, send: Callable[[JSON], None]) -> None:
+        self._left = count
+        self._send = send
+        self._responses: list[JSON] = []
+
+    def answer(self, response: JSON | None) -> None:
+        """Take the response to one of the messages."""
+        self._left -= 1
+        if response is not None:
+            self._responses.append(response)
+        if not self._left and self._responses:
+            self._send(f"[{','.join(self._responses)}]")
+
+
+def _read(line: bytes | None) -> object:
+    try:
+        if line is None:
+            raise Unreadable(f"longer than {LINE_LIMIT} bytes", too_much=True)
+        return decode(line)
+    except Unreadable as error:
+        raise Fault(INVALID_REQUEST if error.too_much else PARSE_ERROR, str(error)) from None
+
+
+def _key(message: object) -> Key | None:
+    """Return the id of a request, None for a message that has none, or none that is allowed."""
+    key = message.get("id") if isinstance(message, dict) else None
+    return key if isinstance(key, str | int) and not isinstance(key, bool) else None
+
+
+def _check(meta: dict[str, object]) -> None:
+    """Raise Fault for request metadata that is incomplete, or of a version that is not served."""
+    version = meta[VERSION]
+    if not isinstance(version, str) or not isinstance(meta.get(CAPABILITIES), dict):
+        raise Fault(INVALID_PARAMS, f"_meta needs {VERSION}, a string, and {CAPABILITIES}, an object")
+    if version not in STATELESS:
+        supported = {"supported": STATELESS, "requested": version}
+        raise Fault(UNSUPPORTED_VERSION, "Unsupported protocol version", supported)
+
+
+def _done(key: Key, body: dict[str, JSON], *, stateless: bool) -> JSON:
+    if stateless:
+        body = {"resultType": encode("complete"), **body, "_meta": joined({SERVER_INFO: SERVER})}
+    return joined({"jsonrpc": encode("2.0"), "id": encode(key), "result": joined(body)})
+
+
+def _failed(key: Key | None, fault: Fault) -> JSON:
+    error = {"code": fault.code, "message": str(fault)} | ({} if fault.data is None else {"data": fault.data})
+    return encode({"jsonrpc": "2.0", "id": key, "error": error})

@@ -1,0 +1,110 @@
+"""The server itself: one thread reads, writes and answers; calls of tools run in threads of their own."""
+
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from pro0.errors import Pro0Error
+from pro0.mcp.channel import Channel
+from pro0.mcp.listing import kind_of_caller, listing
+from pro0.mcp.protocol import Call, Conversation, Fault
+from pro0.mcp.wire import JSON, Lines
+from pro0.store import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pro0.mcp.calls import Calls
+
+LAST = 5.0
+"""Seconds at most for the answers to what came before the end of input; who waits for a lead is not waited for."""
+HURRY = 0.5
+"""The same when a signal asks this process to end."""
+
+Outcome = dict[str, JSON] | Fault
+
+
+def serve() -> int:
+    """Serve the client at stdin and stdout until it goes; returns the exit code."""
+    try:
+        home = paths.home(os.environ)
+        kind = kind_of_caller(home)
+    except Pro0Error as error:
+        sys.stderr.write(f"pro0: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+        return error.exit_code
+    Server(home, kind).run()
+    sys.stderr.flush()
+    os._exit(0)  # a thread that waits for a lead would hold the end up
+
+
+class Server:
+    """One client, from its first line until it goes."""
+
+    def __init__(self, home: Path, kind: str) -> None:
+        self._home = home
+        self._channel = Channel()
+        self._conversation = Conversation(listing(kind), self._channel.send, self._start, self._later)
+        self._lines = Lines()
+        self._finished: deque[tuple[Call, Outcome]] = deque()
+        self._running: Calls | None = None
+        self._asked = False
+        """Whether a signal asks this process to end."""
+
+    def run(self) -> None:
+        """Go round until the client has gone, and a little longer for what it asked before."""
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, self._end)
+        while not self._channel.ended:
+            self._round(None)
+        deadline = time.monotonic() + self._patience()
+        while not self._settled() and (left := deadline - time.monotonic()) > 0:
+            self._round(left)
+        if self._channel.broken or not self._channel.idle:
+            self._take_back()
+
+    def _patience(self) -> float:
+        if self._channel.alone:
+            return 0.0
+        return HURRY if self._asked else LAST
+
+    def _round(self, seconds: float | None) -> None:
+        for line in self._lines.feed(self._channel.wait(seconds)):
+            self._conversation.receive(line)
+        while self._finished:
+            self._conversation.finish(*self._finished.popleft())
+
+    def _settled(self) -> bool:
+        # In this order: who has nothing left to do has put down everything that is finished.
+        return (self._running is None or self._running.idle) and not self._finished and self._channel.idle
+
+    def _take_back(self) -> None:
+        """Let what the client never took in count as not given."""
+        self._conversation.lost()
+        deadline = time.monotonic() + LAST
+        while self._running and not self._running.idle and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def _start(self, call: Call) -> None:
+        self._calls().submit(call)
+
+    def _later(self, act: Callable[[], None]) -> None:
+        self._calls().later(act)
+
+    def _calls(self) -> "Calls":
+        if self._running is None:
+            from pro0.mcp.calls import Calls
+
+            self._running = Calls(self._home, self._done)
+        return self._running
+
+    def _done(self, call: Call, outcome: Outcome) -> None:
+        """Take the outcome of a call, in its thread."""
+        self._finished.append((call, outcome))
+        self._channel.ring()
+
+    def _end(self, _number: int, _frame: object) -> None:
+        self._asked = self._channel.ended = True
+        self._channel.ring()

@@ -1,0 +1,96 @@
+"""A tool: one function that translates a call into an operation; its schemas come from its signature."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from inspect import Parameter, getdoc, signature
+from typing import Annotated, get_type_hints
+
+import msgspec
+
+from pro0.mcp.desk import Desk
+from pro0.model.caller import Who
+from pro0.ops.context import OPERATIONS
+
+Function = Callable[..., msgspec.Struct]
+LEADS = frozenset({Who.LEAD_AGENT, Who.OUTSIDE})
+"""The lead agent; one outside a team is told to make one first."""
+TEAMMATES = frozenset({Who.MEMBER})
+EVERYBODY = LEADS | TEAMMATES
+
+TaskId = Annotated[str, msgspec.Meta(description="The task's id, such as task-7.")]
+OwnTask = Annotated[str | None, msgspec.Meta(description="The id of a task you claimed; not needed if it is only one.")]
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """One row of the table of tools; `waits` when it may take longer than a change of the store does."""
+
+    name: str
+    operation: str
+    callers: frozenset[Who]
+    function: Function
+    waits: bool = False
+    if_lost: Callable[[Desk], object] | None = None
+    """What is done when the result did not arrive."""
+
+    @property
+    def about(self) -> str:
+        """Return what agents are told about it."""
+        return self.worded(" ".join((getdoc(self.function) or "").split()))
+
+    def worded(self, text: str) -> str:
+        """Return a text in the words of the tool's family; an id is that of a task in both."""
+        return re.sub(r"\btask(?!-)", "ticket", text) if self.name.startswith("ticket_") else text
+
+    def spelled(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Return what a call was given under the names that the function has."""
+        return {name.replace("ticket_", "task_"): value for name, value in arguments.items()}
+
+
+TOOLS: dict[str, Tool] = {}
+"""Every tool, by name; the modules of tools fill it, `tools` has them all."""
+
+
+def tool(
+    operation: str,
+    callers: frozenset[Who],
+    *,
+    names: tuple[str, ...] = (),
+    waits: bool = False,
+    if_lost: Callable[[Desk], object] | None = None,
+) -> Callable[[Function], Function]:
+    """Enter a function into the table, under its own name or under others, as the way to an operation that exists."""
+    if operation not in OPERATIONS:
+        raise KeyError(operation)
+
+    def enter(function: Function) -> Function:
+        for name in names or (function.__name__,):
+            TOOLS[name] = Tool(name, operation, callers, function, waits, if_lost)
+        return function
+
+    return enter
+
+
+def both(verb: str) -> tuple[str, str]:
+    """Return the names of a tool in both families (rulings 3.15)."""
+    return f"task_{verb}", f"ticket_{verb}"
+
+
+@cache
+def arguments_of(function: Function) -> type[msgspec.Struct]:
+    """Return the type of what a call of a tool is given, from the parameters after the first."""
+    hints = get_type_hints(function, include_extras=True)
+    fields = [_field(parameter, hints[name]) for name, parameter in list(signature(function).parameters.items())[1:]]
+    return msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True, frozen=True)
+
+
+def result_of(function: Function) -> type[msgspec.Struct]:
+    """Return the type of what a tool returns."""
+    found: type[msgspec.Struct] = get_type_hints(function)["return"]
+    return found
+
+
+def _field(parameter: Parameter, kind: object) -> tuple[str, object] | tuple[str, object, object]:
+    if parameter.default is Parameter.empty:
+        return parameter.name, kind
+    return parameter.name, kind, parameter.default

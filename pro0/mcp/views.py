@@ -1,0 +1,190 @@
+"""What tools answer with: small, since a model reads all of it; long texts only of the one thing that was asked for."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.message import MessageType
+from pro0.model.runtime import State
+from pro0.model.task import Task
+from pro0.ops.messages import Letter
+from pro0.ops.status import MemberStatus
+from pro0.rules.board import Board, why_not_ready
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """An answer; what is not said is at its default."""
+
+
+class TaskLine(View, frozen=True, kw_only=True):
+    """A task in one line; `note` says that it is ready, or why not, or how it ended."""
+
+    id: str
+    title: str
+    status: str
+    priority: int
+    assignee: str | None = None
+    parent: str | None = None
+    note: str = ""
+
+
+class TaskPage(View, frozen=True, kw_only=True):
+    """Tasks, the first of them; `left_out` is how many more there are."""
+
+    tasks: list[TaskLine]
+    left_out: int = 0
+
+
+class TaskDetail(TaskLine, frozen=True, kw_only=True):
+    """All of a task that its work needs."""
+
+    description: str = ""
+    acceptance: str = ""
+    labels: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    subtasks: list[str] = []
+    run: str | None = None
+    claimed_by: str | None = None
+    awaiting: str = ""
+    result: str | None = None
+    created_by: str = ""
+
+
+class Said(View, frozen=True, kw_only=True):
+    """One remark on a task; `act` is what it came with, if it came with an act."""
+
+    at: datetime
+    author: str
+    text: str
+    act: str | None = None
+
+
+class Comments(View, frozen=True, kw_only=True):
+    """What was said about a task, oldest first; `left_out` older remarks are not here."""
+
+    task_id: str
+    comments: list[Said]
+    left_out: int = 0
+
+
+class MessageView(View, frozen=True, kw_only=True):
+    """A message; the sender is who really sent it. `again` when an earlier session was given it too."""
+
+    id: str
+    sender: str = msgspec.field(name="from")
+    type: MessageType
+    content: str
+    timestamp: datetime
+    in_reply_to: str | None = None
+    again: bool = False
+
+
+class Inbox(View, frozen=True, kw_only=True):
+    """The messages that were unread."""
+
+    messages: list[MessageView]
+
+
+class Sent(View, frozen=True, kw_only=True):
+    """Into whose mailboxes a message was put."""
+
+    sent_to: list[str]
+
+
+class MemberView(View, frozen=True, kw_only=True):
+    """A member as others see it."""
+
+    name: str
+    agent_id: str
+    agent: str
+    state: State
+    category: str = ""
+    task: str | None = None
+    unread: int = 0
+    since: datetime | None = None
+    note: str = ""
+
+
+class Members(View, frozen=True, kw_only=True):
+    """The members of a team."""
+
+    team: str
+    members: list[MemberView]
+
+
+class Answered(View, frozen=True, kw_only=True):
+    """That an answer to a shutdown request stands."""
+
+    answered: str
+
+
+def task_line(board: Board, task: Task, status: Callable[[Task], str] | None = None) -> TaskLine:
+    """Return a task in one line, its status in the words of `status`, else in those that are stored."""
+    why = why_not_ready(board, task)
+    own = f"is {task.status.value.replace('_', ' ')}"
+    return TaskLine(
+        id=task.id,
+        title=task.title,
+        status=status(task) if status else task.status.value,
+        priority=task.priority,
+        assignee=task.assignee,
+        parent=task.parent,
+        note="ready" if why is None else task.closed_reason if why == own else why,
+    )
+
+
+def task_page(board: Board, tasks: list[Task], limit: int, status: Callable[[Task], str] | None = None) -> TaskPage:
+    """Return the first tasks of a list."""
+    lines = [task_line(board, task, status) for task in tasks[:limit]]
+    return TaskPage(tasks=lines, left_out=max(0, len(tasks) - limit))
+
+
+def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None = None) -> TaskDetail:
+    """Return all of a task that its work needs."""
+    line = task_line(board, task, status)
+    return TaskDetail(
+        **{name: getattr(line, name) for name in line.__struct_fields__},
+        description=task.description,
+        acceptance=task.acceptance,
+        labels=task.labels,
+        dependencies=task.dependencies,
+        subtasks=[child.id for child in board.children(task.id)],
+        run=task.run,
+        claimed_by=task.claim.agent_id if task.claim else None,
+        awaiting=f"{task.waits.kind}: {task.waits.reason}" if task.waits else "",
+        result=task.result,
+        created_by=task.created_by,
+    )
+
+
+def inbox(letters: Iterable[Letter]) -> Inbox:
+    """Return messages as they are given to an agent."""
+    return Inbox(messages=[_message(letter) for letter in letters])
+
+
+def member_view(member: MemberStatus, category: str, *, brief: bool = False) -> MemberView:
+    """Return a member, `brief` without what only its lead needs."""
+    view = MemberView(
+        name=member.name,
+        agent_id=member.agent_id,
+        agent=member.agent,
+        state=member.state,
+        category=category,
+        task=member.task,
+    )
+    return view if brief else replace(view, unread=member.unread, since=member.since, note=member.note)
+
+
+def _message(letter: Letter) -> MessageView:
+    message = letter.message
+    return MessageView(
+        id=message.id,
+        sender=message.from_,
+        type=message.type,
+        content=message.content,
+        timestamp=message.timestamp,
+        in_reply_to=message.in_reply_to,
+        again=letter.again,
+    )

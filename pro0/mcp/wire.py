@@ -1,0 +1,89 @@
+"""Lines of JSON: what comes in is bounded in size and depth, what goes out is one line of ASCII."""
+
+import json
+from collections.abc import Iterator
+
+LINE_LIMIT = 4 * 1024 * 1024
+"""Bytes of one message; the longest text that an operation takes is far shorter, escaped too."""
+DEPTH_LIMIT = 32
+
+JSON = str
+"""A value as JSON text."""
+
+
+class Unreadable(Exception):
+    """A line that is no message; `too_much` when it may be JSON, but more than is read."""
+
+    def __init__(self, why: str, *, too_much: bool = False) -> None:
+        super().__init__(why)
+        self.too_much = too_much
+
+
+class Lines:
+    """Cuts a stream of bytes into lines; of a line over the limit nothing is kept but that it was there."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        """Take in what was read and yield each line that is whole now, None for one over the limit."""
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            self._add(end)
+            yield b"".join(self._pieces) if self._size <= LINE_LIMIT else None
+            self._pieces, self._size = [], 0
+        self._add(rest)
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size <= LINE_LIMIT:
+            self._pieces.append(piece)
+        else:
+            self._pieces.clear()
+
+
+def decode(line: bytes) -> object:
+    """Return the value of a line; raises Unreadable."""
+    try:
+        value = _DECODER.decode(line.decode())
+    except RecursionError:
+        raise Unreadable(f"nested deeper than {DEPTH_LIMIT}", too_much=True) from None
+    except ValueError as error:
+        raise Unreadable(f"not JSON: {error}") from None
+    if _deeper_than(DEPTH_LIMIT, value):
+        raise Unreadable(f"nested deeper than {DEPTH_LIMIT}", too_much=True)
+    return value
+
+
+def encode(value: object) -> JSON:
+    """Return a value as one line of ASCII: no control character and no newline of a text gets out as it is."""
+    return _ENCODER.encode(value)
+
+
+def joined(fields: dict[str, JSON]) -> JSON:
+    """Return the object that has these fields, whose values are JSON already."""
+    return "{" + ",".join(f"{encode(name)}:{value}" for name, value in fields.items()) + "}"
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+def _deeper_than(limit: int, value: object) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [item for one in level for item in _items(one)]
+        if not level:
+            return False
+    return any(isinstance(one, list | dict) for one in level)
+
+
+def _items(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,17 @@
+"""What a task looks like at the edges that speak of tickets: their words for its status (rulings 2)."""
+
+from pro0.model.task import Status, Task
+
+_WORDS = {
+    Status.PENDING: "open",
+    Status.IN_PROGRESS: "in_progress",
+    Status.DONE: "done",
+    Status.COMPLETED: "closed",
+    Status.FAILED: "failed",
+    Status.CANCELLED: "closed",
+}
+
+
+def ticket_status(task: Task) -> str:
+    """Return open, in_progress, needs_review, done, closed or failed (S000-013)."""
+    return "needs_review" if task.waits else _WORDS[task.status]

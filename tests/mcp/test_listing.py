@@ -1,0 +1,80 @@
+"""The lists that are kept beside the code are those of the table, and say what agents can use."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pro0.mcp import listing
+from pro0.mcp.listing import KINDS
+from pro0.mcp.schema import described, documents
+from pro0.mcp.tools import TOOLS
+from pro0.model.caller import Who
+from pro0.ops.catalog import OPERATIONS
+
+LONGEST = 240
+"""Letters of a description: every agent has all of them in its context."""
+
+
+def listed(kind: str) -> list[dict[str, Any]]:
+    found = json.loads(listing.file(kind).read_bytes())["tools"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_the_committed_lists_are_current() -> None:
+    committed = {path.stem: path.read_text(encoding="utf-8") for path in listing.FOLDER.iterdir()}
+    assert committed == documents(), "run `make schemas`"
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_a_tool_is_offered_only_to_those_whose_operation_it_is(tool: Any) -> None:
+    """Law 2: OPERATIONS says who may call; an agent from outside does it as the lead agent that it becomes."""
+    as_led = {Who.LEAD_AGENT if who is Who.OUTSIDE else who for who in tool.callers}
+    assert as_led <= OPERATIONS[tool.operation].by
+    assert Who.HUMAN not in tool.callers
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_a_tool_says_what_it_does_and_takes(tool: Any) -> None:
+    """In flat schemas, which every client understands: no references and no choices in what is sent."""
+    found: Any = described(tool)
+    about, inputs, outputs = found["description"], found["inputSchema"], found["outputSchema"]
+    assert about.endswith(".")
+    assert len(about) <= LONGEST
+    for schema in (inputs, outputs):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+    assert inputs["additionalProperties"] is False
+    assert "$ref" not in json.dumps(inputs)
+    assert "anyOf" not in json.dumps(inputs)
+    assert all(value.get("type") for value in inputs["properties"].values())
+
+
+def test_both_families_of_task_tools_are_the_same() -> None:
+    """Rulings 3.15: task_* = ticket_*."""
+    for tool in TOOLS.values():
+        if tool.name.startswith("task_"):
+            twin = TOOLS[tool.name.replace("task_", "ticket_")]
+            assert (twin.function, twin.callers, twin.operation) == (tool.function, tool.callers, tool.operation)
+
+
+def test_teammates_never_spawn() -> None:
+    """Rulings 3.16."""
+    names = {tool["name"] for tool in listed("member")}
+    assert not names & {"create_team", "spawn_teammate", "shutdown_teammate", "cleanup_team", "assign_task"}
+    assert {"claim_task", "complete_task", "message", "check_messages", "get_team_members"} <= names
+    assert {"approve_shutdown", "reject_shutdown", "list_tasks", "get_claimable_tasks"} <= names
+
+
+def test_the_lead_agent_has_the_tools_that_are_asked_for() -> None:
+    """S004-044 to 049 and rulings 3.16."""
+    names = {tool["name"] for tool in listed("lead_agent")}
+    assert {"spawn_teammate", "message_teammate", "broadcast", "shutdown_teammate", "list_teammates"} <= names
+    assert {"create_task", "list_tasks", "assign_task", "check_messages"} <= names
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_is_that_of_its_caller(kind: str) -> None:
+    assert [tool["name"] for tool in listed(kind)] == [name for name, tool in TOOLS.items() if kind in tool.callers]
