@@ -128,14 +128,29 @@ SETUPS: dict[str, Callable[[str, Path], Setup]] = {
     "gemini": gemini,
 }
 UNSANDBOXED = "--dangerously-bypass-approvals-and-sandbox"
-FAST_GEMINI = ("gemini", "--skip-trust", "-m", "gemini-2.5-pro", "--approval-mode", "yolo")
+GEMINI = ("gemini", "--skip-trust", "-m", "gemini-2.5-pro")
+YOLO = (*GEMINI, "--approval-mode", "yolo")
+BARE: dict[str, tuple[str, ...]] = {
+    "claude": ("claude",),
+    "codex": ("codex", "--no-daemon"),
+    "opencode": ("opencode",),
+    "pi": ("pi",),
+    "gemini": GEMINI,
+}
+"""In a terminal, without a prompt."""
+ASKING: dict[str, tuple[str, ...]] = {
+    "claude": ("claude", "--"),
+    "codex": (*BARE["codex"], "-s", "workspace-write", "-a", "on-request", "--"),
+    "opencode": ("env", 'OPENCODE_PERMISSION={"bash":"ask"}', "opencode", "--prompt"),
+    "pi": ("pi",),
+    "gemini": (*GEMINI, "-i"),
+}
+"""In a terminal, asking before a command is run (pi never does); the prompt follows as the last argument."""
 BY_HAND: dict[str, ByHand] = {
     "claude": ByHand(("claude", "--allowedTools", "Bash", "-p", "--"), ("claude", "--allowedTools", "Bash", "--")),
-    "codex": ByHand(
-        ("codex", "exec", UNSANDBOXED, "--skip-git-repo-check"), ("codex", "--no-daemon", UNSANDBOXED, "--")
-    ),
+    "codex": ByHand(("codex", "exec", UNSANDBOXED, "--skip-git-repo-check"), (*BARE["codex"], UNSANDBOXED, "--")),
     "opencode": ByHand(("opencode", "run"), ("opencode", "--auto", "--prompt")),
     "pi": ByHand(("pi", "-p"), ("pi",)),
-    "gemini": ByHand((*FAST_GEMINI, "-p"), (*FAST_GEMINI, "-i")),
+    "gemini": ByHand((*YOLO, "-p"), (*YOLO, "-i")),
 }
 """The prompt follows as the last argument."""

@@ -50,7 +50,7 @@ class Terminal:
 
     def close(self) -> None:
         """End the program, its whole tree, and the server."""
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, psutil.Error):
             leader = psutil.Process(int(self.value("pane_pid")))
             self._started = [leader, *leader.children(recursive=True)]
         for process in self._started:

@@ -16,23 +16,20 @@ class Named(NamedTuple):
     arguments: Arguments
 
 
-def _plain(call: Arguments) -> Arguments:
-    return call
-
-
 def _described(call: Arguments) -> Arguments:
-    return {**call, "description": "Run a command"}
+    return {"command": call["command"], "description": "Run a command"}
 
 
-def _under_other_name(call: Arguments) -> Arguments:
-    return {"cmd": call["command"]}
+def _outside_sandbox(call: Arguments) -> Arguments:
+    asking = {"sandbox_permissions": "require_escalated", "justification": "May I run this?"}
+    return {"cmd": call["command"], "yield_time_ms": 30_000, **(asking if call["outside"] else {})}
 
 
 SHELLS: dict[str, Callable[[Arguments], Arguments]] = {
     "Bash": _described,  # claude
     "bash": _described,  # opencode, pi
     "run_shell_command": _described,  # gemini
-    "exec_command": _under_other_name,  # codex
+    "exec_command": _outside_sandbox,  # codex
 }
 PATTERNS = ("mcp__pro0__{}", "pro0_{}", "mcp_pro0_{}", "{}")
 """The names of pro0's tools, as claude, opencode, gemini, and codex and pi offer them."""

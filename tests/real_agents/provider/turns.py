@@ -52,9 +52,9 @@ def use(tool: str, /, **arguments: object) -> Turn:
     return Turn(calls=(Call(tool, arguments),))
 
 
-def shell(command: str) -> Turn:
-    """Run a command with the agent's own shell tool."""
-    return use("shell", command=command)
+def shell(command: str, *, outside: bool = False) -> Turn:
+    """Run a command with the agent's own shell tool; codex may be asked to run it outside of its sandbox."""
+    return use("shell", command=command, outside=outside)
 
 
 def fail(status: int, retry_after: int | None = None) -> Turn:
