@@ -66,7 +66,7 @@ class Lead:
         grace, revive = settings.end_grace_seconds, settings.revive_lead
         self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, revive=revive)
         self._exits = ExitWatch()
-        self._trouble = ""
+        self._trouble: set[str] = set()
         self._asked_to_end = False
 
     def work(self) -> int:
@@ -98,15 +98,12 @@ class Lead:
                 self._exits.add(guard)
             decision = decide(snapshot, new_id)
             over = self._applier.apply(snapshot, decision)
-        except NotFound as error:
-            if not self._team.exists():
+        except Exception as error:  # whatever a file holds, a team without its lead is worse
+            if isinstance(error, NotFound) and not self._team.exists():
                 raise
-            self._complain(error)
+            self._complain(*self._observer.trouble, error)
             return None, False
-        except Exception as error:  # noqa: BLE001 - whatever a file holds, a team without its lead is worse
-            self._complain(error)
-            return None, False
-        self._trouble = ""
+        self._complain(*self._observer.trouble)
         return decision.wake_at, over
 
     def _leave(self) -> None:
@@ -116,11 +113,12 @@ class Lead:
         except Pro0Error as error:
             self._complain(error)
 
-    def _complain(self, error: Exception) -> None:
-        why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
-        if why != self._trouble:
-            self._trouble = why
+    def _complain(self, *errors: Exception) -> None:
+        """Log what is wrong now and was not a moment ago."""
+        trouble = {e.message if isinstance(e, Pro0Error) else f"{type(e).__name__}: {e}" for e in errors}
+        for why in sorted(trouble - self._trouble):
             self._log.write("trouble", why=why)
+        self._trouble = trouble
 
     def _sleep(self, selector: selectors.BaseSelector, watch: Watch, wake_at: datetime | None) -> None:
         until = (wake_at - clock()).total_seconds() if wake_at else RESCAN

@@ -1,23 +1,24 @@
 """Observe: one look at the store and the processes, as a snapshot. Takes no lock and changes nothing."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-
-import msgspec
+from typing import TypeVar
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
 from pro0.engine.ledger import Ledger
 from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
-from pro0.errors import NotFound, Pro0Error, StoreError
+from pro0.errors import Pro0Error
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
 from pro0.ops.context import clock
 from pro0.rules.mail import unread_up_to
 from pro0.store.teams import TeamStore
+
+T = TypeVar("T")
 
 LOOKS = 20
 """How often the place is looked for in which an adopted session is shown."""
@@ -27,6 +28,8 @@ class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
     def __init__(self, team: TeamStore, nudger: Nudger) -> None:
+        self.trouble: list[Pro0Error] = []
+        """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
         self._nudger = nudger
         self._ledger = Ledger(team)
@@ -42,8 +45,11 @@ class Observer:
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")
 
     def snapshot(self) -> Snapshot:
-        """Return the team as it is now; raises StoreError for a corrupt file, NotFound when the team is gone."""
-        team = self._team
+        """Return the team as it is now; raises NotFound when it is gone, StoreError for a corrupt file of the team.
+
+        What can be done without is left out: tasks, a mailbox, a report that cannot be read.
+        """
+        team, self.trouble = self._team, []
         wanted, runtime = team.wanted.read(), team.runtime.read()
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         unopened = self._unopened(looks, runtime)
@@ -54,15 +60,15 @@ class Observer:
             config=team.config.read(),
             wanted=wanted,
             runtime=runtime,
-            tasks=team.tasks.read(),
+            tasks=self._unless_it_fails(team.tasks.read, None),
             reports=reports,
             guards_alive=alive,
             leftovers=self._leftovers(runtime, reports, alive),
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(wanted),
-            seen=self._nudger.sights.look(wanted, runtime, reports),
-            spent=self._ledger.look(self._nudger.sights.all(), wanted.max_cost),
+            seen=self._unless_it_fails(lambda: self._nudger.sights.look(wanted, runtime, reports), {}),
+            spent=self._unless_it_fails(lambda: self._ledger.look(self._nudger.sights.all(), wanted.max_cost), 0.0),
             nudged=self._nudger.arrived(),
             queued=self._nudger.queued(),
             protocol=self._protocol,
@@ -129,10 +135,14 @@ class Observer:
         return True
 
     def _report(self, seat: SeatState) -> Report | None:
+        return self._unless_it_fails(lambda: self._team.report(seat.incarnation), None)
+
+    def _unless_it_fails(self, look: Callable[[], T], otherwise: T) -> T:
         try:
-            return self._team.report(seat.incarnation)
-        except (msgspec.MsgspecError, OSError, ValueError):
-            return None
+            return look()
+        except Pro0Error as error:
+            self.trouble.append(error)
+            return otherwise
 
     def _leftovers(self, runtime: Runtime, reports: Mapping[str, Report], alive: frozenset[str]) -> frozenset[str]:
         """Return the dead sessions that processes still belong to; one scan of all processes answers for all."""
@@ -146,11 +156,8 @@ class Observer:
     def _unread(self, wanted: Wanted) -> dict[str, Unread]:
         unread = {}
         for seat in wanted.seats:
-            try:
-                box = self._team.mailbox(seat.agent_id).head.read()
-            except (StoreError, NotFound):  # a seat is wanted a moment before its mailbox is made
-                continue
-            unread[seat.agent_id] = Unread(unread_up_to(box), box.next_seq - 1 - box.acked)
+            if box := self._unless_it_fails(self._team.mailbox(seat.agent_id).head.find, None):
+                unread[seat.agent_id] = Unread(unread_up_to(box), box.next_seq - 1 - box.acked)
         return unread
 
 

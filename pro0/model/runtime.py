@@ -214,7 +214,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     config: TeamConfig
     wanted: Wanted
     runtime: Runtime
-    tasks: TaskList
+    tasks: TaskList | None
+    """None while tasks.json cannot be read: only what needs the tasks waits."""
     reports: dict[str, Report]
     guards_alive: frozenset[str] = frozenset()
     """Incarnations whose guard process is alive."""

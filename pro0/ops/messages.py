@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
-from pro0.errors import Refused, StoreError
+from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
@@ -135,9 +135,10 @@ def deliver(
     paid, these = set(), frozenset(notice.id for notice in notices)
     for notice in notices:
         box = context.team.mailbox(notice.to)
-        with suppress(StoreError):
-            if box.exists():
-                box.deliver(notice, context.now(), owed or (lambda: these))
+        with suppress(StoreError, EnvironmentMissing):
+            with suppress(NotFound):
+                if box.exists():
+                    box.deliver(notice, context.now(), owed or (lambda: these))
             paid.add(notice.id)
     return frozenset(paid)
 

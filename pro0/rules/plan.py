@@ -27,6 +27,11 @@ class View(msgspec.Struct, frozen=True):
         return self.snapshot.now
 
     @property
+    def blind(self) -> bool:
+        """Return whether the tasks are unknown: the board is empty then, which says nothing."""
+        return self.snapshot.tasks is None
+
+    @property
     def stopping(self) -> bool:
         """Return whether the whole team is to end."""
         return self.snapshot.wanted.wish is Wish.STOP

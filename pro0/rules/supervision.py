@@ -45,7 +45,7 @@ STARTING_LIMIT = timedelta(seconds=15)
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     """Return what to record, what to do and when to look again, for the whole team."""
-    view = View(snapshot, Board(snapshot.tasks.tasks), new_id)
+    view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
     plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
     actions = [action for plan in plans for action in plan.actions]
     runtime, more = _whole_team(view, plans)
@@ -53,7 +53,7 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
         text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
         more.extend(Tell(f"{key}:{to}", to, text) for to in _supervisors(view))
-    if snapshot.tasks.outbox:
+    if snapshot.tasks and snapshot.tasks.outbox:
         more.append(Deliver())
     wakes = [plan.wake_at for plan in plans if plan.wake_at]
     return Decision(runtime=runtime, actions=(*actions, *more), wake_at=min(wakes, default=None))
@@ -139,8 +139,7 @@ def _bury(view: View, plan: Plan) -> Plan:
         text = prompts.ended(state, [task for task in held if task.claim])
         state = _told(state, key)
         plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in _supervisors(view)))
-    dead = state.incarnation not in view.snapshot.guards_alive | view.snapshot.leftovers
-    if held and dead:
+    if held and not _is_left(view, state):
         return plan.then(state, Free(state.agent_id, state.incarnation, f"{state.state}: {state.note}".rstrip(": ")))
     return plan.then(state)
 
@@ -152,7 +151,9 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan
     if budget.exhausted(view.snapshot):
         return plan
-    if state and (_held(view, state) or state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers):
+    if state and view.blind:
+        return plan
+    if state and (_held(view, state) or _is_left(view, state)):
         return plan.wake(view.now + timedelta(seconds=0.2))
     if any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in view.snapshot.runtime.failures):
         return plan
@@ -174,7 +175,7 @@ def _tell_idle(view: View, plan: Plan) -> Plan:
     if state is None or state.state is not State.IDLE or view.stopping:
         return plan
     key = f"{state.incarnation}:idle:{state.since.isoformat()}"
-    if key in state.told or view.snapshot.wanted.paused or _could_claim(view, plan.seat):
+    if key in state.told or view.snapshot.wanted.paused or view.blind or _could_claim(view, plan.seat):
         return plan
     due = state.since + IDLE_AFTER
     if view.now < due:
@@ -221,8 +222,12 @@ def _gone(view: View, plan: Plan) -> bool:
     state = plan.state
     if state is None:
         return True
-    alive = view.snapshot.guards_alive | view.snapshot.leftovers
-    return state.state in ENDED and state.incarnation not in alive and not _held(view, state)
+    # What a dead session holds while the tasks cannot be read is given back by whoever leads next.
+    return state.state in ENDED and not _is_left(view, state) and not _held(view, state)
+
+
+def _is_left(view: View, state: SeatState) -> bool:
+    return state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
 
 
 def _told(state: SeatState, key: str) -> SeatState:

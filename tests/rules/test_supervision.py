@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.model.message import Notice
 from pro0.model.runtime import Deliver, End, Exit, Failure, Free, Phase, SeatState, Start, State, Tell
-from pro0.model.task import Status, Task
+from pro0.model.task import Status, Task, TaskList
 from pro0.rules.supervision import IDLE_AFTER, STARTING_LIMIT
 from tests.rules.building import LEAD_AGENT, at, task
 from tests.rules.supervising import (
@@ -275,8 +275,8 @@ def test_idle_is_told_when_nothing_that_is_there_is_for_it(other: Task) -> None:
 
 
 def test_owed_notices_are_delivered() -> None:
-    seen = look(session())
-    owed = replace(seen, tasks=replace(seen.tasks, outbox=(Notice(id="n", from_="w1", to="lead", content="c"),)))
+    owing = TaskList(outbox=(Notice(id="n", from_="w1", to="lead", content="c"),))
+    owed = replace(look(session()), tasks=owing)
     assert kinds(decided(owed)) == ["Deliver"]
     assert only(Deliver, decided(owed))
 
