@@ -9,6 +9,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "inbox": ("pro0.cli.message:inbox", "Read your unread messages"),
     "shutdown": ("pro0.cli.shutdown:shutdown", "Answer the shutdown that your session was asked for"),
     "mcp": ("pro0.cli.mcp:mcp", "Serve the tools of a team to an agent, over stdio (MCP)"),
+    "agent": ("pro0.cli.agent:agent", "Look at the programs that members can run"),
     "config": ("pro0.cli.settings:config", "Show the settings in force and where each comes from"),
     "doctor": ("pro0.cli.doctor:doctor", "Check this machine and the store, and say how to mend what is wrong"),
     "completion": ("pro0.cli.completion:completion", "Print the completion script of a shell"),

@@ -54,6 +54,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """Rows in blocks, as empty rows part them, from the top."""
     menu: tuple[str, ...] | None = None
     """The rows of a menu that is open, with what it asks; None when there is none."""
+    chosen: str = ""
+    """The chosen line of that menu."""
     box: Box = "none"
     """Whether an input box is drawn, and something is typed in there."""
     text: str = ""
@@ -62,18 +64,18 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """The rows below the input box that are not empty; without menu and box, the last rows of the screen."""
 
 
-def cut(frame: Frame, screen: Screen) -> Parts | None:
-    """Return the parts of a screen, None for one whose program has ended or that is empty."""
+def cut(frame: Frame, screen: Screen) -> Parts:
+    """Return the parts of a screen, none of them for one that is empty or whose program has ended."""
     rows = ["" if _SHADE.match(row) else row.rstrip() for row in screen.rows]
     while rows and not rows[-1]:
         rows.pop()
     if not rows or _OVER.match(rows[-1]):
-        return None
+        return Parts()
     menu = _menu(frame, rows)
     if menu is not None:
         top = _lowest(frame.top, rows[:menu]) if frame.top else None
         start = 0 if top is None else top + 1
-        return Parts(above=_blocks(rows[:start]), menu=_filled(rows[start:]))
+        return Parts(above=_blocks(rows[:start]), menu=_filled(rows[start:]), chosen=rows[menu])
     span = _box(frame, rows)
     if span is None:
         blocks = _blocks(rows)

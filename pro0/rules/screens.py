@@ -50,10 +50,13 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """A reading, and the rows that it rests on."""
+    """A reading, and what it rests on."""
 
     reading: Reading
+    place: str = ""
+    """What the screen ends with: `menu`, `empty input box`, `typed text`, or nothing that is known."""
     rows: tuple[str, ...] = ()
+    """The rows in which the patterns of the rule were found."""
 
 
 def read(drawing: Drawing | None, screen: Screen) -> tuple[Reading, ...]:
@@ -62,18 +65,15 @@ def read(drawing: Drawing | None, screen: Screen) -> tuple[Reading, ...]:
 
 
 def explain(drawing: Drawing, screen: Screen) -> tuple[Evidence, ...]:
-    """Return the readings of the title and of the screen, with the rows that they rest on."""
-    titled, drawn = _titled(drawing, screen.title), _drawn(drawing, screen)
-    nothing = Evidence(reading=Reading(state=State.UNKNOWN, source="screen"))
-    return (*([titled] if titled else []), drawn or nothing)
+    """Return the readings of the title and, unless nothing was captured, of the screen, with what they rest on."""
+    titled = _titled(drawing, screen.title)
+    return (*([titled] if titled else []), *([_drawn(drawing, screen)] if screen.rows else []))
 
 
 def typed(drawing: Drawing, screen: Screen) -> str | None:
     """Return what is typed in the input box as one line, empty for nothing; None when no such box is drawn."""
     parts = cut(drawing.frame, screen)
-    if parts is None or parts.box == "none":
-        return None
-    return parts.text if parts.box == "typed" else ""
+    return {"none": None, "empty": "", "typed": parts.text}[parts.box]
 
 
 def _titled(drawing: Drawing, title: str) -> Evidence | None:
@@ -83,17 +83,21 @@ def _titled(drawing: Drawing, title: str) -> Evidence | None:
     return None
 
 
-def _drawn(drawing: Drawing, screen: Screen) -> Evidence | None:
-    """Return what the first rule that fits says; None when none does: then nothing is known."""
+def _drawn(drawing: Drawing, screen: Screen) -> Evidence:
+    """Return what the first rule that fits says; unknown when none does."""
     parts = cut(drawing.frame, screen)
-    if parts is None:
-        return None
     for rule in drawing.rules:
         rows = _fits(rule, parts)
         if rows is not None:
             reading = Reading(state=rule.state, source="screen", rule=rule.name, note=_note(rule, parts))
-            return Evidence(reading=reading, rows=rows)
-    return None
+            return Evidence(reading=reading, place=_place(parts), rows=rows)
+    return Evidence(reading=Reading(state=State.UNKNOWN, source="screen"), place=_place(parts))
+
+
+def _place(parts: Parts) -> str:
+    if parts.menu is not None:
+        return "menu"
+    return {"none": "", "empty": "empty input box", "typed": "typed text"}[parts.box]
 
 
 def _fits(rule: Rule, parts: Parts) -> tuple[str, ...] | None:
@@ -103,11 +107,10 @@ def _fits(rule: Rule, parts: Parts) -> tuple[str, ...] | None:
     above = _above(rule, parts)
     wanted = ((rule.menu or (), parts.menu or ()), (rule.above, above), (rule.foot, parts.foot))
     found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
-    unwanted = any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent)
-    if unwanted or not all(found):
+    if not all(found) or any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent):
         return None
-    shown = [parts.text] if rule.box and parts.text else []
-    return (*(row for row in found if row), *shown)
+    shown = [parts.chosen] if parts.menu is not None else [parts.text] if parts.box == "typed" else []
+    return tuple(row for row in (*found, *shown) if row)
 
 
 def _note(rule: Rule, parts: Parts) -> str:

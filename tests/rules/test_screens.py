@@ -83,8 +83,14 @@ TITLES = [
 def test_a_title_says_what_its_agent_means_by_it(agent: str, title: str, state: State | None) -> None:
     """Claude's title is the same while it is idle and while it asks for a permission, so that it says neither."""
     readings = screens.read(DRAWINGS[agent], Screen(title=title))
-    assert [r.state for r in readings if r.source == "title"] == ([state] if state else [])
-    assert readings[-1].state is State.UNKNOWN
+    assert [(r.state, r.source) for r in readings] == ([(state, "title")] if state else [])
+
+
+@pytest.mark.parametrize("agent", DRAWINGS)
+def test_every_rule_names_a_sign(agent: str) -> None:
+    """One that names none would fit everything."""
+    for rule in DRAWINGS[agent].rules:
+        assert rule.menu is not None or rule.box or rule.above or rule.foot, rule.name
 
 
 def test_an_agent_of_which_nothing_is_known_says_nothing() -> None:

@@ -1,0 +1,35 @@
+"""How agent programs draw their states: those with an adapter, and those that run as a `command` member."""
+
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING, cast
+
+from pro0.errors import NotFound
+
+if TYPE_CHECKING:
+    from pro0.rules.screens import Drawing
+
+DRAWINGS = {
+    "aider": "pro0.agents.aider_screens:AIDER_SCREENS",
+    "claude": "pro0.agents.claude_screens:CLAUDE_SCREENS",
+    "codex": "pro0.agents.codex_screens:CODEX_SCREENS",
+    "copilot": "pro0.agents.copilot_screens:COPILOT_SCREENS",
+    "gemini": "pro0.agents.gemini_screens:GEMINI_SCREENS",
+    "opencode": "pro0.agents.opencode_screens:OPENCODE_SCREENS",
+    "pi": "pro0.agents.pi_screens:PI_SCREENS",
+    "qwen": "pro0.agents.qwen_screens:QWEN_SCREENS",
+}
+
+
+def drawing_named(name: str) -> "Drawing":
+    """Return how that program draws its states, or raise NotFound."""
+    if name not in DRAWINGS:
+        raise NotFound(f"of {name!r} no screens are known", hint=f"one of {', '.join(sorted(DRAWINGS))}")
+    module, _, attribute = DRAWINGS[name].partition(":")
+    return cast("Drawing", getattr(import_module(module), attribute))
+
+
+def drawing_of(argv: tuple[str, ...]) -> "Drawing | None":
+    """Return how the program of a command line draws its states, None when that is not known."""
+    name = PurePath(argv[0]).name if argv else ""
+    return drawing_named(name) if name in DRAWINGS else None

@@ -1,0 +1,142 @@
+"""`pro0 agent list` and `explain`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from pro0.agents.drawings import DRAWINGS, drawing_named
+from pro0.cli.output import json_option, live, name_option, pairs, say, table, visible, write, write_json
+from pro0.errors import BadInput, NotFound
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Screen
+from pro0.rules import screens
+from pro0.rules.escapes import screen_of
+from pro0.rules.screens import Evidence
+from pro0.rules.states import combine
+
+LIMIT = 1024 * 1024
+"""Bytes of the largest screen that is read."""
+
+
+@click.command("list")
+@json_option
+@name_option
+def list_agents(as_json: bool, output: str | None) -> None:
+    """List the agents that members can run: what is installed, what is missing, how their states are known.
+
+    STATE says where its state is read, the most trusted first: own (its own files, events or server), title, screen,
+    process. MAIL says how it learns of mail: own (its own channel), turn-end (it asks when a turn ends), mailbox (it
+    watches it), line (one fixed line in its pane), or not at all. Every program is asked for its version, at most 10 s.
+
+    --json prints [{agent, program, path, version, usable, missing, state, delivery, resumes}].
+
+    \b
+    Examples:
+      pro0 agent list
+      pro0 agent list --json | jq -r '.[] | select(.usable) | .agent'
+    """
+    from pro0.agents import AGENTS
+
+    if output == "name":
+        for name in sorted(AGENTS):
+            write(name)
+        return
+    from pro0.cli.programs import programs
+
+    with live() as show:
+        found = programs(show)
+    if as_json:
+        write_json(found)
+        return
+    head = ("AGENT", "USABLE", "VERSION", "STATE", "MAIL", "PATH")
+    rows = [
+        (
+            one.agent,
+            "yes" if one.usable else "no",
+            one.version,
+            " ".join(one.state),
+            " ".join(one.delivery) or "-",
+            one.path or "-",
+        )
+        for one in found
+    ]
+    table(head, rows)
+    for one in found:
+        for what in one.missing:
+            say(f"{one.agent}: {what}")
+
+
+@click.command()
+@click.argument("agent", shell_complete=lambda _c, _p, start: [name for name in DRAWINGS if name.startswith(start)])
+@click.option("--screen", metavar="FILE", help="What its terminal shows, with or without escapes; - for stdin.")
+@click.option("--title", default="", metavar="TEXT", help="The title that it has set.")
+@json_option
+@click.pass_context
+def explain(context: click.Context, agent: str, screen: str | None, title: str, as_json: bool) -> None:
+    """Say which state a screen or a title of an agent means, by which rule, and which rows made it so.
+
+    Exit 1 when nothing is known of it: pro0 then types nothing into that pane. AGENT is one whose screens pro0 knows:
+    claude, codex, gemini, opencode and pi, and also aider, copilot and qwen.
+
+    --json prints {agent, state, source, rule, note, readings: [{source, state, rule, note, place, rows}]}.
+
+    \b
+    Examples:
+      pro0 member peek w1 | pro0 agent explain claude --screen -
+      tmux capture-pane -p -e -t %3 > screen; pro0 agent explain codex --screen screen --json
+      pro0 agent explain gemini --title "✋  Action Required (project)"
+    """
+    if screen is None and not title:
+        raise BadInput("what should be explained?", hint="give --screen FILE, or --title TEXT, or both")
+    shown = Screen(title=title) if screen is None else screen_of(_captured(screen), title)
+    evidence = screens.explain(drawing_named(agent), shown)
+    counted = combine(None, (one.reading for one in evidence)) or Reading(state=State.UNKNOWN, source="title")
+    if as_json:
+        readings = [_as_data(one) for one in evidence]
+        write_json({"agent": agent, **_as_data(Evidence(reading=counted), whole=False), "readings": readings})
+    else:
+        _write(counted, evidence)
+    context.exit(int(counted.state is State.UNKNOWN))
+
+
+def _captured(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read(LIMIT + 1) if name == "-" else _read(Path(name))
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {name}") from None
+    except OSError as error:
+        raise BadInput(f"{name} cannot be read: {error.strerror}") from None
+    if len(data) > LIMIT:
+        raise BadInput(f"{name} holds more than {LIMIT} bytes, which no screen does", code="too_large")
+    return data.decode(errors="replace").replace("\r\n", "\n")
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LIMIT + 1)
+
+
+def _write(counted: Reading, evidence: tuple[Evidence, ...]) -> None:
+    pairs([("state", counted.state), ("source", counted.source), ("rule", counted.rule), ("note", counted.note)])
+    for one in evidence:
+        reading = one.reading
+        write()
+        pairs(
+            [
+                (reading.source, f"{reading.state}, by the rule {reading.rule}" if reading.rule else "fits no rule"),
+                ("ends with", one.place),
+                ("rows", "\n".join(visible(row.strip()) for row in one.rows)),
+            ]
+        )
+
+
+def _as_data(one: Evidence, *, whole: bool = True) -> dict[str, object]:
+    reading = one.reading
+    said: dict[str, object] = {
+        "state": reading.state,
+        "source": reading.source,
+        "rule": reading.rule,
+        "note": reading.note,
+    }
+    return {**said, "place": one.place, "rows": one.rows} if whole else said

@@ -1,0 +1,125 @@
+"""Which agent programs are installed here, and whether a member could run them."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import msgspec
+
+from pro0.agents import AGENTS, adapter_named
+from pro0.agents.adapter import Adapter
+from pro0.sessions.starting import surroundings
+
+PATIENCE = 10.0
+"""Seconds that a program may take to say its version."""
+AT_ONCE = 4
+"""How many are asked at the same time: each may be a large program that fills a processor while it starts."""
+_INSTALL = {
+    "claude": "npm install -g @anthropic-ai/claude-code",
+    "codex": "npm install -g @openai/codex",
+    "gemini": "npm install -g @google/gemini-cli",
+    "opencode": "npm install -g opencode-ai",
+    "pi": "npm install -g @mariozechner/pi-coding-agent",
+}
+
+
+class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One agent on this machine."""
+
+    agent: str
+    program: str
+    """Its executable, empty for an agent that ships with pro0 or runs what it is told."""
+    path: str = ""
+    version: str = ""
+    usable: bool = False
+    missing: tuple[str, ...] = ()
+    """What has to be done before a member can run it."""
+    state: tuple[str, ...] = ()
+    """Where its state is read, the most trusted first."""
+    delivery: tuple[str, ...] = ()
+    """How it learns of mail, the first that works."""
+    resumes: bool = False
+    """Whether a session of it can go on after a reboot."""
+
+
+def programs(show: Callable[[str], None]) -> list[AgentProgram]:
+    """Return every agent; they are asked for their versions in parallel, and `show` is told who has not answered."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        asked = {name: pool.submit(_look, adapter_named(name)) for name in sorted(AGENTS)}
+        while waiting := [name for name, answer in asked.items() if not answer.done()]:
+            show(f"asking {', '.join(waiting)}")
+            time.sleep(0.05)
+    return [answer.result() for answer in asked.values()]
+
+
+def _look(adapter: Adapter) -> AgentProgram:
+    known = AgentProgram(
+        agent=adapter.name,
+        program=adapter.program,
+        state=tuple(_state(adapter)),
+        delivery=tuple(_delivery(adapter)),
+        resumes=adapter.session_ids != "none",
+    )
+    if not adapter.program:
+        return msgspec.structs.replace(known, usable=True)
+    path = shutil.which(adapter.program)
+    if path is None:
+        install = _INSTALL.get(adapter.name, f"install {adapter.program}")
+        return msgspec.structs.replace(known, missing=(f"{adapter.program} is not installed: {install}",))
+    version, why = ask_version(path)
+    missing = [why] if why else []
+    if adapter.screens and not shutil.which("tmux"):
+        missing.append("tmux is not installed: it runs in a terminal only")
+    return msgspec.structs.replace(known, path=path, version=version, usable=not missing, missing=tuple(missing))
+
+
+def _state(adapter: Adapter) -> Iterable[str]:
+    if adapter.look:
+        yield "own"
+    if adapter.screens and adapter.screens.titles:
+        yield "title"
+    if adapter.screens:
+        yield "screen"
+    yield "process"
+
+
+def _delivery(adapter: Adapter) -> Iterable[str]:
+    if adapter.deliver:
+        yield "own"
+    if adapter.asks_at_turn_end:
+        yield "turn-end"
+    if adapter.delivery == "watches":
+        yield "mailbox"
+    if adapter.delivery == "line":
+        yield "line"
+
+
+def ask_version(path: str, patience: float = PATIENCE) -> tuple[str, str]:
+    """Return the version that a program says it has, and why it says none; it and its children are gone afterwards."""
+    try:
+        said, code = _said([path, "--version"], patience)
+    except OSError as error:
+        return "", f"{path} cannot be run: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return "", f"{path} --version does not answer within {patience:g} s"
+    found = re.search(r"\d+(?:\.\d+)+[\w.+-]*", said)
+    if code or found is None:
+        return "", f"{path} --version says no version (exit code {code})"
+    return found[0], ""
+
+
+def _said(argv: list[str], patience: float) -> tuple[str, int]:
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(argv, env=surroundings(), start_new_session=True, **quiet) as process:  # type: ignore[call-overload]
+        try:
+            said, _ = process.communicate(timeout=patience)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return said.decode(errors="replace"), process.returncode

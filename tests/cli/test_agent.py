@@ -1,0 +1,210 @@
+"""`pro0 agent`: which agents there are, and what a screen of theirs means."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from pro0.agents import AGENTS
+from pro0.agents.adapter import Adapter, Call
+from pro0.agents.drawings import DRAWINGS, drawing_named, drawing_of
+from pro0.cli.programs import ask_version
+from pro0.model.runtime import State
+from tests.cli.conftest import Pro0
+from tests.recorded import FOLDER
+from tests.waiting import wait_until
+
+FAKE = Adapter(
+    name="fake",
+    program="fake-agent",
+    call=lambda brief: Call(argv=("fake-agent",)),
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    asks_at_turn_end=True,
+    screens=drawing_named("gemini"),
+    session_ids="chosen",
+)
+
+
+def program(folder: Path, text: str, name: str = "fake-agent") -> str:
+    """Make a program of a shell script and return its path."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Let there be an agent `fake`, and return a folder of the search path where its program is looked for."""
+    monkeypatch.setitem(AGENTS, "fake", f"{__name__}:FAKE")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def listed(pro0: Pro0) -> dict[str, object]:
+    done = pro0("agent", "list", "--json")
+    assert done.code == 0
+    facts = {agent["agent"]: agent for agent in json.loads(done.out)}
+    assert list(facts) == sorted(AGENTS)
+    found = facts["fake"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_an_installed_agent_is_listed_with_its_version_and_channels(pro0: Pro0, fake: Path) -> None:
+    path = program(fake, "echo fake-agent 1.2.30 '(of today)'")
+    assert listed(pro0) == {
+        "agent": "fake",
+        "program": "fake-agent",
+        "path": path,
+        "version": "1.2.30",
+        "usable": True,
+        "missing": [],
+        "state": ["title", "screen", "process"],
+        "delivery": ["turn-end", "line"],
+        "resumes": True,
+    }
+
+
+def test_what_is_missing_is_said_with_what_to_do(pro0: Pro0, fake: Path) -> None:
+    found = listed(pro0)
+    assert (found["usable"], found["path"], found["version"]) == (False, "", "")
+    assert found["missing"] == ["fake-agent is not installed: install fake-agent"]
+    shown = pro0("agent", "list")
+    assert shown.code == 0
+    assert "fake: fake-agent is not installed" in shown.err
+
+
+def test_agents_that_ship_with_pro0_are_usable(pro0: Pro0) -> None:
+    facts = {agent["agent"]: agent for agent in json.loads(pro0("agent", "list", "--json").out)}
+    assert facts["shell"]["usable"]
+    assert facts["shell"]["delivery"] == ["mailbox"]
+    assert facts["command"]["state"] == ["process"]
+    assert pro0("agent", "list", "-o", "name").out.split() == sorted(AGENTS)
+
+
+@pytest.mark.parametrize(
+    ("script", "version", "why"),
+    [
+        ("echo v2.0.1-rc.1", "2.0.1-rc.1", ""),
+        ("echo 1.0; exit 3", "", "says no version (exit code 3)"),
+        ("echo hello", "", "says no version (exit code 0)"),
+        ("echo 1.0 >&2", "", "says no version"),
+        ("exec sleep 600", "", "does not answer within 0.5 s"),
+    ],
+)
+def test_a_program_says_its_version_or_why_not(tmp_path: Path, script: str, version: str, why: str) -> None:
+    said, reason = ask_version(program(tmp_path, script), 0.5)
+    assert said == version
+    assert why in reason
+    assert bool(reason) is not bool(version)
+
+
+def test_a_file_that_is_no_program_is_said_to_be_none(tmp_path: Path) -> None:
+    path = tmp_path / "fake-agent"
+    path.write_bytes(b"\0\1\2")
+    path.chmod(0o755)
+    assert "cannot be run" in ask_version(str(path))[1]
+
+
+def test_what_a_program_leaves_behind_is_ended(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    said = ask_version(program(tmp_path, f"sleep 600 >/dev/null & echo $! > {left}; echo 1.0"))
+    assert said == ("1.0", "")
+    pid = int(left.read_text())
+    wait_until(lambda: _gone(pid), 10, "the child has ended")
+
+
+def _gone(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return True
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+def test_a_screen_is_explained(pro0: Pro0) -> None:
+    """Issue 4, build 2."""
+    done = pro0(
+        "agent", "explain", "claude", "--screen", str(FOLDER / "claude-permission-prompt.txt"), "--title", "✳ x"
+    )
+    assert done.code == 0
+    assert "waiting, by the rule permission" in done.out
+    assert "Bash command · touch perm1.txt" in done.out
+    assert "❯ 1. Yes" in done.out
+    assert "\x1b" not in done.out
+
+
+def test_a_screen_from_stdin_is_explained_as_data(pro0: Pro0) -> None:
+    text = (FOLDER / "gemini-working.txt").read_text(encoding="utf-8")
+    done = pro0("agent", "explain", "gemini", "--screen", "-", "--title", "◇  Ready (x)", "--json", stdin=text)
+    said = json.loads(done.out)
+    assert {key: said[key] for key in ("agent", "state", "source", "rule", "note")} == {
+        "agent": "gemini",
+        "state": "idle",
+        "source": "title",
+        "rule": "title-ready",
+        "note": "",
+    }
+    assert [(one["source"], one["state"], one["place"]) for one in said["readings"]] == [
+        ("title", "idle", ""),
+        ("screen", "working", "empty input box"),
+    ]
+    assert "Thinking..." in said["readings"][1]["rows"][0]
+
+
+def test_a_title_is_explained_alone(pro0: Pro0) -> None:
+    done = pro0("agent", "explain", "codex", "--title", "[ ! ] Action Required | x", "--json")
+    assert (done.code, json.loads(done.out)["state"]) == (0, "waiting")
+
+
+@pytest.mark.parametrize("text", ["", "nothing that is known", "\n\n\n"])
+def test_what_is_not_known_is_unknown_and_exits_1(pro0: Pro0, text: str) -> None:
+    done = pro0("agent", "explain", "codex", "--screen", "-", "--json", stdin=text)
+    assert (done.code, json.loads(done.out)["state"]) == (1, "unknown")
+    assert pro0("agent", "explain", "claude", "--title", "x").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["claude"], 2, "give --screen FILE"),
+        (["nobody", "--title", "x"], 3, "no screens are known"),
+        (["shell", "--title", "x"], 3, "no screens are known"),
+        (["claude", "--screen", "not-there"], 3, "there is no file not-there"),
+        (["claude", "--screen", "."], 2, "cannot be read"),
+    ],
+)
+def test_what_cannot_be_explained_is_said_in_one_line(pro0: Pro0, words: list[str], code: int, said: str) -> None:
+    done = pro0("agent", "explain", *words)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+
+
+def test_an_endless_screen_is_refused(pro0: Pro0) -> None:
+    done = pro0("agent", "explain", "claude", "--screen", "-", stdin="x" * (1024 * 1024 + 1))
+    assert done.code == 2
+    assert "which no screen does" in done.err
+
+
+def test_bytes_that_are_no_text_and_control_characters_are_shown_harmless(pro0: Pro0, tmp_path: Path) -> None:
+    rule = "─" * 20
+    path = tmp_path / "screen"
+    path.write_bytes(f"{rule}\n❯ \x07\x9b31m evil \u202e\n{rule}\n".encode() + b"\xff\xfe\n")
+    done = pro0("agent", "explain", "claude", "--screen", str(path))
+    assert "draft" in done.out
+    assert not set("\x07\x9b\x1b\u202e") & set(done.out)
+
+
+def test_the_program_of_a_command_line_tells_how_it_draws() -> None:
+    assert drawing_of(("/usr/bin/aider", "--no-git")) is drawing_named("aider")
+    assert drawing_of(("make",)) is None
+    assert drawing_of(()) is None
+    assert set(DRAWINGS) >= {"claude", "codex", "opencode", "pi", "gemini"}
