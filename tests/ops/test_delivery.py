@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.model.runtime import State
+from pro0.model.runtime import ENDED, State
 from pro0.ops import delivery, messages
 from pro0.ops.delivery import Delivered, Fate
 from pro0.store.teams import TeamStore
@@ -25,7 +25,7 @@ def test_delivered_means_that_its_reader_was_given_it(team: TeamStore) -> None:
     assert delivery.fate(member(team, "w2"), third).result is Delivered.QUEUED
 
 
-@pytest.mark.parametrize("state", set(State) - {State.SHUTDOWN, State.EXITED, State.CRASHED})
+@pytest.mark.parametrize("state", [state for state in State if state not in ENDED])
 def test_what_waits_says_why(team: TeamStore, state: State) -> None:
     sent = messages.send(human(team), "w1", "hello")
     set_state(team, "w1", state)
@@ -34,7 +34,7 @@ def test_what_waits_says_why(team: TeamStore, state: State) -> None:
     assert fate.why.startswith("w1 ")
 
 
-@pytest.mark.parametrize("state", [State.SHUTDOWN, State.EXITED, State.CRASHED])
+@pytest.mark.parametrize("state", sorted(ENDED))
 def test_mail_of_a_member_that_has_ended_meanwhile_has_failed(team: TeamStore, state: State) -> None:
     sent = messages.send(human(team), "w1", "hello")
     set_state(team, "w1", state)
