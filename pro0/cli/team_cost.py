@@ -13,7 +13,7 @@ from pro0.ops.costs import Cost
 @click.option("--limit", type=float, metavar="USD", help="Set what the team may cost; 0 for no limit.")
 @json_option
 def cost(team: str | None, limit: float | None, as_json: bool) -> None:
-    """Show the tokens that each member has used, and about what they cost.
+    """Show what members have used, and about what it costs.
 
     The figures come from the agents' transcripts, at list prices where an agent does not say its own: estimates. At
     80 % of a limit you are told, at 100 % no new session starts. --json prints members [{agentId, agent, sessions,
