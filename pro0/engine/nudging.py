@@ -16,7 +16,8 @@ from pro0.engine.places import backend_of
 from pro0.engine.sights import Sights, Watched
 from pro0.errors import Pro0Error
 from pro0.model.runtime import Handle, Nudge, Nudged, SeatState, State
-from pro0.rules.nudges import alone, took
+from pro0.rules.nudges import alone, free, took
+from pro0.rules.screens import Drawing
 from pro0.store.teams import TeamStore
 
 VERIFY = 3.0
@@ -86,31 +87,49 @@ class Nudger:
             return ""
         if handle is None:
             return "its place is not known"
-        if watched is None or not watched.adapter.screens:
+        drawing = watched.adapter.screens if watched else None
+        if watched is None or drawing is None:
             return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input"
-        return self._paste(watched, handle, nudge.line)
+        return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
 
-    def _paste(self, watched: Watched, handle: Handle, line: str) -> str:
-        reading, _ = self.sights.now(watched)
-        if reading is None or reading.state is not State.IDLE:
-            return f"it is {reading.state if reading else State.UNKNOWN}"
-        if not self.backend.nudge(handle, line, lambda: self._may_enter(watched, line)):
-            return "its pane takes no input, or something else was typed there"
-        if self._left(watched, line):
+    def _paste(self, place: "Input", handle: Handle) -> str:
+        if why := place.closed():
+            return why
+        if not self.backend.nudge(handle, place.line, place.ready):
+            return "its pane takes no input, or something else came up there"
+        if place.left():
             return ""
         # Some agents take the first Enter for a part of the paste.
-        if self._may_enter(watched, line) and self.backend.press(handle, "Enter") and self._left(watched, line):
+        if place.ready() and self.backend.press(handle, "Enter") and place.left():
             return ""
         return "the line stays in its input"
 
-    def _may_enter(self, watched: Watched, line: str) -> bool:
-        return alone(*self.sights.now(watched), line)
 
-    def _left(self, watched: Watched, line: str) -> bool:
-        """Wait until the line has left the input, or too long."""
+class Input(msgspec.Struct, frozen=True):
+    """The input of one agent, and the line that is to go through it."""
+
+    sights: Sights
+    watched: Watched
+    drawing: Drawing
+    line: str
+
+    def closed(self) -> str:
+        """Return why nothing may be put in now, empty when it may."""
+        reading, screen = self.sights.now(self.watched)
+        if free(self.drawing, reading, screen):
+            return ""
+        state = reading.state if reading else State.UNKNOWN
+        return "something stands in its input" if state is State.IDLE else f"it is {state}"
+
+    def ready(self) -> bool:
+        """Return whether the line, and nothing else, stands there."""
+        return alone(self.drawing, *self.sights.now(self.watched), self.line)
+
+    def left(self) -> bool:
+        """Wait until the line has left the input; False when it stays too long."""
         deadline = time.monotonic() + VERIFY
         while time.monotonic() < deadline:
-            if took(*self.sights.now(watched), line):
+            if took(self.drawing, *self.sights.now(self.watched), self.line):
                 return True
             time.sleep(PAUSE)
         return False

@@ -1,0 +1,207 @@
+"""One line reaches one agent, or waits and says why: the pane of a drawn agent, without any agent (checks 35 to 37)."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from pro0 import sessions
+from pro0.agents import AGENTS
+from pro0.agents.adapter import Adapter, Call, Sight
+from pro0.agents.claude_screens import CLAUDE_SCREENS
+from pro0.engine.log import Log
+from pro0.engine.nudging import Nudger
+from pro0.model.runtime import Handle, Nudge, Nudged, Process, Report, SeatState, State
+from pro0.model.screen import Screen
+from pro0.model.team import Seat
+from pro0.ops.context import clock
+from pro0.sessions.backend import Key, always
+from pro0.sessions.memory import Memory
+from tests.engine.crew import Crew
+
+LINE = "You have 2 unread messages: run `pro0 inbox`"
+EDGE = "─" * 80
+IDLE, WORKING = ["  ? for shortcuts"], ["  esc to interrupt"]
+PERMISSION = Screen(
+    rows=(
+        "● Bash(make)",
+        EDGE,
+        " Bash command",
+        "   make",
+        " Do you want to proceed?",
+        " ❯ 1. Yes",
+        "   2. No",
+        " Esc to cancel",
+    )
+)
+
+
+def drawn(text: str = "", foot: list[str] = IDLE) -> Screen:
+    """The screen of an agent with a text in its input."""
+    rows = ["● Done.", "", EDGE, f"❯ {text}".rstrip(), EDGE, *foot]
+    return Screen(rows=tuple(rows), styled=tuple(rows), cursor=(2 + len(text), 3))
+
+
+class Pane(Memory):
+    """A pane in which a drawn agent reads what is typed; `between` happens after a paste, before its Enter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.screen = drawn()
+        self.text = ""
+        self.sent: list[str] = []
+        self.between: Callable[[], None] = lambda: None
+        self.swallows = 0
+
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        return {"inc-1": self.screen}
+
+    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+        self.show(self.text + line)
+        self.between()
+        return still() and self.press(handle, "Enter")
+
+    def press(self, handle: Handle, key: Key) -> bool:
+        if self.swallows:
+            self.swallows -= 1
+            return True
+        self.sent.append(self.text)
+        self.show("", WORKING)
+        return True
+
+    def show(self, text: str, foot: list[str] = IDLE) -> None:
+        self.text, self.screen = text, drawn(text, foot)
+
+
+TOY = Adapter(
+    name="toy",
+    program="",
+    call=lambda _: Call(argv=("true",)),
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    screens=CLAUDE_SCREENS,
+)
+
+
+@pytest.fixture
+def pane(monkeypatch: pytest.MonkeyPatch) -> Pane:
+    made = Pane()
+    monkeypatch.setattr(sessions, "backend_named", lambda name: made)
+    monkeypatch.setitem(AGENTS, "toy", f"{__name__}:TOY")
+    return made
+
+
+class Hand:
+    """A nudger with one session that it has looked at."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.over = threading.Event()
+        self.nudger = Nudger(crew.team, Log(crew.team), self.over.set)
+        me = Process(pid=1, start="1", boot_id="1")
+        handle = Handle(backend="memory", incarnation="inc-1")
+        now = clock()
+        self.state = SeatState(
+            agent_id="w1", generation=1, incarnation="inc-1", state=State.IDLE, since=now, started_at=now, handle=handle
+        )
+        report = Report(agent_id="w1", incarnation="inc-1", guard=me, agent=me, since=now)
+        runtime = replace(crew.team.runtime.read(), seats=(self.state,))
+        seat = Seat(agent_id="w1", name="w1", agent="toy")
+        wanted = replace(crew.team.wanted.read(), seats=(seat,))
+        self.nudger.sights.look(wanted, runtime, {"inc-1": report})
+
+    def nudge(self) -> str:
+        """Nudge once and return why the line waits, empty when it arrived."""
+        self.over.clear()
+        self.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7)), self.state)
+        assert self.over.wait(30)
+        return self.nudger.queued()["inc-1"]
+
+
+@pytest.fixture
+def hand(pane: Pane, alpha: Crew) -> Hand:
+    return Hand(alpha)
+
+
+def test_an_idle_agent_gets_the_line_and_it_is_known_to_have_arrived(pane: Pane, hand: Hand) -> None:
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE]
+    assert hand.nudger.arrived() == {"inc-1": Nudged(mail=7)}
+
+
+@pytest.mark.parametrize(
+    ("screen", "why"),
+    [
+        (drawn("", WORKING), "it is working"),
+        (drawn("half a thought"), "it is draft"),
+        (PERMISSION, "it is waiting"),
+        (Screen(rows=("$ ls", "a b c", "$ ")), "it is unknown"),
+    ],
+    ids=["working", "a draft of the person", "a permission", "a shell"],
+)
+def test_nothing_is_put_in_while_an_agent_is_not_idle(screen: Screen, why: str, pane: Pane, hand: Hand) -> None:
+    """An Enter in a permission would approve it (check 36)."""
+    pane.screen = screen
+    assert hand.nudge() == why
+    assert (pane.sent, pane.text, hand.nudger.arrived()) == ([], "", {})
+
+
+def comes_up(pane: Pane) -> None:
+    pane.screen = PERMISSION
+
+
+def types_too(pane: Pane) -> None:
+    pane.show("half a thought" + pane.text)
+
+
+def types_after(pane: Pane) -> None:
+    pane.show(pane.text + " no, wait")
+
+
+@pytest.mark.parametrize("happens", [comes_up, types_too, types_after])
+def test_what_happens_between_the_line_and_its_enter_stops_the_enter(
+    happens: Callable[[Pane], None], pane: Pane, hand: Hand
+) -> None:
+    pane.between = lambda: happens(pane)
+    assert "something else came up" in hand.nudge()
+    assert pane.sent == []
+    assert hand.nudger.arrived() == {}
+
+
+def test_an_agent_that_takes_the_enter_for_a_part_of_the_paste_gets_one_more(pane: Pane, hand: Hand) -> None:
+    pane.swallows = 1
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE]
+
+
+def test_a_line_that_does_not_leave_is_said_to_stay(pane: Pane, hand: Hand) -> None:
+    pane.swallows = 9
+    assert hand.nudge() == "the line stays in its input"
+    assert (pane.sent, pane.swallows) == ([], 7), "never more than two"
+
+
+def test_a_line_that_waits_is_not_tried_again_at_once(pane: Pane, hand: Hand) -> None:
+    pane.screen = drawn("", WORKING)
+    hand.nudge()
+    pane.show("")
+    hand.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7)), hand.state)
+    assert pane.sent == []
+
+
+def test_an_agents_own_channel_is_used_whatever_it_does(
+    pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    watched = hand.nudger.sights.watched("inc-1")
+    assert watched
+
+    def take(sight: Sight, line: str) -> bool:
+        said.append(line)
+        return True
+
+    own = replace(watched.adapter, deliver=take)
+    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=own))
+    pane.screen = drawn("", WORKING)
+    assert hand.nudge() == ""
+    assert (said, pane.sent) == ([LINE], [])
