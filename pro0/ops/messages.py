@@ -1,8 +1,8 @@
 """Messages: send, broadcast, read."""
 
 import heapq
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import msgspec
 
@@ -68,11 +68,17 @@ def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     """Give out the unread messages of the caller; acknowledged by the next call, or at once (rulings 3.4)."""
     # A human has no incarnation that ends: a call that was never shown must not count as read by the next one.
     reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
-    boxes: list[list[Letter]] = []
-    for address in addresses(context.team, context.caller):
-        given = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge)
-        boxes.append([Letter(address, delivery.message, delivery.again) for delivery in given])
-    return _merged(boxes)
+    mine = addresses(context.team, context.caller)
+    given: dict[str, list[Letter]] = {}
+    for address in mine:  # all of it before any is marked as read: an error later must not hide what came before
+        with _after(given, "was given out"):
+            mail = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge and len(mine) == 1)
+        given[address] = [Letter(address, delivery.message, delivery.again) for delivery in mail]
+    letters = _merged(given.values())
+    if acknowledge and len(mine) > 1:
+        with _after(given, "was given out"):
+            _mark_read(context, letters)
+    return letters
 
 
 @operation("message.take_back", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
@@ -85,13 +91,26 @@ def take_back(context: Context) -> None:
 @operation("message.acknowledge", PEOPLE_AND_AGENTS)
 def acknowledge(context: Context, letters: list[Letter]) -> None:
     """Mark letters that were shown as read."""
+    mine = addresses(context.team, context.caller)
+    if stray := next((letter.mailbox for letter in letters if letter.mailbox not in mine), None):
+        raise Refused(f"{stray} is not a mailbox of {context.caller.agent_id}", code="not_allowed")
+    _mark_read(context, letters)
+
+
+def _mark_read(context: Context, letters: Iterable[Letter]) -> None:
     newest: dict[str, int] = {}
     for letter in letters:
-        if letter.mailbox not in addresses(context.team, context.caller):
-            raise Refused(f"{letter.mailbox} is not a mailbox of {context.caller.agent_id}", code="not_allowed")
         newest[letter.mailbox] = max(newest.get(letter.mailbox, 0), letter.message.seq)
+    read: list[str] = []
     for address, seq in newest.items():
-        context.team.mailbox(address).acknowledge(seq)
+        with _after(read, "is marked as read"):
+            context.team.mailbox(address).acknowledge(seq)
+        read.append(address)
+
+
+def _after(earlier: Collection[str], what: str) -> AbstractContextManager[None]:
+    """Let an error at one mailbox say what has happened to those before it."""
+    return already(f"the mail of {' and '.join(earlier)} {what}") if earlier else nullcontext()
 
 
 @operation("message.history", PEOPLE_AND_AGENTS, changes=False)
@@ -143,7 +162,7 @@ def deliver(
     return frozenset(paid)
 
 
-def _merged(boxes: list[list[Letter]]) -> list[Letter]:
+def _merged(boxes: Iterable[list[Letter]]) -> list[Letter]:
     """Return the letters of several mailboxes by time, each mailbox in its own order, which no clock can change."""
     return list(heapq.merge(*boxes, key=lambda letter: letter.message.timestamp))
 

@@ -17,10 +17,10 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process
 from pro0.model.task import Changes, Draft
 from pro0.model.team import Member
-from pro0.ops import members, messages, tasks, teams
+from pro0.ops import costs, members, messages, tasks, teams
 from pro0.ops.members import SeatDraft
 from pro0.store.lease import Lease
-from tests.crash import worlds
+from tests.crash import starts, worlds
 from tests.crash.worlds import Picture, Place, Tree, World
 from tests.teams import NOW
 
@@ -73,94 +73,117 @@ class Known(msgspec.Struct, frozen=True):
     """The revision of each document before, and after one."""
 
 
-def _create(world: World) -> object:
+def create(world: World) -> object:
     return teams.create(world.store, THE_HUMAN, teams.Home(name="alpha", project=Path("/project")))
 
 
-def _record(world: World) -> None:
+def record(world: World) -> None:
     with world.team.runtime.change("record") as change:
         lead = Process(pid=1, start="1", boot_id="b")
         change.value = replace(change.value, lead=lead, revived=(*change.value.revived, NOW))
 
 
-def _list(world: World) -> None:
+def enlist(world: World) -> None:
     with world.team.config.change("list members") as change:
         kept = tuple(member for member in change.value.members if member.agent_id != "w3")
         change.value = replace(change.value, members=(*kept, Member(name="w3", agent_id="w3")))
 
 
-def _lease(world: World) -> None:
-    lease = Lease(world.team.paths.team)
+def lease(world: World) -> None:
+    taken = Lease(world.team.paths.team)
     try:
-        assert lease.take("lead")
-        lease.rest("stop")
+        assert taken.take("lead")
+        taken.rest("stop")
     finally:
-        lease.drop()
+        taken.drop()
 
 
+def letters(world: World) -> list[messages.Letter]:
+    return messages.history(world.member("w2"))
+
+
+AFTER = [Draft(title="after", blocked_by=("6",))]
+TURNED = Changes(title="turned")
+SEATS = [SeatDraft(name="w3"), SeatDraft(name="x")]
 DRAFTS = [Draft(title="a", key="a", assignee="w1"), Draft(title="b", blocked_by=("a",)), Draft(title="c", parent="4")]
-EVERY_HEAD = (worlds.base, worlds.sealed_once, worlds.sealed_twice)
+EVERY_HEAD = (starts.base, starts.sealed_once, starts.sealed_twice)
+THE_PERSONS = (starts.mailed, starts.much_mailed)
 
-OPERATIONS_UNDER_TEST: tuple[Row, ...] = (
-    Row("task.create", worlds.base, lambda w: tasks.create(w.human(), DRAFTS), owes=True),
-    Row("task.claim", worlds.base, lambda w: tasks.claim(w.member("w1"), "1")),
-    Row("task.take", worlds.base, lambda w: tasks.take(w.member("w2"))),
-    Row("task.release", worlds.base, lambda w: tasks.release(w.member("w1"), "2", "cannot")),
-    Row("task.complete", worlds.base, lambda w: tasks.complete(w.member("w1"), "2", "result")),
-    Row("task.complete", worlds.base, lambda w: tasks.complete(w.member("w2"), "5", "result"), "the last subtask"),
-    Row("task.fail", worlds.base, lambda w: tasks.fail(w.member("w1"), "2", "no")),
-    Row("task.cancel", worlds.base, lambda w: tasks.cancel(w.human(), "2", "no"), owes=True),
+TASKS = (
+    Row("task.create", starts.base, lambda w: tasks.create(w.human(), DRAFTS), owes=True),
+    Row("task.create", starts.archived, lambda w: tasks.create(w.human(), AFTER), "naming the archived", archives=True),
+    Row("task.claim", starts.base, lambda w: tasks.claim(w.member("w1"), "1")),
+    Row("task.take", starts.base, lambda w: tasks.take(w.member("w2"))),
+    Row("task.release", starts.base, lambda w: tasks.release(w.member("w1"), "2", "cannot")),
+    Row("task.complete", starts.base, lambda w: tasks.complete(w.member("w1"), "2", "result")),
+    Row("task.complete", starts.base, lambda w: tasks.complete(w.member("w2"), "5", "result"), "the last subtask"),
+    Row("task.fail", starts.base, lambda w: tasks.fail(w.member("w1"), "2", "no")),
+    Row("task.cancel", starts.base, lambda w: tasks.cancel(w.human(), "2", "no"), owes=True),
     *(Row("task.cancel", world, lambda w: tasks.cancel(w.human(), "4"), "subtasks", True) for world in EVERY_HEAD),
-    Row("task.reopen", worlds.base, lambda w: tasks.reopen(w.human(), "6", "again")),
-    Row("task.fail", worlds.base, lambda w: tasks.fail(w.member("w1"), "2"), "archiving", archives=True),
-    Row("task.complete", worlds.archived, lambda w: tasks.complete(w.member("w2"), "5"), "archiving", archives=True),
-    Row("task.reopen", worlds.archived, lambda w: tasks.reopen(w.human(), "6"), "from the archive", archives=True),
+    Row("task.reopen", starts.base, lambda w: tasks.reopen(w.human(), "6", "again"), "a first page of history"),
+    Row("task.fail", starts.base, lambda w: tasks.fail(w.member("w1"), "2"), "archiving", archives=True),
+    Row("task.complete", starts.archived, lambda w: tasks.complete(w.member("w2"), "5"), "archiving", archives=True),
+    Row("task.claim", starts.settled, lambda w: tasks.claim(w.member("w1"), "1"), "two segments", archives=True),
+    Row("task.reopen", starts.archived, lambda w: tasks.reopen(w.human(), "6"), "from the archive", archives=True),
     *(Row("task.assign", world, lambda w: tasks.assign(w.human(), "1", "w2"), owes=True) for world in EVERY_HEAD),
-    Row("task.assign", worlds.base, lambda w: tasks.assign(w.human(), "7", None), "to nobody"),
-    Row("task.update", worlds.base, lambda w: tasks.update(w.human(), "1", Changes(title="new", priority=0))),
-    Row("task.delete", worlds.base, lambda w: tasks.delete(w.human(), "2", force=True)),
-    Row("task.comment", worlds.base, lambda w: tasks.comment(w.human(), "2", "another")),
-    Row("task.comment", worlds.base, lambda w: tasks.comment(w.member("w2"), "1", "one"), "the first"),
-    Row("task.free", worlds.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
-    Row("settle_debts", worlds.owing, lambda w: tasks.settle_debts(w.lead()), owes=True),
-    *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),
-    Row("message.send", worlds.base, lambda w: messages.send(w.member("w2"), "w1", "hello")),
-    Row("message.broadcast", worlds.sealed_once, lambda w: messages.broadcast(w.human(), "to all")),
-    *(Row("message.inbox", world, lambda w: messages.inbox(w.member("w2"))) for world in EVERY_HEAD),
-    Row("message.inbox", worlds.sealed_once, lambda w: messages.inbox(w.member("w2"), acknowledge=True), "at once"),
-    Row("message.inbox", worlds.mailed, lambda w: messages.inbox(w.human()), "of the person"),
-    Row(
-        "message.inbox", worlds.mailed, lambda w: messages.inbox(w.human(), acknowledge=True), "of the person, at once"
-    ),
-    Row("message.take_back", worlds.given, lambda w: messages.take_back(w.member("w2"))),
-    Row("message.acknowledge", worlds.sealed_once, lambda w: messages.acknowledge(w.member("w2"), _letters(w))),
-    Row(
-        "member.spawn", worlds.base, lambda w: members.spawn(w.human(), [SeatDraft(name="w3"), SeatDraft(name="x")], 9)
-    ),
-    Row("member.spawn", worlds.ended, lambda w: members.spawn(w.human(), [SeatDraft(name="w1")], 9), "in its seat"),
-    Row("member.restart", worlds.ended, lambda w: members.restart(w.human(), "w1")),
-    Row("member.shutdown", worlds.base, lambda w: members.shutdown(w.human(), "w1", reason="enough")),
-    Row("shutdown.answer", worlds.asked, lambda w: members.answer(w.member("w1"), approve=True)),
-    Row("shutdown.withdraw", worlds.asked, lambda w: members.withdraw(w.lead(), "w-900")),
-    Row("member.undo", worlds.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
-    Row("team.create", worlds.empty, _create),
-    Row("team.create", worlds.half_removed, _create, "after half a removal"),
-    Row("team.pause", worlds.base, lambda w: teams.pause(w.human(), paused=True)),
-    Row("team.stop", worlds.base, lambda w: teams.stop(w.human())),
-    Row("team.resume", worlds.stopped, lambda w: teams.resume(w.human(), {"PATH": "/bin"})),
-    Row("team.discard", worlds.sealed_once, lambda w: w.store.discard("alpha", "uid-alpha")),
-    Row("team.sweep", worlds.half_removed, lambda w: w.store.sweep()),
-    Row("lead.record", worlds.base, _record),
-    Row("lead.list", worlds.base, _list),
-    Row("lead.lease", worlds.base, _lease),
+    Row("task.assign", starts.base, lambda w: tasks.assign(w.human(), "7", None), "to nobody"),
+    Row("task.update", starts.base, lambda w: tasks.update(w.human(), "1", Changes(title="new", priority=0))),
+    Row("task.update", starts.spilled, lambda w: tasks.update(w.human(), "3", TURNED), "a page that is begun"),
+    Row("task.update", starts.spilled_page, lambda w: tasks.update(w.human(), "3", TURNED), "another page"),
+    Row("task.delete", starts.base, lambda w: tasks.delete(w.human(), "2", force=True)),
+    Row("task.comment", starts.base, lambda w: tasks.comment(w.human(), "2", "another")),
+    Row("task.comment", starts.base, lambda w: tasks.comment(w.member("w2"), "1", "one"), "the first"),
+    Row("task.free", starts.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
+    Row("settle_debts", starts.owing, lambda w: tasks.settle_debts(w.lead()), owes=True),
 )
+MAIL = (
+    *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),
+    Row("message.send", starts.base, lambda w: messages.send(w.member("w2"), "w1", "hello")),
+    Row("message.send", starts.much_mailed, lambda w: messages.send(w.member("w2"), "human", "hello"), "to the person"),
+    Row("message.send", starts.led, lambda w: messages.send(w.human(), "lead", "hello"), "to the lead agent"),
+    Row("message.broadcast", starts.sealed_once, lambda w: messages.broadcast(w.human(), "to all")),
+    *(Row("message.inbox", world, lambda w: messages.inbox(w.member("w2"))) for world in EVERY_HEAD),
+    Row("message.inbox", starts.sealed_once, lambda w: messages.inbox(w.member("w2"), acknowledge=True), "at once"),
+    Row("message.inbox", starts.led, lambda w: messages.inbox(w.member("lead")), "of the lead agent"),
+    *(Row("message.inbox", world, lambda w: messages.inbox(w.human()), "of the person") for world in THE_PERSONS),
+    *(
+        Row("message.inbox", world, lambda w: messages.inbox(w.human(), acknowledge=True), "of the person, at once")
+        for world in THE_PERSONS
+    ),
+    Row("message.take_back", starts.given, lambda w: messages.take_back(w.member("w2"))),
+    Row("message.acknowledge", starts.sealed_once, lambda w: messages.acknowledge(w.member("w2"), letters(w))),
+    Row(
+        "message.acknowledge",
+        starts.much_mailed,
+        lambda w: messages.acknowledge(w.human(), messages.history(w.human())),
+        "of the person",
+    ),
+)
+TEAMS = (
+    Row("member.spawn", starts.base, lambda w: members.spawn(w.human(), SEATS, 9)),
+    Row("member.spawn", starts.ended, lambda w: members.spawn(w.human(), [SeatDraft(name="w1")], 9), "in its seat"),
+    Row("member.restart", starts.ended, lambda w: members.restart(w.human(), "w1")),
+    Row("member.shutdown", starts.base, lambda w: members.shutdown(w.human(), "w1", reason="enough")),
+    Row("shutdown.answer", starts.asked, lambda w: members.answer(w.member("w1"), approve=True)),
+    Row("shutdown.answer", starts.led, lambda w: members.answer(w.member("w1"), approve=True), "two are told"),
+    Row("shutdown.withdraw", starts.asked, lambda w: members.withdraw(w.lead(), "w-900")),
+    Row("member.undo", starts.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
+    Row("team.create", starts.empty, create),
+    Row("team.create", starts.half_removed, create, "after half a removal"),
+    Row("team.pause", starts.base, lambda w: teams.pause(w.human(), paused=True)),
+    Row("team.limit", starts.base, lambda w: costs.limit(w.human(), 5.0)),
+    Row("team.stop", starts.base, lambda w: teams.stop(w.human())),
+    Row("team.resume", starts.stopped, lambda w: teams.resume(w.human(), {"PATH": "/bin"})),
+    Row("team.discard", starts.sealed_once, lambda w: w.store.discard("alpha", "uid-alpha")),
+    Row("team.sweep", starts.half_removed, lambda w: w.store.sweep()),
+    Row("lead.record", starts.base, record),
+    Row("lead.list", starts.base, enlist),
+    Row("lead.lease", starts.base, lease),
+)
+OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *MAIL, *TEAMS)
 
 ELSEWHERE = {"team.repair": "tests/ops/test_repair.py and tests/cli: it works on files that are corrupt already"}
 """Operations that are not in the table, and what shows them instead."""
-
-
-def _letters(world: World) -> list[messages.Letter]:
-    return messages.history(world.member("w2"))
 
 
 @cache

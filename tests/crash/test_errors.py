@@ -18,8 +18,8 @@ from tests.crash.worlds import Place, Tree, World
 from tests.faults import EVERY, EVERY_ERROR, Call, Fault, Shim, count, fail_with, fault_at, temporary_files, write_short
 
 ROWS = pytest.mark.parametrize("row", OPERATIONS_UNDER_TEST, ids=lambda row: row.id)
-TRIALS_OF_A_ROW = 22
-BREAKS_OF_A_ROW = 6
+TRIALS_OF_A_ROW = 12
+BREAKS_OF_A_ROW = 3
 SAY_SO = ("after the change", "partly done")
 
 FAULTS: dict[str, Fault] = {errno.errorcode[code]: fail_with(code) for code in EVERY_ERROR} | {"short": write_short}
@@ -107,23 +107,29 @@ def judge(row: Row, expected: Known, home: Path, what: str, said: str, where: st
 
 
 def seen(tree: Tree) -> dict[str, bytes]:
-    """Return the documents but those that nobody sees yet: segments no head counts, mailboxes of nobody's."""
+    """Return the documents as readers see them: no segment that no head counts, of a page what its task counts.
+
+    What is written first and counted later is not there until it is counted (rules/archive.py); a mailbox whose member
+    was never seated is nobody's.
+    """
     shown = worlds.documents(tree)
-    return {name: data for name, data in shown.items() if not _unseen(name, shown)}
+    counted_ = {name: _counted(name, data, shown) for name, data in shown.items()}
+    return {name: data for name, data in counted_.items() if data is not None}
 
 
-def _unseen(name: str, shown: dict[str, bytes]) -> bool:
+def _counted(name: str, data: bytes, shown: dict[str, bytes]) -> bytes | None:
+    """Return what readers see of a document, None for nothing."""
     folder, _, file = name.rpartition("/")
+    number = int(file.removesuffix(".json")) if file[0].isdigit() else 0
     if folder.endswith("/archive"):
-        heads = [head for other, head in shown.items() if other.rpartition("/")[0] == folder.removesuffix("/archive")]
-        return int(file.removesuffix(".json")) > max(_number(head, "sealed") for head in heads)
+        head = shown[f"{folder.removesuffix('archive')}{'tasks' if name.startswith('tasks/') else 'messages'}.json"]
+        return data if number <= int(msgspec.json.decode(head).get("sealed", 0)) else None
     if folder.endswith("/history"):
         listed = msgspec.json.decode(shown["tasks/alpha/tasks.json"])["tasks"]
         earlier = next((task.get("earlier", 0) for task in listed if task["id"] == folder.split("/")[-2]), 0)
-        return int(earlier) <= (int(file.removesuffix(".json")) - 1) * worlds.HISTORY
-    owner = f'"agentId": "{folder.rpartition("/")[2]}"'.encode()
-    return name.startswith("mailboxes/") and owner not in shown["teams/alpha/wanted.json"] and file != "x"
-
-
-def _number(document: bytes, key: str) -> int:
-    return int(msgspec.json.decode(document).get(key, 0))
+        entries = msgspec.json.decode(data)["entries"][: max(0, earlier - (number - 1) * worlds.HISTORY)]
+        return msgspec.json.encode(entries) if entries else None
+    if name.startswith("mailboxes/"):
+        owner = f'"agentId": "{folder.rpartition("/")[2]}"'.encode()
+        return data if owner in shown["teams/alpha/wanted.json"] or folder.endswith(("/human", "/lead")) else None
+    return data

@@ -20,7 +20,7 @@ from tests.histories import CLIENTS, Call
 
 CALLS = 200
 PARTS = 10
-HISTORIES_OF_A_PART = {"test": 2, SOAK: 100}
+HISTORIES_OF_A_PART = {"test": 1, SOAK: 100}
 
 
 def history(home: Path, seed: str) -> list[Call]:

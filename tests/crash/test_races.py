@@ -17,7 +17,7 @@ from pro0.model.task import Changes, Draft, Status
 from pro0.ops import tasks
 from pro0.store.teams import Store
 from tests import crowd
-from tests.crash import worlds
+from tests.crash import starts, worlds
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.crash.worlds import Picture, Place, Tree, World
 from tests.teams import human, make_team, member
@@ -88,7 +88,7 @@ ACTS: dict[str, Act] = {
 }
 PHASES = ("1", "2", "6")
 """A pending task, one that w1 works on, a completed one."""
-RACES = {"test": 5, SOAK: 200}
+RACES = {"test": 3, SOAK: 200}
 
 
 class Race(NamedTuple):
@@ -121,10 +121,10 @@ def serial(race: Race) -> tuple[End, End]:
     """Return how it ends when one comes after the other."""
     with worlds.folder() as path:
         place = Place(path)
-        with place.home(worlds.made(worlds.base)) as home:
+        with place.home(worlds.made(starts.base)) as home:
             one, other = told(home, race.one, race.id, "a"), told(home, race.other, race.id, "b")
             first = End(ended(home), one, other)
-        with place.home(worlds.made(worlds.base)) as home:
+        with place.home(worlds.made(starts.base)) as home:
             other, one = told(home, race.other, race.id, "b"), told(home, race.one, race.id, "a")
             return first, End(ended(home), one, other)
 
@@ -150,7 +150,7 @@ def test_two_acts_on_one_task_end_as_one_after_the_other(one: str, lane: str, pl
     for other in ACTS:
         for turn in range(RACES[lane]):
             race = Race(one, other, PHASES[turn % len(PHASES)])
-            with place.home(worlds.made(worlds.base)) as home:
+            with place.home(worlds.made(starts.base)) as home:
                 ours.send((home, race.one, race.id))
                 our_other.send((home, race.other, race.id))
                 words = ours.recv(), our_other.recv()

@@ -17,19 +17,15 @@ from unittest.mock import patch
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.runtime import Phase, State
-from pro0.model.task import Draft, Kind
-from pro0.model.team import ShutdownWish, Wish
 from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context, lead_context
 from pro0.ops.status import progress, status
-from pro0.rules import archive, changes, mail
-from pro0.rules.lifecycle import Act, Request
+from pro0.rules import archive, mail
 from pro0.store import tasklist
 from pro0.store.paths import NEW, TRASH
 from pro0.store.teams import Store, TeamStore
 from tests.faults import temporary_files
-from tests.teams import NOW, human, make_team, member, set_state
+from tests.teams import NOW, human, member
 
 Tree = dict[str, bytes | None]
 """The files below a home by path; None stands for a folder."""
@@ -96,119 +92,8 @@ def small() -> Iterator[None]:
 
 
 def small_archive() -> AbstractContextManager[object]:
-    """An archive that begins with the second settled task; only for who writes, and only where it is asked for."""
-    return patch.object(archive, "SETTLED_COUNT", 1)
-
-
-def archived(home: Path) -> None:
-    """A team whose completed task is in the archive."""
-    base(home)
-    with small_archive():
-        tasks.complete(World(home, "w").member("w1"), "2")
-
-
-def empty(home: Path) -> None:
-    """A home in which nothing was ever done."""
-    home.mkdir(0o700)
-
-
-def base(home: Path, sealed: int = 0) -> None:
-    """A team with a task in every phase, and a mailbox whose head is full."""
-    world = World(home, "w")
-    make_team(home, "w1", "w2")
-    one, w1, w2 = world.human(), world.member("w1"), world.member("w2")
-    tasks.create(
-        one,
-        [
-            Draft(title="pending"),
-            Draft(title="worked on by w1"),
-            Draft(title="blocked", blocked_by=("2",)),
-            Draft(title="epic", key="epic", type=Kind.EPIC),
-            Draft(title="worked on by w2", parent="epic"),
-            Draft(title="completed"),
-            Draft(title="reserved for w2"),
-        ],
-    )
-    tasks.claim(w1, "2")
-    tasks.claim(w2, "5")
-    tasks.claim(w1, "6")
-    tasks.complete(w1, "6", "done")
-    tasks.assign(one, "7", "w2")
-    tasks.comment(one, "2", "the first remark")
-    number = 0
-    while len((head := world.team.mailbox("w2").head.read()).messages) < HEAD or head.sealed < sealed:
-        messages.send(one, "w2", f"message {number}")
-        number += 1
-
-
-def sealed_once(home: Path) -> None:
-    """The mailbox of w2 has one sealed segment."""
-    base(home, 1)
-
-
-def given(home: Path) -> None:
-    """W2 was given its messages, and has acknowledged none."""
-    base(home)
-    messages.inbox(World(home, "w").member("w2"))
-
-
-def sealed_twice(home: Path) -> None:
-    """The mailbox of w2 has two sealed segments."""
-    base(home, 2)
-
-
-def mailed(home: Path) -> None:
-    """The person has mail in both mailboxes that are the person's."""
-    base(home)
-    world = World(home, "w")
-    for to in ("human", "lead", "human"):
-        messages.send(world.member("w1"), to, f"to {to}")
-
-
-def owing(home: Path) -> None:
-    """A task list that owes two notices, since whoever made them was killed."""
-    base(home, 1)
-    world = World(home, "w")
-    with world.team.tasks.change("leave debts") as change:
-        for id, to in (("1", "w2"), ("7", "w1")):
-            asked = replace(Request(act=Act.ASSIGN, caller=world.human().caller, now=NOW), assignee=to)
-            change.value, _ = changes.assign(change.value, f"task-{id}", asked, f"w-9{id}")
-
-
-def asked(home: Path) -> None:
-    """The member w1 is asked to end."""
-    base(home)
-    team = World(home).team
-    with team.wanted.change("ask") as change:
-        wish = ShutdownWish(id="w-900", by="human", at=NOW)
-        seats = (replace(seat, shutdown=wish if seat.agent_id == "w1" else None) for seat in change.value.seats)
-        change.value = replace(change.value, seats=tuple(seats))
-
-
-def ended(home: Path) -> None:
-    """The session of w1 has ended, its claims are not given back yet."""
-    base(home)
-    set_state(World(home).team, "w1", State.EXITED)
-
-
-def stopped(home: Path) -> None:
-    """A stopped team, all of whose sessions have ended."""
-    base(home)
-    team = World(home).team
-    for name in ("w1", "w2"):
-        set_state(team, name, State.SHUTDOWN)
-    with team.wanted.change("stop") as change:
-        change.value = replace(change.value, wish=Wish.STOP, stop=ShutdownWish(id="w-900", by="human", at=NOW))
-    with team.runtime.change("stop") as change_:
-        change_.value = replace(change_.value, phase=Phase.STOPPED)
-
-
-def half_removed(home: Path) -> None:
-    """A team whose removal was only begun, and one that was only half made."""
-    base(home)
-    (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")
-    (home / "teams" / f"{NEW}beta").mkdir(0o700)
-    (home / "tasks" / "beta").mkdir(0o700)
+    """An archive that begins with the second settled task, two a segment; for who writes, where it is asked for."""
+    return patch.multiple(archive, SETTLED_COUNT=1, SEGMENT_COUNT=2)
 
 
 def tree(home: Path) -> Tree:
