@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pro0.agents.adapter import Adapter
 
 AGENTS = {
+    "claude": "pro0.agents.claude:CLAUDE",
     "command": "pro0.agents.command:COMMAND",
     "shell": "pro0.agents.shell:SHELL",
 }

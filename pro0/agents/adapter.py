@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from pro0.agents.transcripts import Follower
+from pro0.agents.memory import Memory
 from pro0.model.runtime import Process, State
 from pro0.model.screen import Reading, Usage
 from pro0.model.team import PermissionMode, Seat
@@ -56,16 +56,6 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     folder: str
     environment: Mapping[str, str]
-
-
-class Memory:
-    """What an adapter keeps in mind of one session between two looks; whoever loses it loses nothing but time."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, Follower] = {}
-        """What has been read of the files that grow, by what they are."""
-        self.totals: dict[str, Usage] = {}
-        """What has been counted, by what it was counted for."""
 
 
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):

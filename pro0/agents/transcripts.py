@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -40,7 +41,7 @@ class Follower:
         if whole and self._skipping:
             self._skipping = False
             del lines[0]
-        return _decoded(lines, decoder)
+        return decoded(lines, decoder)
 
     def _new(self, limit: int) -> bytes:
         try:
@@ -64,14 +65,14 @@ def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> 
             data = file.read(limit)
     except OSError:
         return []
-    return _decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if start else 0 :], decoder)
+    return decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if start else 0 :], decoder)
 
 
 def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
     """Return what a small file of one JSON value says, None when it is not there or not (yet) such a value."""
     try:
         with _opened(path) as file:
-            found = _decoded([file.read(limit)], decoder)
+            found = decoded([file.read(limit)], decoder)
     except OSError:
         return None
     return found[0] if found else None
@@ -86,7 +87,8 @@ def _opened(path: Path) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def _decoded(lines: list[bytes], decoder: msgspec.json.Decoder[Line]) -> list[Line]:
+def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[Line]) -> list[Line]:
+    """Return what those of the lines say that can be read as such."""
     found = []
     for line in lines:
         try:

@@ -1,0 +1,138 @@
+"""Claude Code (`@anthropic-ai/claude-code`); what is known of it was measured with 2.1.197."""
+
+import msgspec
+
+from pro0.agents import first_prompt, own_tools, turn_end
+from pro0.agents.adapter import Adapter, Brief, Call, Sight
+from pro0.agents.claude_transcript import config_folder, last_error, transcript, usage
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import value
+from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
+from pro0.model.runtime import State
+from pro0.model.screen import Reading
+from pro0.model.team import PermissionMode
+
+MODES = {
+    PermissionMode.ASK: "default",
+    PermissionMode.EDITS: "acceptEdits",
+    PermissionMode.PLAN: "plan",
+    PermissionMode.BYPASS: "bypassPermissions",
+}
+READING = "Read,Grep,Glob"
+"""The tools of its own that are left to one that only delegates."""
+SETTINGS = "settings.json"
+SERVERS = "mcp.json"
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with; all that must be set is in files of this session's own."""
+    prompt, files = first_prompt.words(brief)
+    seat, folder = brief.seat, brief.folder
+    argv = (
+        "claude",
+        *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
+        *("--permission-mode", MODES[brief.mode]),
+        *("--settings", f"{folder}/{SETTINGS}"),
+        *("--mcp-config", f"{folder}/{SERVERS}"),
+        *(("--tools", READING) if brief.delegate_only else ()),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--effort", seat.effort) if seat.effort else ()),
+        *(("--", prompt) if prompt else ()),
+    )
+    settings, servers = msgspec.json.encode(_settings(brief)), msgspec.json.encode(_servers(brief))
+    return Call(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
+
+
+def _settings(brief: Brief) -> dict[str, object]:
+    allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
+    # Its first request goes out before its MCP servers are connected; a hook that takes a second holds it back.
+    hooks: dict[str, object] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
+    if brief.mailbox:
+        hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
+    return {
+        "permissions": {"allow": [*allowed, f"Read(/{brief.folder}/{first_prompt.FILE})"]},
+        "hooks": hooks,
+    }
+
+
+def _command(line: str) -> dict[str, object]:
+    return {"type": "command", "command": line, "timeout": 10}
+
+
+def _servers(brief: Brief) -> dict[str, object]:
+    program, *arguments = own_tools.server(brief)
+    # alwaysLoad: the tools are there from the start, not behind a search for tools.
+    server = {"type": "stdio", "command": program, "args": arguments, "alwaysLoad": True}
+    return {"mcpServers": {own_tools.SERVER: server}}
+
+
+class _Session(msgspec.Struct, rename="camel"):
+    """sessions/{pid}.json, as far as it is read; without a status until the first turn has begun."""
+
+    session_id: str
+    status: str = ""
+    waiting_for: str = ""
+    started_at: float = 0
+    status_updated_at: float = 0
+    """Both in milliseconds."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether its status is still the first one, `idle`, which it has before it takes the prompt in its argv."""
+        return self.status_updated_at < self.started_at + 3000
+
+
+_SESSION = msgspec.json.Decoder(_Session)
+STATES = {
+    ("", ""): State.STARTING,
+    ("busy", ""): State.WORKING,
+    ("idle", ""): State.IDLE,
+    ("waiting", "permission prompt"): State.WAITING,
+    ("waiting", "worker request"): State.WAITING,
+    ("waiting", "sandbox request"): State.WAITING,
+    ("waiting", "input needed"): State.WAITING,
+    ("waiting", "dialog open"): State.DIALOG,
+}
+"""What `status` and `waitingFor` of a session file say."""
+
+
+def look(sight: Sight, _memory: Memory) -> Reading | None:
+    """Return what its session file says, and that it is an error when the turn before ended with one."""
+    if not sight.agent:
+        return None
+    folder = config_folder(sight.environment)
+    found = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
+    state = STATES.get((found.status, found.waiting_for)) if found else None
+    if not found or state is None:
+        return None
+    rule, session = found.waiting_for or found.status or "no status yet", found.session_id
+    if state is State.IDLE:
+        said = transcript(folder, session, sight.cwd)
+        if found.fresh and first_prompt.was_given(sight.folder) and not said.is_file():
+            state, rule = State.STARTING, "the first prompt is not taken yet"
+        elif error := last_error(said):
+            return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
+    return Reading(state=state, source="session file", rule=rule, note=found.waiting_for, session=session)
+
+
+CLAUDE = Adapter(
+    name="claude",
+    program="claude",
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=(
+        *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_OAUTH_*"),
+        *("CLAUDE_CODE_API_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
+        *("CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "MAX_*", "BASH_*", "MCP_*"),
+        *("DISABLE_*", "ENABLE_*", "API_TIMEOUT_MS", *NETWORK, *AMAZON, *GOOGLE),
+    ),
+    session_ids="chosen",
+    look=look,
+    asks_at_turn_end=True,
+    interrupt="Escape",
+    usage=usage,
+    delegates=True,
+    skills=".claude/skills",
+)

@@ -1,0 +1,107 @@
+"""The transcripts of Claude Code: projects/{folder}/{session}.jsonl below its configuration."""
+
+import glob
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents.adapter import Sight
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import decoded, tail
+from pro0.model.screen import Usage
+
+_NOT_A_MODEL = "<synthetic>"
+"""What stands for the model in messages that Claude Code itself has written."""
+LONGEST = 200
+"""Letters of an error that are passed on."""
+
+
+class _Counts(msgspec.Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+
+class _Message(msgspec.Struct):
+    id: str = ""
+    model: str = ""
+    usage: _Counts | None = None
+    content: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+class _Line(msgspec.Struct, rename="camel"):
+    type: str
+    timestamp: datetime | None = None
+    request_id: str = ""
+    is_sidechain: bool = False
+    is_api_error_message: bool = False
+    message: _Message | None = None
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_PARTS = msgspec.json.Decoder(list[_Part])
+
+
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """Return where Claude Code keeps its files."""
+    return Path(environment.get("CLAUDE_CONFIG_DIR") or Path(environment.get("HOME", "/"), ".claude"))
+
+
+def transcript(folder: Path, session: str, cwd: str) -> Path:
+    """Return the transcript of a session; its folder has a name that is made from that of the project."""
+    projects, name = folder / "projects", f"{Path(session).name}.jsonl"
+    path = projects / re.sub(r"[^a-zA-Z0-9]", "-", cwd) / name
+    return path if path.is_file() else next(projects.glob(f"*/{glob.escape(name)}"), path)
+
+
+def last_error(path: Path) -> str:
+    """Return what the last turn of a transcript failed with, empty when it did not fail."""
+    lines = tail(path, _LINE)
+    said = [line for line in lines if line.type in ("user", "assistant") and not line.is_sidechain]
+    if not said or not said[-1].is_api_error_message:
+        return ""
+    return _text(said[-1].message) or "API error"
+
+
+def usage(sight: Sight, memory: Memory) -> Usage | None:
+    """Return what the session and its subagents have used since it was started.
+
+    One answer is written as several lines that repeat its usage, of which the last is the whole: each counts once.
+    """
+    if not sight.session:
+        return None
+    main = transcript(config_folder(sight.environment), sight.session, sight.cwd)
+    for path in (main, *sorted(main.with_suffix("").glob("subagents/*.jsonl"))):
+        for line in memory.follow(path).read(_LINE):
+            _count(line, sight.started_at, memory)
+    return memory.total
+
+
+def _count(line: _Line, since: datetime, memory: Memory) -> None:
+    message = line.message
+    if not message or not message.usage or message.model == _NOT_A_MODEL:
+        return
+    if line.timestamp and line.timestamp < since:
+        return
+    counts = message.usage
+    used = Usage(
+        input_tokens=counts.input_tokens,
+        output_tokens=counts.output_tokens,
+        cache_read_tokens=counts.cache_read_input_tokens,
+        cache_write_tokens=counts.cache_creation_input_tokens,
+        models=(message.model,) if message.model else (),
+    )
+    memory.count(f"{message.id} {line.request_id}", used)
+
+
+def _text(message: _Message | None) -> str:
+    parts = decoded([message.content], _PARTS) if message else []
+    return " ".join(" ".join(part.text for part in parts[0]).split())[:LONGEST] if parts else ""

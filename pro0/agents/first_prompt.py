@@ -1,0 +1,25 @@
+"""The first prompt of a session: in argv, or in a file when it is too long for that (rulings 3.6)."""
+
+from pathlib import Path
+
+from pro0.agents.adapter import Brief
+
+IN_ARGV = 64 * 1024
+"""Bytes of a prompt that goes into argv whole; Linux takes 128 KiB in one word."""
+FILE = "prompt.md"
+"""Every first prompt is in the session's folder too: by it a session is known again that got its id later."""
+
+
+def words(brief: Brief) -> tuple[str, dict[str, bytes]]:
+    """Return what the agent gets as its first prompt, empty for none, and the file with the whole of it."""
+    if not brief.prompt:
+        return "", {}
+    text = brief.prompt.encode(errors="replace")
+    if len(text) <= IN_ARGV:
+        return brief.prompt, {FILE: text}
+    return f"Read the whole file {brief.folder}/{FILE} and do what it says.", {FILE: text}
+
+
+def was_given(folder: str) -> bool:
+    """Return whether the session of that folder was started with a prompt."""
+    return Path(folder, FILE).is_file()

@@ -1,0 +1,46 @@
+"""What an adapter keeps in mind of one session between two looks."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0.agents.transcripts import Follower
+from pro0.model.screen import Usage
+
+
+class Memory:
+    """What has been read and counted so far; whoever loses it loses nothing but time."""
+
+    def __init__(self) -> None:
+        self.total: Usage | None = None
+        """All that has been counted, None for nothing yet."""
+        self.found: dict[str, Path] = {}
+        """Files that had to be searched for, by what they are."""
+        self._followers: dict[Path, Follower] = {}
+        self._counted: dict[str, Usage] = {}
+
+    def follow(self, path: Path) -> Follower:
+        """Return the follower of a growing file, which knows how far it has been read."""
+        return self._followers.setdefault(path, Follower(path))
+
+    def count(self, key: str, used: Usage) -> None:
+        """Count what something used; of what is counted again under the same key, the larger counts."""
+        before = self._counted.get(key)
+        if before and before.output_tokens > used.output_tokens:
+            return
+        self._counted[key] = used
+        self.total = _exchanged(self.total or Usage(), used, before or Usage())
+
+
+def _exchanged(so_far: Usage, more: Usage, less: Usage) -> Usage:
+    """Return a sum in which one part is replaced by another."""
+    costs = [used.cost_usd for used in (so_far, more) if used.cost_usd is not None]
+    return replace(
+        so_far,
+        input_tokens=so_far.input_tokens + more.input_tokens - less.input_tokens,
+        output_tokens=so_far.output_tokens + more.output_tokens - less.output_tokens,
+        cache_read_tokens=so_far.cache_read_tokens + more.cache_read_tokens - less.cache_read_tokens,
+        cache_write_tokens=so_far.cache_write_tokens + more.cache_write_tokens - less.cache_write_tokens,
+        cost_usd=sum(costs) - (less.cost_usd or 0) if costs else None,
+        models=tuple(dict.fromkeys((*so_far.models, *more.models))),
+    )

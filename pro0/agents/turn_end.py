@@ -1,0 +1,57 @@
+"""What agents call when a turn ends: it says that there is mail, so that they go on and read it.
+
+`python -I -m pro0.agents.turn_end MAILBOX FOLDER`, the session's identity in the environment. It speaks the language of
+the hooks of claude (Stop) and gemini (AfterAgent). Each message is told of once, so an agent that does not read its
+mail can end its turn nevertheless.
+"""
+
+import os
+import shlex
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0.model.message import Mailbox
+from pro0.rules import mail, prompts
+
+TOLD = "told"
+"""The file in the session's folder with the seq of the newest message that was told of."""
+_INCARNATION = "PRO0_INCARNATION"
+
+
+def command(mailbox: str, folder: str) -> str:
+    """Return the shell command of the hook."""
+    return shlex.join([sys.executable, "-I", "-m", __name__, mailbox, folder])
+
+
+def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
+    """Return what the hook prints: nothing, or that the turn must not end yet."""
+    try:
+        box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox)
+    except (OSError, msgspec.MsgspecError):
+        return b""
+    newest, known = mail.unread_up_to(box), _known(box, incarnation)
+    if newest <= max(known, _told(folder)):
+        return b""
+    (folder / TOLD).write_text(str(newest), encoding="ascii")
+    return msgspec.json.encode({"decision": "block", "reason": prompts.unread_line(newest - known)})
+
+
+def _known(box: Mailbox, incarnation: str) -> int:
+    """Return the seq up to which this session has been given its mail."""
+    given = box.handed.seq if box.handed and box.handed.incarnation == incarnation else 0
+    return max(box.acked, given)
+
+
+def _told(folder: Path) -> int:
+    with suppress(OSError, ValueError):
+        return int((folder / TOLD).read_text(encoding="ascii"))
+    return 0
+
+
+if __name__ == "__main__":
+    with suppress(OSError):
+        sys.stdin.buffer.read()  # what the agent says of the turn; it would wonder if nobody took it
+        sys.stdout.buffer.write(answer(Path(sys.argv[1]), Path(sys.argv[2]), os.environ.get(_INCARNATION, "")))
