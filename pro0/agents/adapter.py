@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from pro0.agents.memory import Memory
+from pro0.agents.memory import Memory as Memory
 from pro0.model.runtime import Process, State
 from pro0.model.screen import Reading, Usage
 from pro0.model.team import PermissionMode, Seat
@@ -75,6 +75,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Patterns of the variables that only this agent gets: its keys, its addresses."""
     session_ids: Literal["chosen", "learned", "none"] = "none"
     """Whether pro0 chooses the id of a session, learns it later, or there is nothing that could be resumed."""
+    began: Callable[[Sight], bool] | None = None
+    """Whether the agent has kept anything of the session, so that it can go on."""
     look: Callable[[Sight, Memory], Reading | None] | None = None
     """Read the state from the agent's own files, events or server; None when they do not say. It never raises."""
     screens: Drawing | None = None

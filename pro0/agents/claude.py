@@ -4,7 +4,8 @@ import msgspec
 
 from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Call, Sight
-from pro0.agents.claude_transcript import config_folder, last_error, transcript, usage
+from pro0.agents.claude_screens import CLAUDE_SCREENS
+from pro0.agents.claude_transcript import began, config_folder, last_error, transcript, usage
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
@@ -129,7 +130,9 @@ CLAUDE = Adapter(
         *("DISABLE_*", "ENABLE_*", "API_TIMEOUT_MS", *NETWORK, *AMAZON, *GOOGLE),
     ),
     session_ids="chosen",
+    began=began,
     look=look,
+    screens=CLAUDE_SCREENS,
     asks_at_turn_end=True,
     interrupt="Escape",
     usage=usage,

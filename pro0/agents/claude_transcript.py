@@ -62,6 +62,11 @@ def transcript(folder: Path, session: str, cwd: str) -> Path:
     return path if path.is_file() else next(projects.glob(f"*/{glob.escape(name)}"), path)
 
 
+def began(sight: Sight) -> bool:
+    """Return whether there is a transcript of the session."""
+    return bool(sight.session) and transcript(config_folder(sight.environment), sight.session, sight.cwd).is_file()
+
+
 def last_error(path: Path) -> str:
     """Return what the last turn of a transcript failed with, empty when it did not fail."""
     lines = tail(path, _LINE)

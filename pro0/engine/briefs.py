@@ -4,7 +4,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 
-from pro0.agents.adapter import Adapter, Brief, Call, Memory, Sight
+from pro0.agents.adapter import Adapter, Brief, Call, Sight
 from pro0.model.ids import LEAD
 from pro0.model.runtime import SeatState
 from pro0.model.team import Seat, TeamConfig
@@ -52,8 +52,8 @@ class Briefs:
                     atomic.replace(folder, name, data)
 
     def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:
-        """Return whether there is a transcript to go on with."""
-        if adapter.session_ids == "none" or adapter.usage is None:
+        """Return whether there is something to go on with."""
+        if adapter.session_ids == "none" or adapter.began is None:
             return False
         sight = Sight(
             session=state.session,
@@ -63,7 +63,7 @@ class Briefs:
             folder="",
             environment=environment,
         )
-        return adapter.usage(sight, Memory()) is not None
+        return adapter.began(sight)
 
     def _prompt(self, seat: Seat) -> str:
         others = [s.agent_id for s in self._team.wanted.read().seats if s.agent_id != seat.agent_id]

@@ -17,6 +17,8 @@ SPELLS_FILE_NAMES = {
     "pro0.config": "the settings files, which are not part of the store; config and store do not know each other",
 }
 FOREIGN = {("pro0.sessions.tmux_socket", ".lock"): "the lock that tmux itself keeps beside a socket"}
+AGENTS = "pro0.agents."
+"""The modules that know the files of other programs, which are no part of the store."""
 CODE = ("pro0", "tests", "bench", "tools")
 SCRIPTS = ("Makefile", ".ci/run", "tools/setup", "tools/install")
 
@@ -53,7 +55,7 @@ def drops_branch(words: list[ast.expr]) -> bool:
 def file_names(modules: Modules) -> Iterator[str]:
     """Yield strings that spell a file of the store outside of store/paths.py."""
     for name, tree in modules.items():
-        for text in strings(tree) if name not in SPELLS_FILE_NAMES else ():
+        for text in strings(tree) if name not in SPELLS_FILE_NAMES and not name.startswith(AGENTS) else ():
             if FILE_NAME.fullmatch(str(text.value)) and (name, text.value) not in FOREIGN:
                 yield f"{name}:{text.lineno} {text.value!r}"
 
