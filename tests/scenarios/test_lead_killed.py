@@ -3,7 +3,6 @@
 At the product's own intervals: a guard needs 5 to 6.5 seconds without a lead and a look every two to start one.
 """
 
-import json
 import os
 import random
 import signal
@@ -18,11 +17,11 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.engine.cleanup import cleanup
 from pro0.engine.environment import start_environment
-from pro0.model.runtime import Phase, Process
+from pro0.model.runtime import Phase
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
-from pro0.store.lease import Lease
 from tests.engine.crew import Crew, crew
+from tests.scenarios.leads import leader, one_after_the_other
 from tests.waiting import wait_until
 
 NAMES = ("w1", "w2", "w3")
@@ -44,12 +43,6 @@ def team(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         processes.end(lambda: [*made.left(), *(one for one in made.leads_of_others() if processes.alive(one))], 0)
 
 
-def leader(team: Crew) -> Process | None:
-    """The lead that holds the lease and has signed in."""
-    held, lead = Lease(team.team.paths.team).read(), team.team.runtime.read().lead
-    return lead if held and lead and held.pid == lead.pid and processes.alive(lead) else None
-
-
 def kill_the_lead(team: Crew) -> float:
     """Kill the lead, and return when; the limit of three a minute is lifted, since here a minute has more."""
     lead = wait_until(lambda: leader(team), COMES_BACK, "there is a lead")
@@ -68,14 +61,6 @@ def delay(team: Crew, killed: float) -> float:
     """Wait for the next lead, and return how long it took."""
     wait_until(lambda: leader(team), COMES_BACK, "there is a lead again")
     return time.monotonic() - killed
-
-
-def one_after_the_other(team: Crew) -> list[int]:
-    """The pids of the leads in their order; no two of them ever wrote into the log by turns."""
-    pids = [json.loads(line)["pid"] for line in team.log().splitlines()]
-    blocks = [pid for number, pid in enumerate(pids) if not number or pids[number - 1] != pid]
-    assert len(blocks) == len(set(blocks)), "two leads at once"
-    return blocks
 
 
 def kills(team: Crew, times: int, seed: int) -> None:

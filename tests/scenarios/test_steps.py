@@ -18,6 +18,7 @@ import pytest
 
 from pro0.model.runtime import ENDED
 from tests import world
+from tests.bystanders import somebodys_tmux
 from tests.conftest import Result
 from tests.crash.lanes import SOAK, TEST, counted, sample
 from tests.programs import dying
@@ -129,10 +130,8 @@ def stages(
     """Stages one after the other, beside a tmux server of somebody else with a session of the same name."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
     numbers = count()
-    server = ("tmux", "-L", "pro0-person", "-f", "/dev/null")
-    subprocess.run([*server, "new-session", "-d", "-s", "alpha", "cat -"], check=True, timeout=PATIENCE)
-    yield lambda mode: Stage(tmp_path / f"stage-{next(numbers)}", cli, mode)
-    subprocess.run([*server, "kill-server"], check=True, timeout=PATIENCE)
+    with somebodys_tmux("alpha"):
+        yield lambda mode: Stage(tmp_path / f"stage-{next(numbers)}", cli, mode)
 
 
 CASES = [

@@ -1,0 +1,64 @@
+"""Memory and open files of the lead over time."""
+
+import statistics
+from contextlib import suppress
+from typing import NamedTuple
+
+import psutil
+
+from tests.engine.crew import Crew
+from tests.scenarios.leads import leader
+
+SLACK = 2 << 20
+"""Bytes that a heap may move without being said to grow."""
+GROWTH = 1.10
+
+
+class Sample(NamedTuple):
+    """What one lead had at one moment."""
+
+    pid: int
+    memory: int
+    files: int
+
+
+class Gauge:
+    """Samples of the leads of a team."""
+
+    def __init__(self, crew: Crew) -> None:
+        self._crew = crew
+        self._samples: list[Sample] = []
+
+    def read(self) -> None:
+        """Take one sample, if there is a lead."""
+        lead = leader(self._crew)
+        with suppress(psutil.Error):
+            if lead:
+                process = psutil.Process(lead.pid)
+                self._samples.append(Sample(lead.pid, process.memory_full_info().uss, process.num_fds()))
+
+    def last(self) -> list[Sample]:
+        """Return the samples of the lead that lived last, without its first moments."""
+        mine = [sample for sample in self._samples if sample.pid == self._samples[-1].pid]
+        return mine[len(mine) // 5 :]
+
+    def grown(self) -> list[str]:
+        """Return a line when the last lead's memory or open files grew while it lived."""
+        samples = self.last()
+        fifth = max(1, len(samples) // 5)
+        lines = []
+        for what, index, slack in (("memory", 1, SLACK), ("open files", 2, 1)):
+            first = statistics.median(sample[index] for sample in samples[:fifth])
+            end = statistics.median(sample[index] for sample in samples[-fifth:])
+            if end > first * GROWTH + slack:
+                lines.append(f"the lead's {what} grew from {first:,.0f} to {end:,.0f}")
+        return lines
+
+    def __str__(self) -> str:
+        samples = self.last()
+        memory = [sample.memory / (1 << 20) for sample in samples]
+        files = [sample.files for sample in samples]
+        return (
+            f"the last lead had {memory[0]:.1f} to {max(memory):.1f} MiB, {memory[-1]:.1f} at last, "
+            f"and {min(files)} to {max(files)} open files, in {len(samples)} looks"
+        )
