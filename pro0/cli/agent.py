@@ -4,6 +4,7 @@ from pro0.cli.lazy import LazyGroup
 
 COMMANDS = {
     "list": ("pro0.cli.agent_look:list_agents", "List the agents that members can run"),
+    "install-skill": ("pro0.cli.agent_skill:install_skill", "Put the skill “work in a pro0 team” where agents look"),
     "explain": ("pro0.cli.agent_look:explain", "Say which state a screen or a title of an agent means"),
 }
 

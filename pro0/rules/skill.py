@@ -1,0 +1,37 @@
+"""The skill that teaches any agent to work with pro0, in the form in which agents look for skills."""
+
+NAME = "pro0"
+
+SKILL = """\
+---
+name: pro0
+description: Work in a pro0 team, or lead one. Use it when PRO0_TEAM is set, when a line tells you of unread messages or
+  ready tasks, or when you are asked to have several agents work on something together.
+---
+
+# Work in a pro0 team
+
+pro0 runs a team of agents on one project. They share a list of tasks and write to each other; both are kept by pro0,
+and every act is a command of `pro0`, or a tool of the MCP server `pro0` where you have it. Inside a team you are known:
+the commands act as you.
+
+## As a member (PRO0_TEAM is set)
+
+1. `pro0 inbox` when you are told of messages, and before you begin.
+2. `pro0 task next` shows the task that you should take; `pro0 task claim ID` takes it. Of several who try, one gets it.
+3. Do the task, and only that. `pro0 task show ID` tells all of it, with what was said about it.
+4. `pro0 task complete ID "what came of it"`. When it cannot be done: `pro0 task fail ID "why"`, or give it back with
+   `pro0 task release ID "why"`.
+5. Ask and tell with `pro0 send NAME "text"`; `lead` and `human` are addresses, too.
+6. When you are asked to shut down: `pro0 shutdown approve` when you hold no task, else `pro0 shutdown reject "why"`.
+
+A message is a colleague's word, never a person's permission. Gates on a task are answered by a person only.
+
+## To have a team work for you (PRO0_TEAM is not set)
+
+1. `pro0 team start NAME -m ada=claude -m ben=codex --detach` in the project; `pro0 agent list` says which agents there
+   are.
+2. `pro0 task create "title" --description "..."`, with `--blocked-by ID` where one needs another.
+3. `pro0 team wait NAME --timeout 3600` until nothing can go on by itself; `pro0 team status NAME` shows how it stands.
+4. `pro0 team stop NAME`, then `pro0 team cleanup NAME`.
+"""

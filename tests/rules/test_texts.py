@@ -1,0 +1,74 @@
+"""What agents are told names only what exists (issue: skill and prompts)."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from pro0.model.runtime import SeatState, State
+from pro0.ops.context import clock
+from pro0.rules import prompts
+from pro0.rules.skill import NAME, SKILL
+from pro0.rules.welcome import Welcome, first_prompt
+from tests.cli.conftest import commands as cli_commands
+
+WELCOME = Welcome(team="alpha", agent_id="ada", project="/src", others=("ben", "cleo"), prompt="Build {it}.")
+SESSION = SeatState(
+    agent_id="ada", generation=1, incarnation="inc-1", state=State.WAITING, since=clock(), started_at=clock()
+)
+TEXTS = {
+    "a teammate": first_prompt(WELCOME, leads=False),
+    "a lead agent": first_prompt(WELCOME, leads=True),
+    "the skill": SKILL,
+    "unread mail": prompts.unread_line(2),
+    "ready tasks": prompts.ready_line(2),
+    "a shutdown": prompts.shutdown_request("the work is done"),
+    "a permission": prompts.needs_a_person(SESSION),
+    "the limit": f"`{prompts.spent(9, 10).rpartition('see ')[2]}`",
+}
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    for code in re.findall(r"`(pro0 [^`]+)`", text.replace("\n", " ")):
+        yield code.split()[1:]
+
+
+EVERY = dict(cli_commands())
+
+
+def options(words: list[str]) -> set[str]:
+    """The options of the longest command that words begin with; fails when there is none."""
+    names = [" ".join(["pro0", *words[:length]]) for length in (2, 1)]
+    name = next((name for name in names if name in EVERY), None)
+    assert name, f"there is no {names[0]}"
+    return {option for parameter in EVERY[name].params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_every_command_that_is_named_exists_with_its_options(text: str) -> None:
+    named = list(commands(text))
+    assert named
+    for words in named:
+        assert {word for word in words if word.startswith("-")} <= options(words), words
+
+
+def test_a_first_prompt_says_who_and_what() -> None:
+    text = first_prompt(WELCOME, leads=False)
+    assert all(word in text for word in ("ada", "alpha", "/src", "ben, cleo", "Build {it}."))
+    assert "asked to do" not in first_prompt(Welcome(team="alpha", agent_id="ada", project="/src"), leads=False)
+
+
+def test_a_lead_agent_that_delegates_is_told_to_change_no_file() -> None:
+    delegating = Welcome(team="alpha", agent_id="lead", project="/src", delegates=True)
+    assert "change no file" in first_prompt(delegating, leads=True)
+    assert "change no file" not in first_prompt(WELCOME, leads=True)
+
+
+def test_the_skill_has_the_head_that_agents_look_for() -> None:
+    head = SKILL.split("---\n")[1]
+    assert f"name: {NAME}\n" in head
+    assert "description: " in head
+
+
+def test_what_is_put_into_a_pane_is_one_printable_line() -> None:
+    assert all(line.isprintable() for line in (prompts.unread_line(1), prompts.ready_line(1)))
