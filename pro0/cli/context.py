@@ -28,6 +28,8 @@ team_option = click.option(
     shell_complete=lambda _context, _parameter, start: [name for name in store().names() if name.startswith(start)],
 )
 
+no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, and return at once.")
+
 
 def named_team(function: Callable[..., R]) -> Callable[..., R]:
     """Let a command of a whole team take its name as an argument too."""

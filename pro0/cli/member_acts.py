@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import acting, need_lead, team_option
-from pro0.cli.output import line, live, talk, write
+from pro0.cli.context import acting, need_lead, no_wait_option, team_option
+from pro0.cli.output import line, live, say, talk, write
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
@@ -32,6 +32,7 @@ MODES = tuple(str(mode) for mode in PermissionMode)
 @click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do unasked; else as the lead.")
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @team_option
+@no_wait_option
 def spawn(
     name: str,
     program: tuple[str, ...],
@@ -44,6 +45,7 @@ def spawn(
     mode: str | None,
     nudge: bool,
     team: str | None,
+    no_wait: bool,
 ) -> None:
     """Start a new member, or an ended one again: same id, same mailbox.
 
@@ -68,7 +70,7 @@ def spawn(
     )
     first = [Draft(title=text.title(title))] if title is not None else []
     seats = members.spawn(context, [draft], settings.max_teammates)
-    _started(context, seats)
+    _started(context, seats, no_wait=no_wait)
     for task in tasks.create(context, [_for(seats[0], one) for one in first]):
         write(f"{task.id} is reserved for {task.assignee}: {line(task.title)}")
 
@@ -98,7 +100,8 @@ def restart(name: str, fresh: bool, team: str | None) -> None:
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
 @click.option("--force", is_flag=True, help="End it if it has not agreed by then, with its whole process tree.")
 @team_option
-def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | None) -> None:
+@no_wait_option
+def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | None, no_wait: bool) -> None:
     """Ask a member to shut down.
 
     A member that works says "not yet" and is asked again when it is free. If it stays, exit 4 says why.
@@ -113,6 +116,9 @@ def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | No
     context = acting(team)
     seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
     need_lead(context.team)
+    if no_wait:
+        say(f"{seat.agent_id} is asked: pro0 member show {seat.agent_id}")
+        return
     state = shut_down(context.team, seat, talk())
     write(f"{seat.agent_id} has ended: {line(_how(state))}")
 
@@ -124,9 +130,13 @@ def _settings(context: Context) -> Settings:
     return settings
 
 
-def _started(context: Context, seats: list[Seat]) -> None:
+def _started(context: Context, seats: list[Seat], *, no_wait: bool = False) -> None:
     from pro0.engine.outcomes import started
 
+    if no_wait:
+        need_lead(context.team)
+        say(f"{', '.join(seat.agent_id for seat in seats)}: to be started; see: pro0 member list")
+        return
     with live() as show:
         show(f"starting {', '.join(seat.agent_id for seat in seats)}")
         need_lead(context.team, show)

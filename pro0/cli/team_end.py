@@ -2,9 +2,10 @@
 
 import click
 
-from pro0.cli.context import acting, here, human_only, named_team, need_lead, store, team_name
+from pro0.cli.context import acting, here, human_only, named_team, need_lead, no_wait_option, store, team_name
 from pro0.cli.output import say, talk, write
 from pro0.model import ids
+from pro0.model.caller import Who
 from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.ops import teams
@@ -45,11 +46,13 @@ def unpause(team: str | None) -> None:
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
 @click.option("--force", is_flag=True, help="End who has not agreed by then, with its whole process tree.")
 @click.option("--reason", default="", help="What the members are told.")
-def stop(team: str | None, timeout: float, force: bool, reason: str) -> None:
+@no_wait_option
+def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bool) -> None:
     """Ask every member to shut down, then end the lead.
 
     From now on nobody claims and nothing starts. A member that works says "not yet" and is asked again when it is
-    free. If somebody stays, exit 4 names who and why, and the team goes on.
+    free. If somebody stays, exit 4 names who and why, and the team goes on. A member that calls this does not wait: it
+    is asked, too.
 
     \b
     Examples:
@@ -66,6 +69,9 @@ def stop(team: str | None, timeout: float, force: bool, reason: str) -> None:
     wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
     say(f"{name}: asking every member to shut down")
     need_lead(context.team)
+    if no_wait or context.caller.who is not Who.HUMAN:
+        say(f"{name} is stopping: pro0 team status {name}")
+        return
     if wish:
         stopped(context.team, wish, talk())
     write(f"{name} is stopped; remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}")
