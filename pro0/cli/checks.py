@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import AGENTS
-from pro0.cli import project
 from pro0.config import load
 from pro0.errors import Pro0Error
+from pro0.ops import project
 from pro0.sessions.starting import surroundings
 
 SHELL = "/bin/sh"

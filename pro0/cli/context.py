@@ -8,10 +8,10 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from pro0.cli import project
 from pro0.cli.output import REMINDERS, say
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import Caller, Who
+from pro0.ops import project
 from pro0.ops.context import TEAM, Context, caller_of
 from pro0.store import paths
 from pro0.store.teams import Store, TeamStore

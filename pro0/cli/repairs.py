@@ -8,11 +8,10 @@ import click
 import msgspec
 
 from pro0 import config
-from pro0.cli import project
 from pro0.cli.output import say, terminal
 from pro0.errors import Pro0Error
 from pro0.model.caller import Caller
-from pro0.ops import repair, repair_home
+from pro0.ops import project, repair, repair_home
 from pro0.ops.context import Context
 from pro0.store import health
 from pro0.store.teams import Store

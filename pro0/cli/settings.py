@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from pro0.cli import project
 from pro0.cli.output import json_option, table, write, write_json
 from pro0.config import Chosen, explain
 from pro0.errors import NotFound
+from pro0.ops import project
 from pro0.store import paths
 
 

@@ -7,7 +7,6 @@ from shutil import which
 import click
 
 from pro0.agents import adapter_named
-from pro0.cli import project
 from pro0.cli.context import caller, need_lead, store
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import MODES, Settings, load, require_enabled
@@ -16,7 +15,7 @@ from pro0.model import ids
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import costs, members, tasks, teams
+from pro0.ops import costs, members, project, tasks
 from pro0.ops.context import Context
 from pro0.ops.members import SeatDraft
 from pro0.rules import text
@@ -128,26 +127,14 @@ def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[Se
 
 
 def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft], permission: PermissionMode) -> Context:
-    from pro0.engine.environment import start_environment
-    from pro0.engine.places import choose_mode
+    from pro0.engine.founding import found
 
-    mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal())
     who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
-    inside = os.environ.get("TMUX", "") if mode == "tmux" else ""
-    home = teams.Home(
-        name=name,
-        project=folder,
-        mode=mode,
-        mode_reason=reason,
-        inside_tmux=inside,
-        sockets=os.environ.get("TMUX_TMPDIR", ""),
-        permission_mode=permission,
-        environment=start_environment(os.environ, settings.pass_environment),
-    )
-    context = teams.create(store(), asking, home)
+    context = found(store(), asking, name, folder, settings, terminal=terminal(), permission=permission)
+    config = context.team.config.read()
     say(f"team {name} in {folder}: {who}")
-    say(f"mode {mode}: {reason}")
+    say(f"mode {config.mode}: {config.mode_reason}")
     if len(drafts) > 1:
         say("the members share one checkout: give them tasks that touch different files")
     return context

@@ -32,13 +32,18 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
         _refuse_if_live(team)
     lease = _lease(team, show, force=force)
     try:
-        _end_the_rest(team, force=force, show=show)
-        config = team.config.read()
-        backend_of(config).dismantle(place_of(config))
-        store.discard(name, config.uid)
+        remove(store, team, force=force, show=show)
     finally:
         lease.drop()
     return f"{name} is removed"
+
+
+def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> None:
+    """Remove a team whose lease the caller holds; raises Refused while anything of it lives, unless `force` ends it."""
+    _end_the_rest(team, force=force, show=show)
+    config = team.config.read()
+    backend_of(config).dismantle(place_of(config))
+    store.discard(team.name, config.uid)
 
 
 def living(team: TeamStore) -> list[str]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from pro0 import __version__, config, processes
 from pro0.config import Settings
 from pro0.engine.apply import Applier
+from pro0.engine.cleanup import remove
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
@@ -24,7 +25,7 @@ from pro0.rules import revival
 from pro0.rules.supervision import decide
 from pro0.store.lease import Lease
 from pro0.store.paths import CONCERNS_THE_LEAD
-from pro0.store.teams import TeamStore
+from pro0.store.teams import Store, TeamStore
 from pro0.store.watch import Watch
 
 RESCAN = 2.0
@@ -110,6 +111,8 @@ class Lead:
         try:
             if self._tidy:
                 self._applier.dismantle()
+            if self._team.wanted.read().remove:
+                remove(Store(self._team.paths.home), self._team, force=False, show=lambda said: self._log.write(said))
         except Pro0Error as error:
             self._complain(error)
 

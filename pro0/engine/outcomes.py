@@ -58,8 +58,7 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
     if wish is None:
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code="no_request")
     told, lead = _Answers(show), _Lead(team)
-    longest = wish.timeout + ENDING_PATIENCE
-    deadline = time.monotonic() + (longest if patience is None else min(patience, longest))
+    deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
         lead.keep()
         known = roster(team)
@@ -73,11 +72,14 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
     raise TimedOut(f"{seat.agent_id} has not ended", hint="is there a lead? pro0 team status")
 
 
-def stopped(team: TeamStore, wish: ShutdownWish, show: Show) -> None:
-    """Wait until a team is stopped and its lead is gone; raises Refused naming who stayed and why."""
+def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float | None = None) -> None:
+    """Wait until a team is stopped and its lead is gone; raises Refused naming who stayed and why.
+
+    After `patience` seconds, without it when there is nothing to wait for any more, it raises TimedOut.
+    """
     told, lead = _Answers(show), _Lead(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
-    deadline = time.monotonic() + wish.timeout + ENDING_PATIENCE
+    deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
         lead.keep()
         known = roster(team)
@@ -92,6 +94,11 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show) -> None:
             return
         time.sleep(PAUSE)
     raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")
+
+
+def _deadline(wish: ShutdownWish, patience: float | None) -> float:
+    longest = wish.timeout + ENDING_PATIENCE
+    return time.monotonic() + (longest if patience is None else min(patience, longest))
 
 
 class _Lead:

@@ -35,8 +35,8 @@ class Desk:
         self.store.check()
         return Context(self.store.team(self._team).require(), self.caller)
 
-    def lead(self, context: Context) -> None:
-        """Let this agent lead a team from now on."""
+    def lead(self, context: Context | None) -> None:
+        """Let this agent lead a team from now on, or none any more."""
         self._leads = context
 
     @property

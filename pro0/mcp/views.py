@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.model.message import MessageType
-from pro0.model.runtime import State
+from pro0.model.runtime import Phase, State
 from pro0.model.task import Task
 from pro0.ops.messages import Letter
 from pro0.ops.status import MemberStatus
@@ -114,8 +114,17 @@ class Members(View, frozen=True, kw_only=True):
     members: list[MemberView]
 
 
+class TeamView(View, frozen=True, kw_only=True):
+    """A team: whose project it is, where it is shown and why there, and whether it runs."""
+
+    name: str
+    project: str
+    mode: str
+    phase: Phase
+
+
 class Answered(View, frozen=True, kw_only=True):
-    """That an answer to a shutdown request stands."""
+    """What was done, and what is to be done next."""
 
     answered: str
 

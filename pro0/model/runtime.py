@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
+from pro0.model.process import Process as Process
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
@@ -30,14 +31,6 @@ class State(StrEnum):
 
 
 ENDED = frozenset({State.SHUTDOWN, State.EXITED, State.CRASHED})
-
-
-class Process(Stored, frozen=True):
-    """One process for all time: a pid alone may be reused, with start and boot id it cannot be."""
-
-    pid: Pid
-    start: str
-    boot_id: str
 
 
 class Exit(Stored, frozen=True):

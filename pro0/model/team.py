@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from pro0.model.process import Process
 from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, written
 
 Uid = Annotated[str, msgspec.Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9-]{0,63})?$(?!\n)")]
@@ -105,6 +106,14 @@ class Seat(Stored, frozen=True):
     answer: Answer | None = None
 
 
+class OutsideAgent(Stored, frozen=True):
+    """A person's own agent that leads a team: no session of pro0's, known by the process that speaks for it."""
+
+    incarnation: Tag
+    process: Process
+    since: Moment
+
+
 class Wanted(Document, frozen=True, kw_only=True):
     """wanted.json: what operations ask for; the lead makes it so."""
 
@@ -112,5 +121,9 @@ class Wanted(Document, frozen=True, kw_only=True):
     paused: bool = False
     max_cost: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
     """US dollars that the team may cost, 0 for no limit."""
+    outside: OutsideAgent | None = None
+    """Who leads the team from outside, or did so last."""
     stop: ShutdownWish | None = None
+    remove: bool = False
+    """Whether the team is to be removed once it has stopped."""
     seats: tuple[Seat, ...] = ()

@@ -125,6 +125,10 @@ def _permit(context: Context, operation: Operation) -> None:
 def _living(context: Context) -> None:
     """Refuse what a session asks for that is over or was replaced."""
     caller = context.caller
+    if caller.who is Who.LEAD_AGENT and (outside := context.team.require().wanted.read().outside):
+        if outside.incarnation == caller.incarnation:
+            return
+        raise Refused(f"another agent leads {context.team.name} now", code="stale_session")
     for seat in context.team.require().runtime.read().seats:
         if seat.agent_id == caller.agent_id:
             if seat.incarnation == caller.incarnation and seat.state not in ENDED:

@@ -12,7 +12,7 @@ from pro0.model.runtime import Runtime, SeatState
 from pro0.model.team import Answer, PermissionMode, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops import costs
 from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, already, operation
-from pro0.ops.seats import Roster, roster
+from pro0.ops.seats import Roster, led, roster
 from pro0.rules import text
 from pro0.rules.changes import find
 from pro0.store.paths import HOME_VARIABLE
@@ -113,7 +113,7 @@ def withdraw(context: Context, request_id: str) -> None:
     with context.team.wanted.change("withdraw a shutdown") as change:
         wanted = change.value
         if wanted.stop and wanted.stop.id == request_id:
-            change.value = replace(wanted, wish=Wish.RUN, stop=None)
+            change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False)
         for seat in wanted.seats:
             if seat.shutdown and seat.shutdown.id == request_id:
                 change.value = with_seat(change.value, replace(seat, shutdown=None, answer=None))
@@ -265,7 +265,6 @@ def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
 
 def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> None:
     asker = _wish(wanted, seat).by
-    led = any(other.agent_id == ids.LEAD for other in wanted.seats)
     verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
     notice = Notice(
         id=context.new_id(),
@@ -275,7 +274,7 @@ def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) 
         content=f"{seat.agent_id} {verdict}",
         in_reply_to=said.request_id,
     )
-    unled_human = asker == ids.HUMAN and not led  # who reads the lead's mailbox too
+    unled_human = asker == ids.HUMAN and not led(wanted)  # who reads the lead's mailbox too
     for address in {ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)):
         context.team.mailbox(address).post(replace(notice, to=address), context.now())
 

@@ -11,7 +11,7 @@ from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
 from pro0.ops.context import Context, already, operation
-from pro0.ops.seats import roster
+from pro0.ops.seats import led, roster
 from pro0.rules import text
 from pro0.rules.mail import unread_up_to
 from pro0.store.teams import TeamStore
@@ -140,8 +140,7 @@ def addresses(team: TeamStore, caller: Caller) -> list[str]:
     """Return the mailboxes a caller reads: its own; for a human without a lead agent also the lead's (rulings 3.8)."""
     if caller.who is not Who.HUMAN:
         return [caller.agent_id]
-    led = any(member.agent_id == LEAD for member in team.require().config.read().members)
-    return [HUMAN] if led else [HUMAN, LEAD]
+    return [HUMAN] if led(team.require().wanted.read()) else [HUMAN, LEAD]
 
 
 def deliver(

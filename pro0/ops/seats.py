@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pro0 import processes
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Runtime, SeatState, State
@@ -49,6 +50,12 @@ class Roster(msgspec.Struct, frozen=True):
             hint = f"start it again: pro0 member restart {seat.agent_id}"
             raise NotFound(f"{seat.agent_id} has ended ({how})", code="recipient_ended", hint=hint)
         return seat.agent_id
+
+
+def led(wanted: Wanted) -> bool:
+    """Return whether an agent reads the mailbox `lead`: one with a seat, or one from outside that is there."""
+    outside = wanted.outside
+    return any(seat.agent_id == LEAD for seat in wanted.seats) or bool(outside and processes.alive(outside.process))
 
 
 def roster(team: TeamStore) -> Roster:

@@ -12,7 +12,7 @@ from pro0.model.runtime import ENDED, Phase, Runtime, State
 from pro0.model.task import SETTLED, Archived, Kind, Status, Task
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
-from pro0.ops.seats import Roster, roster
+from pro0.ops.seats import Roster, led, roster
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
 from pro0.rules.permissions import permission_mode
 
@@ -225,8 +225,8 @@ def _failed_before(archived: Archived) -> str:
 
 
 def _unread_of_the_human(context: Context) -> int:
-    led = any(member.agent_id == LEAD for member in context.team.config.read().members)
-    heads = [context.team.mailbox(address).head.read() for address in ([HUMAN] if led else [HUMAN, LEAD])]
+    read = [HUMAN] if led(context.team.wanted.read()) else [HUMAN, LEAD]
+    heads = [context.team.mailbox(address).head.read() for address in read]
     return sum(head.next_seq - 1 - head.acked for head in heads)
 
 

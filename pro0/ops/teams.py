@@ -15,6 +15,7 @@ from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Wish
 from pro0.ops.context import Context, already, clock, new_id, operation
 from pro0.ops.members import renewed, shutdown_wish
+from pro0.ops.outside import as_lead, introduced
 from pro0.ops.seats import Roster
 from pro0.store.lease import Lease
 from pro0.store.teams import Store
@@ -35,8 +36,11 @@ class Home(msgspec.Struct, frozen=True):
 
 
 def create(store: Store, caller: Caller, home: Home) -> Context:
-    """Make a team without members; raises Refused for a name that is taken, and for a caller who is a member."""
-    if caller.who is not Who.HUMAN:
+    """Make a team without members; raises Refused for a name that is taken, and for a caller who is a member.
+
+    An agent from outside leads the team that it makes.
+    """
+    if caller.who not in (Who.HUMAN, Who.OUTSIDE):
         raise Refused("a teammate cannot start a team of its own", code="not_allowed")
     ids.team_name(home.name)
     _not_elsewhere(store, home)
@@ -52,7 +56,10 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         permission_mode=home.permission_mode,
     )
     environment = Environment(variables=home.environment)
-    context = Context(store.create(config, Wanted(), environment), caller)
+    wanted = Wanted()
+    if caller.who is Who.OUTSIDE:
+        wanted, caller = Wanted(outside=introduced(caller)), as_lead(caller)
+    context = Context(store.create(config, wanted, environment), caller)
     # All of it, since nothing else tells it when config.json is lost.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
     details |= {"tmux": config.inside_tmux, "sockets": config.sockets}
@@ -79,6 +86,27 @@ def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason
     return change.value
 
 
+@operation("team.cleanup", IN_CHARGE)
+def dismiss(context: Context) -> bool:
+    """Let a team go that has no teammates left; raises Refused while one lives (S004-048).
+
+    Returns True when the caller has a session of its own, which is asked to end: then the lead removes the team.
+    """
+    caller, name = context.caller, context.team.name
+    with context.team.require().wanted.change("remove a team") as change:
+        known = Roster(name, change.value, context.team.runtime.read())
+        live = [seat.agent_id for seat in known.live()]
+        if others := [agent_id for agent_id in live if agent_id != caller.agent_id]:
+            verb = "runs" if len(others) == 1 else "run"
+            hint = "shut them down first"
+            raise Refused(f"{', '.join(others)} of {name} still {verb}", code="live_sessions", hint=hint)
+        if live:
+            wish = shutdown_wish(context, reason="the team is removed", timeout=60.0, force=False)
+            change.value = replace(change.value, wish=Wish.STOP, stop=wish, remove=True)
+    context.team.log_event(context.now(), caller.agent_id, "team.cleanup")
+    return bool(live)
+
+
 @operation("team.resume", HUMAN_ONLY)
 def resume(context: Context, environment: Mapping[str, str] | None = None) -> Wanted:
     """Want the team to run again, in this environment; members that its stop ended get new sessions."""
@@ -102,7 +130,7 @@ def _resumed(context: Context) -> Wanted:
                 renewed(seat, runtime) if stopped and known.ended(seat.agent_id) and not seat.shutdown else seat
                 for seat in wanted.seats
             )
-            change.value = replace(wanted, wish=Wish.RUN, stop=None, seats=seats)
+            change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False, seats=seats)
     return change.value
 
 

@@ -16,14 +16,14 @@ _TEAMMATE = (
 _WORK = (
     "create_task adds to the task list, with dependencies where one needs the other; spawn_teammate starts a teammate, "
     "which takes ready tasks by itself; list_tasks and list_teammates show how it goes. You are told when a teammate "
-    f"is idle, fails or crashes. {_MAIL} When all is done, shutdown_teammate asks each to go"
+    f"is idle, fails or crashes. {_MAIL} When all is done, stop_team asks everybody to end"
 )
 
 _LEAD = f"You lead a pro0 team: you plan, delegate and bring the work together. {_WORK}."
 
 _OUTSIDE = (
     "With these tools you can lead a team of coding agents in this project. create_team makes it, and you are its lead "
-    f"agent from then on. {_WORK}, then cleanup_team removes the team."
+    f"agent from then on. {_WORK}, and cleanup_team removes the team."
 )
 
 

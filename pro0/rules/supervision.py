@@ -236,7 +236,8 @@ def _told(state: SeatState, key: str) -> SeatState:
 
 def _supervisors(view: View) -> list[str]:
     """Return who is told of a crash: the lead address, and the human too when a lead agent reads that one."""
-    led = any(seat.agent_id == LEAD for seat in view.snapshot.wanted.seats)
+    wanted = view.snapshot.wanted
+    led = wanted.outside is not None or any(seat.agent_id == LEAD for seat in wanted.seats)
     return [LEAD, HUMAN] if led else [LEAD]
 
 

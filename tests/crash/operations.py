@@ -173,6 +173,7 @@ TEAMS = (
     Row("team.pause", starts.base, lambda w: teams.pause(w.human(), paused=True)),
     Row("team.limit", starts.base, lambda w: costs.limit(w.human(), 5.0)),
     Row("team.stop", starts.base, lambda w: teams.stop(w.human())),
+    Row("team.cleanup", starts.alone, lambda w: teams.dismiss(w.member("lead"))),
     Row("team.resume", starts.stopped, lambda w: teams.resume(w.human(), {"PATH": "/bin"})),
     Row("team.discard", starts.sealed_once, lambda w: w.store.discard("alpha", "uid-alpha")),
     Row("team.sweep", starts.half_removed, lambda w: w.store.sweep()),
@@ -182,7 +183,10 @@ TEAMS = (
 )
 OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *MAIL, *TEAMS)
 
-ELSEWHERE = {"team.repair": "tests/ops/test_repair.py and tests/cli: it works on files that are corrupt already"}
+ELSEWHERE = {
+    "team.lead": "tests/ops/test_outside.py: what it writes names the process that does it",
+    "team.repair": "tests/ops/test_repair.py and tests/cli: it works on files that are corrupt already",
+}
 """Operations that are not in the table, and what shows them instead."""
 
 

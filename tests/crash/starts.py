@@ -163,6 +163,11 @@ def ended(home: Path) -> None:
     set_state(World(home).team, "w1", State.EXITED)
 
 
+def alone(home: Path) -> None:
+    """A team in which only the lead agent's session lives."""
+    make_team(home, "lead")
+
+
 def stopped(home: Path) -> None:
     """A stopped team, all of whose sessions have ended."""
     base(home)

@@ -7,17 +7,20 @@ import pytest
 
 from pro0.errors import Pro0Error, Refused
 from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
+from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import Changes, Draft
-from pro0.ops import members, messages, repair, status, tasks, teams
+from pro0.ops import costs, delivery, members, messages, outside, repair, status, tasks, teams
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context, caller_of
 from pro0.store.teams import Store
 from tests.faults import contents
-from tests.teams import as_who, human, make_team, member, set_state
+from tests.teams import NOW, as_who, human, make_team, member, set_state
 
-HUMAN, LEAD, AGENT, MEMBER = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER
+HUMAN, LEAD, AGENT, MEMBER, OUTSIDE = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER, Who.OUTSIDE
 PEOPLE, CHARGE, SESSIONS = {HUMAN, AGENT, MEMBER}, {HUMAN, AGENT}, {AGENT, MEMBER}
+
+SENT = Message(id="m1", seq=1, from_="w2", to="w1", type=MessageType.MESSAGE, content="hello", timestamp=NOW)
 
 CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] = {
     "member.spawn": (CHARGE, lambda c: members.spawn(c, [members.SeatDraft(name="new")], 9)),
@@ -33,9 +36,14 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "message.inbox": (PEOPLE, lambda c: messages.inbox(c)),
     "message.acknowledge": (PEOPLE, lambda c: messages.acknowledge(c, [])),
     "message.take_back": (SESSIONS, lambda c: messages.take_back(c)),
+    "message.fate": (PEOPLE, lambda c: delivery.fate(c, SENT)),
     "message.history": (PEOPLE, lambda c: messages.history(c)),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
     "team.status": (ANYONE, lambda c: status.status(c)),
+    "team.cost": (ANYONE, lambda c: costs.cost(c)),
+    "team.limit": ({HUMAN}, lambda c: costs.limit(c, 1.0)),
+    "team.lead": ({OUTSIDE}, lambda c: outside.lead(c)),
+    "team.cleanup": (CHARGE, lambda c: teams.dismiss(c)),
     "team.progress": (ANYONE, lambda c: status.progress(c)),
     "team.pause": (CHARGE, lambda c: teams.pause(c, paused=True)),
     "team.stop": (CHARGE, lambda c: teams.stop(c)),
@@ -70,7 +78,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 6
+    assert len(NOUNS) == 9
 
 
 @pytest.fixture

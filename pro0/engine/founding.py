@@ -1,0 +1,38 @@
+"""Making a team: where it is shown, and what its members get of the environment that it is made in."""
+
+import os
+from pathlib import Path
+
+from pro0.config import Settings
+from pro0.engine.environment import start_environment
+from pro0.engine.places import choose_mode
+from pro0.model.caller import Caller
+from pro0.model.team import PermissionMode
+from pro0.ops import teams
+from pro0.ops.context import Context
+from pro0.store.teams import Store
+
+
+def found(
+    store: Store,
+    caller: Caller,
+    name: str,
+    project: Path,
+    settings: Settings,
+    *,
+    terminal: bool,
+    permission: PermissionMode | None = None,
+) -> Context:
+    """Make a team of this project, without members; `terminal` when a person looks at one."""
+    mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
+    home = teams.Home(
+        name=name,
+        project=project,
+        mode=mode,
+        mode_reason=reason,
+        inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
+        sockets=os.environ.get("TMUX_TMPDIR", ""),
+        permission_mode=permission or PermissionMode(settings.permission_mode),
+        environment=start_environment(os.environ, settings.pass_environment),
+    )
+    return teams.create(store, caller, home)

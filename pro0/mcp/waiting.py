@@ -1,0 +1,53 @@
+"""Waiting for what the lead makes of a wish, for a while: clients give up on a tool that takes too long.
+
+The engine is imported only when somebody waits: most agents never do.
+"""
+
+from contextlib import suppress
+
+from pro0.errors import TimedOut
+from pro0.model.team import Seat, ShutdownWish
+from pro0.ops import members
+from pro0.ops.context import Context
+
+PATIENCE = 20.0
+"""Seconds."""
+
+
+def led(context: Context) -> None:
+    """Return once the team has a lead; raises EnvironmentMissing."""
+    from pro0.engine.launch import ensure_lead
+
+    ensure_lead(context.team)
+
+
+def started(context: Context, seat: Seat) -> None:
+    """Return once a member is up; raises EnvironmentMissing for one that failed."""
+    from pro0.engine import outcomes
+
+    led(context)
+    outcomes.started(context.team, [seat], quietly)
+
+
+def ended(context: Context, seat: Seat) -> None:
+    """Return once a member has ended, or has only been asked to; raises Refused for one that stays."""
+    from pro0.engine import outcomes
+
+    led(context)
+    with suppress(TimedOut):
+        outcomes.shut_down(context.team, seat, quietly, patience=PATIENCE)
+
+
+def stopped(context: Context, wish: ShutdownWish | None) -> None:
+    """Return once the team has stopped, or was only asked to: a caller with a session in it is a part of it."""
+    from pro0.engine import outcomes
+
+    led(context)
+    seated = any(seat.agent_id == context.caller.agent_id for seat in members.members(context).wanted.seats)
+    if wish and not seated:
+        with suppress(TimedOut):
+            outcomes.stopped(context.team, wish, quietly, patience=PATIENCE)
+
+
+def quietly(_said: str) -> None:
+    """Show nothing: who waits is a program."""
