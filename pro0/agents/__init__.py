@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 AGENTS = {
     "claude": "pro0.agents.claude:CLAUDE",
+    "codex": "pro0.agents.codex:CODEX",
     "command": "pro0.agents.command:COMMAND",
     "shell": "pro0.agents.shell:SHELL",
 }

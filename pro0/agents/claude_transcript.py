@@ -10,13 +10,11 @@ import msgspec
 
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, tail
+from pro0.agents.transcripts import decoded, shortened, tail
 from pro0.model.screen import Usage
 
 _NOT_A_MODEL = "<synthetic>"
 """What stands for the model in messages that Claude Code itself has written."""
-LONGEST = 200
-"""Letters of an error that are passed on."""
 
 
 class _Counts(msgspec.Struct):
@@ -109,4 +107,4 @@ def _count(line: _Line, since: datetime, memory: Memory) -> None:
 
 def _text(message: _Message | None) -> str:
     parts = decoded([message.content], _PARTS) if message else []
-    return " ".join(" ".join(part.text for part in parts[0]).split())[:LONGEST] if parts else ""
+    return shortened(" ".join(part.text for part in parts[0])) if parts else ""

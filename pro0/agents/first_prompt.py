@@ -15,11 +15,23 @@ def words(brief: Brief) -> tuple[str, dict[str, bytes]]:
     if not brief.prompt:
         return "", {}
     text = brief.prompt.encode(errors="replace")
-    if len(text) <= IN_ARGV:
-        return brief.prompt, {FILE: text}
-    return f"Read the whole file {brief.folder}/{FILE} and do what it says.", {FILE: text}
+    return _short(text, brief.folder), {FILE: text}
+
+
+def given(folder: str) -> str:
+    """Return what the agent of that folder got as its first prompt, empty for none."""
+    try:
+        return _short(Path(folder, FILE).read_bytes(), folder)
+    except OSError:
+        return ""
 
 
 def was_given(folder: str) -> bool:
     """Return whether the session of that folder was started with a prompt."""
     return Path(folder, FILE).is_file()
+
+
+def _short(text: bytes, folder: str) -> str:
+    if len(text) <= IN_ARGV:
+        return text.decode(errors="replace")
+    return f"Read the whole file {folder}/{FILE} and do what it says."

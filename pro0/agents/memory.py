@@ -16,6 +16,10 @@ class Memory:
         """All that has been counted, None for nothing yet."""
         self.found: dict[str, Path] = {}
         """Files that had to be searched for, by what they are."""
+        self.before = Usage()
+        """What an earlier session had used, where the file goes on counting."""
+        self.model = ""
+        """The model that the file named last, where it names it apart."""
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
 
@@ -29,10 +33,10 @@ class Memory:
         if before and before.output_tokens > used.output_tokens:
             return
         self._counted[key] = used
-        self.total = _exchanged(self.total or Usage(), used, before or Usage())
+        self.total = exchanged(self.total or Usage(), used, before or Usage())
 
 
-def _exchanged(so_far: Usage, more: Usage, less: Usage) -> Usage:
+def exchanged(so_far: Usage, more: Usage, less: Usage) -> Usage:
     """Return a sum in which one part is replaced by another."""
     costs = [used.cost_usd for used in (so_far, more) if used.cost_usd is not None]
     return replace(

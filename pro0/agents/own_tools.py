@@ -7,7 +7,15 @@ SERVER = "pro0"
 COMMANDS = ("inbox", "send", "broadcast", "shutdown", "task")
 """The commands of `pro0` that start nothing: a `run` that an agent gives to a task waits for a person (rulings 2.9)."""
 
+TAGS = ("PRO0_INCARNATION", "PRO0_TEAM_UID")
+"""What a guard adds, by which it finds what belongs to its session."""
+
 
 def server(brief: Brief) -> tuple[str, ...]:
     """Return the words that start the MCP server."""
     return (*brief.pro0, "mcp")
+
+
+def variables(brief: Brief) -> list[str]:
+    """Return the names of the variables that say who a member is, for agents that keep theirs from the server."""
+    return sorted({name for name in brief.environment if name.startswith("PRO0_")} | set(TAGS))

@@ -13,6 +13,9 @@ ONCE = 16 << 20
 TAIL = 64 << 10
 """Bytes from the end in which the last lines are looked for."""
 
+NOTE = 200
+"""Letters of what an agent says that are passed on."""
+
 Line = TypeVar("Line")
 
 
@@ -68,13 +71,18 @@ def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> 
     return decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if start else 0 :], decoder)
 
 
-def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
-    """Return what a small file of one JSON value says, None when it is not there or not (yet) such a value."""
+def head(path: Path, limit: int) -> bytes:
+    """Return the first bytes of a file, none when it cannot be read."""
     try:
         with _opened(path) as file:
-            found = decoded([file.read(limit)], decoder)
+            return file.read(limit)
     except OSError:
-        return None
+        return b""
+
+
+def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
+    """Return what a small file of one JSON value says, None when it is not there or not (yet) such a value."""
+    found = decoded([head(path, limit)], decoder)
     return found[0] if found else None
 
 
@@ -96,3 +104,8 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
     return found
+
+
+def shortened(text: str) -> str:
+    """Return what an agent says in one line that is not too long."""
+    return " ".join(text.split())[:NOTE]

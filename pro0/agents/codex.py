@@ -1,0 +1,73 @@
+"""Codex (`@openai/codex`); what is known of it was measured with 0.169.0."""
+
+import msgspec
+
+from pro0.agents import first_prompt, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents.codex_rollout import began, look, usage
+from pro0.agents.codex_screens import CODEX_SCREENS
+from pro0.agents.variables import AMAZON, NETWORK
+from pro0.model.runtime import State
+from pro0.model.team import PermissionMode
+
+READ_ONLY = ("--sandbox", "read-only", "--ask-for-approval", "never")
+MODES = {
+    PermissionMode.ASK: ("--sandbox", "read-only", "--ask-for-approval", "on-request"),
+    PermissionMode.EDITS: ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
+    PermissionMode.PLAN: READ_ONLY,
+    PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
+}
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with; all that must be set is in argv, and none of it is secret."""
+    prompt, files = first_prompt.words(brief)
+    seat = brief.seat
+    argv = (
+        "codex",
+        *(("resume", brief.session) if brief.resume else ()),
+        # Else it starts a server that outlives the session and that later sessions share, environment and all.
+        "--no-daemon",
+        *(READ_ONLY if brief.delegate_only else MODES[brief.mode]),
+        *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--config", f"model_reasoning_effort={_toml(seat.effort)}") if seat.effort else ()),
+        *(("--", prompt) if prompt else ()),
+    )
+    return Call(argv=argv, files=files)
+
+
+def _server(brief: Brief) -> str:
+    """Return the MCP server as TOML; it gets none but the named variables, and runs outside the sandbox."""
+    program, *arguments = own_tools.server(brief)
+    entries = {
+        "command": program,
+        "args": arguments,
+        "env_vars": own_tools.variables(brief),
+        "default_tools_approval_mode": "approve",
+    }
+    return "{" + ",".join(f"{key}={_toml(value)}" for key, value in entries.items()) + "}"
+
+
+def _toml(value: object) -> str:
+    """Return a text, or a list of them, as TOML, which writes both as JSON does."""
+    return msgspec.json.encode(value).decode()
+
+
+CODEX = Adapter(
+    name="codex",
+    program="codex",
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=("OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "OLLAMA_*", *NETWORK, *AMAZON),
+    session_ids="learned",
+    began=began,
+    look=look,
+    screens=CODEX_SCREENS,
+    interrupt="Escape",
+    usage=usage,
+    delegates=True,
+    skills=".codex/skills",
+)
