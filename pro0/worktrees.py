@@ -1,0 +1,296 @@
+"""Git worktrees for members: made, saved, merged, removed; nothing that is not merged is ever lost.
+
+Every act on a repository waits for the one before it, by a lock on the repository's own folder, since git's worktree
+commands fail when two run at once. Saving goes through an index of its own, so that neither a hook, a lock that a
+killed git left, nor a merge that is going on can stand in its way.
+"""
+
+import fcntl
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from pro0.errors import EnvironmentMissing, Kept, Refused, StoreError
+
+PATIENCE = 60.0
+"""Seconds to wait for another act on the same repository."""
+PREFIX = "teams"
+_HEADS = "refs/heads/"
+_ODD = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}|\.lock$|^[.-]+|[.-]+$")
+_WHO = {"GIT_AUTHOR_NAME": "pro0", "GIT_AUTHOR_EMAIL": "pro0@localhost"}
+_WHO |= {"GIT_COMMITTER_NAME": "pro0", "GIT_COMMITTER_EMAIL": "pro0@localhost"}
+
+
+class Worktree(msgspec.Struct, frozen=True):
+    """One worktree: where it is, its branch ("" for none), and the commit that is checked out."""
+
+    path: Path
+    branch: str
+    head: str
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What a merge would do: the files that conflict, none for a clean one."""
+
+    conflicts: tuple[str, ...] = ()
+
+
+class Repository:
+    """The repository that a project's checkout belongs to."""
+
+    def __init__(self, checkout: Path) -> None:
+        self.checkout = checkout
+        self._common = Path(self._git("rev-parse", "--path-format=absolute", "--git-common-dir").strip())
+
+    def add(self, path: Path, branch: str) -> Worktree:
+        """Make a worktree on a new branch at the checkout's HEAD; one that a crash left there is saved first.
+
+        Raises Refused for a repository without a commit, a branch that holds something, a folder that is not ours.
+        """
+        with self._alone():
+            head = self._head()
+            if path.exists() or path.is_symlink():
+                self._clear(path)
+            self._git("worktree", "prune")
+            if self._has(branch) and self._commit(branch) != head:
+                raise Refused(f"the branch {branch} is there already", code="conflict", hint="merge or rename it first")
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._git("worktree", "add", "--quiet", "--no-track", "-B", branch, str(path), head)
+            return Worktree(path, branch, head)
+
+    def all(self) -> tuple[Worktree, ...]:
+        """Return every worktree of the repository, the project's own checkout first."""
+        listed = self._git("worktree", "list", "--porcelain", "-z")
+        return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
+
+    def save(self, path: Path, message: str) -> str:
+        """Commit everything unsaved of a worktree to its branch; return the commit, "" when all was saved already.
+
+        What git ignores is not saved. A worktree without a branch gets one, so that its commits have a name. Raises
+        Kept for a repository within it, which a commit cannot hold.
+        """
+        with self._alone():
+            return self._save(path, message)
+
+    def predict(self, branch: str) -> Prediction:
+        """Say what a merge of a branch into the checkout's HEAD would do; nothing is changed."""
+        return self._predict(branch)
+
+    def merge(self, branch: str, message: str) -> str:
+        """Merge a branch into the checkout's HEAD and return the commit.
+
+        Raises Refused, and changes nothing, for a dirty checkout, one in the middle of something, and for conflicts.
+        """
+        with self._alone():
+            if self.merged(branch):
+                return self._head()
+            self._ready_to_merge()
+            if conflicts := self._predict(branch).conflicts:
+                named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
+                raise Refused(f"{branch} would conflict in {named}", code="conflict", hint="merge it by hand")
+            code, text = self._try("merge", "--quiet", "--no-ff", "-m", message, branch, env=self._known_as())
+            if code:
+                self._try("merge", "--abort")
+                raise Refused(f"{branch} cannot be merged: {_last(text)}", code="conflict", hint="merge it by hand")
+            return self._head()
+
+    def merged(self, branch: str) -> bool:
+        """Return whether everything of a branch is in the checkout's HEAD."""
+        return self._try("merge-base", "--is-ancestor", branch, "HEAD")[0] == 0
+
+    def remove(self, path: Path, message: str) -> str:
+        """Save a worktree, remove it, and drop its branch when all of it is merged; return the branch that stays."""
+        with self._alone():
+            if not path.exists():
+                self._git("worktree", "prune")
+                return ""
+            self._save(path, message)
+            branch = self._ours(path).branch
+            self._git("worktree", "remove", "--force", "--force", str(path))
+            return "" if branch and self._drop(branch) else branch
+
+    def unmerged(self) -> tuple[str, ...]:
+        """Return the branches of members that hold what the checkout's HEAD does not."""
+        listed = self._git("for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", f"{_HEADS}{PREFIX}/")
+        return tuple(name.removeprefix(_HEADS) for name in listed.splitlines())
+
+    def _clear(self, path: Path) -> None:
+        """Make room at a path where a worktree of ours is, or was; anything else is not touched."""
+        known = next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
+        if known is None and not (path.is_dir() and not path.is_symlink() and not any(path.iterdir())):
+            raise Refused(f"{path} is there, and no worktree of this repository", code="conflict", hint="move it away")
+        if known is not None:
+            if self._unsaved(path):
+                raise Refused(f"{path} has unsaved files", code="conflict", hint="pro0 doctor --repair saves them")
+            self._git("worktree", "remove", "--force", "--force", str(path))
+
+    def _save(self, path: Path, message: str) -> str:
+        self._ours(path)
+        if nested := _repositories_in(path):
+            raise Kept(f"{path} holds a repository of its own, {nested[0]}", code="kept", hint="move that away")
+        branch = self._named(path)
+        tree, head = self._tree(path), self._git("rev-parse", "HEAD", at=path).strip()
+        if tree == self._git("rev-parse", "HEAD^{tree}", at=path).strip():
+            return ""
+        saved = self._git("commit-tree", tree, "-p", head, "-m", message, at=path, env=self._known_as()).strip()
+        self._git("update-ref", "-m", "pro0: save", f"{_HEADS}{branch}", saved, head, at=path)
+        return saved
+
+    def _ours(self, path: Path) -> Worktree:
+        """Return the worktree at a path: git would take any other folder for a part of the repository around it."""
+        known = next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
+        if known is None:
+            raise Refused(f"{path} is no worktree of {self.checkout}", code="conflict", hint="git worktree list")
+        return known
+
+    def _unsaved(self, path: Path) -> bool:
+        return self._tree(path) != self._git("rev-parse", "HEAD^{tree}", at=path).strip()
+
+    def _tree(self, path: Path) -> str:
+        """Write everything in a worktree that git does not ignore as a tree, by an index of its own."""
+        with tempfile.TemporaryDirectory(prefix="pro0-index-") as scratch:
+            env = {"GIT_INDEX_FILE": f"{scratch}/index"}
+            self._git("read-tree", "HEAD", at=path, env=env)
+            self._git("add", "--all", "--", ".", at=path, env=env)
+            return self._git("write-tree", at=path, env=env).strip()
+
+    def _named(self, path: Path) -> str:
+        """Return the branch of a worktree; a head that hangs in the air gets a new one, and is moved onto it."""
+        code, ref = self._try("symbolic-ref", "--quiet", "HEAD", at=path)
+        if code == 0:
+            return ref.strip().removeprefix(_HEADS)
+        names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
+        name = next(name for name in names if not self._has(name))
+        head = self._git("rev-parse", "HEAD", at=path).strip()
+        self._git("update-ref", f"{_HEADS}{name}", head, "0" * len(head), at=path)
+        self._git("symbolic-ref", "HEAD", f"{_HEADS}{name}", at=path)
+        return name
+
+    def _predict(self, branch: str) -> Prediction:
+        code, text = self._try("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "HEAD", branch)
+        if code == 0:
+            return Prediction()
+        if code != 1:
+            raise Refused(f"{branch} cannot be merged: {_last(text)}", code="conflict")
+        return Prediction(tuple(dict.fromkeys(name for name in text.split("\0")[1:] if name)))
+
+    def _ready_to_merge(self) -> None:
+        if self._git("status", "--porcelain", "--untracked-files=no").strip():
+            raise Refused(f"{self.checkout} has changes that are not committed", code="dirty", hint="commit them first")
+        busy = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
+        if any(self._try("rev-parse", "--quiet", "--verify", name)[0] == 0 for name in busy):
+            raise Refused(
+                f"{self.checkout} is in the middle of a merge or rebase", code="dirty", hint="finish it first"
+            )
+
+    def _drop(self, branch: str) -> bool:
+        """Remove a branch of ours, as it was looked at, if all of it is merged."""
+        commit = self._commit(branch)
+        if not branch.startswith(f"{PREFIX}/") or self._try("merge-base", "--is-ancestor", commit, "HEAD")[0]:
+            return False
+        return self._try("update-ref", "-d", f"{_HEADS}{branch}", commit)[0] == 0
+
+    def _has(self, branch: str) -> bool:
+        return self._try("show-ref", "--verify", "--quiet", f"{_HEADS}{branch}")[0] == 0
+
+    def _commit(self, branch: str) -> str:
+        return self._git("rev-parse", f"{_HEADS}{branch}").strip()
+
+    def _head(self) -> str:
+        code, head = self._try("rev-parse", "--verify", "HEAD")
+        if code:
+            raise Refused(f"{self.checkout} has no commit yet", code="conflict", hint="git commit something first")
+        return head.strip()
+
+    def _known_as(self) -> dict[str, str]:
+        """Return who commits where git knows nobody."""
+        return {} if self._try("var", "GIT_COMMITTER_IDENT")[0] == 0 else _WHO
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        folder = os.open(self._common, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _lock(folder, self._common)
+            yield
+        finally:
+            os.close(folder)
+
+    def _git(self, *words: str, at: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+        code, text = self._try(*words, at=at, env=env)
+        if code:
+            place = at or self.checkout
+            raise EnvironmentMissing(f"git {words[0]} failed in {place}: {_last(text) or code}", code="git_failed")
+        return text
+
+    def _try(self, *words: str, at: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """Return git's exit code, and what it printed, or its complaint when it failed without a word."""
+        kept = {name: value for name, value in os.environ.items() if name not in _REPOSITORY}
+        try:
+            done = subprocess.run(
+                ["git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", *words],
+                cwd=at or self.checkout,
+                env={**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **(env or {})},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+        except OSError as error:
+            raise EnvironmentMissing(f"git cannot be run in {at or self.checkout}: {error.strerror}") from None
+        said = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
+        return done.returncode, said.decode(errors="surrogateescape")
+
+
+_REPOSITORY = frozenset(
+    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"}
+)
+"""What a hook or an alias may have set, and which would lead git elsewhere."""
+
+
+def branch_of(member: str, task: str) -> str:
+    """Return the branch on which a member works on a task (S002-053)."""
+    return f"{PREFIX}/{sane(member)}/{sane(task)}"
+
+
+def sane(text: str) -> str:
+    """Return a text as one part of a branch or path: what git or a shell could mind becomes `-` (AC-91)."""
+    return _ODD.sub("-", text).strip(".-") or "x"
+
+
+def _last(text: str) -> str:
+    return text.strip().splitlines()[-1] if text.strip() else ""
+
+
+def _lock(folder: int, path: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise StoreError(f"another act on the worktrees of {path} does not end", code="lock_timeout") from None
+            time.sleep(0.02)
+
+
+def _parsed(entry: str) -> Worktree:
+    fields = dict(line.partition(" ")[::2] for line in entry.split("\0") if line)
+    branch = fields.get("branch", "").removeprefix(_HEADS)
+    return Worktree(Path(fields.get("worktree", "")), branch, fields.get("HEAD", ""))
+
+
+def _repositories_in(path: Path) -> list[Path]:
+    """Return the repositories within a worktree that are not submodules of it."""
+    found = []
+    for folder, names, files in os.walk(path):
+        here = Path(folder)
+        if here != path and (".git" in names or ".git" in files):
+            found.append(here)
+            names.clear()
+        names[:] = [name for name in names if name != ".git"]
+    return found

@@ -1,0 +1,337 @@
+"""Worktrees of members, in real repositories: nothing that is not merged is ever lost (AC-85, AC-91, AC-92)."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import Kept, Refused
+from pro0.worktrees import Repository, branch_of, sane
+
+
+def git(at: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=at, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def put(at: Path, name: str, text: str) -> None:
+    path = at / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def commit(at: Path, name: str, text: str) -> str:
+    put(at, name, text)
+    git(at, "add", "--all")
+    git(at, "commit", "-qm", f"{name}: {text}")
+    return git(at, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "config", "user.name", "a person")
+    git(folder, "config", "user.email", "person@localhost")
+    commit(folder, "README", "hello\n")
+    return folder
+
+
+@pytest.fixture
+def repository(project: Path) -> Repository:
+    return Repository(project)
+
+
+def test_a_worktree_is_fresh_from_head_on_its_own_branch(repository: Repository, project: Path, tmp_path: Path) -> None:
+    """S002-053 to 055"""
+    tree = repository.add(tmp_path / "trees" / "ada", branch_of("ada", "task-3"))
+    assert (tree.branch, tree.head) == ("teams/ada/task-3", git(project, "rev-parse", "HEAD"))
+    assert (tree.path / "README").read_text() == "hello\n"
+    assert git(tree.path, "rev-parse", "--abbrev-ref", "HEAD") == "teams/ada/task-3"
+    assert "[branch" not in (project / ".git" / "config").read_text(), "nothing is tracked"
+
+
+def test_commits_and_unsaved_files_are_kept_and_the_folder_goes(repository: Repository, tmp_path: Path) -> None:
+    """AC-85: two commits and dirty files; the files are committed, the branch stays, the folder is gone."""
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    first, second = commit(tree.path, "a", "1\n"), commit(tree.path, "a", "2\n")
+    put(tree.path, "a", "3\n")
+    put(tree.path, "new/b", "b\n")
+    put(tree.path, "staged", "s\n")
+    git(tree.path, "add", "staged")
+    (tree.path / "README").unlink()
+    assert repository.remove(tree.path, "ada: what was not committed") == tree.branch
+    assert not tree.path.exists()
+    assert git(repository.checkout, "show", f"{tree.branch}:a") == "3"
+    assert git(repository.checkout, "show", f"{tree.branch}:new/b") == "b"
+    assert git(repository.checkout, "ls-tree", "--name-only", tree.branch).split() == ["a", "new", "staged"]
+    assert git(repository.checkout, "rev-list", f"main..{tree.branch}").split()[1:] == [second, first]
+    assert repository.unmerged() == (tree.branch,)
+
+
+def test_a_branch_without_anything_of_its_own_goes_too(repository: Repository, tmp_path: Path) -> None:
+    """AC-85: no commits and clean: the branch is deleted."""
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    assert repository.remove(tree.path, "saved") == ""
+    assert git(repository.checkout, "branch", "--list", "teams/*") == ""
+    assert repository.remove(tree.path, "saved") == "", "once more is no error"
+
+
+def test_saving_stands_above_hooks_locks_and_unknown_people(
+    repository: Repository, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    hook = project / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    put(tree.path, "a", "1\n")
+    Path(git(tree.path, "rev-parse", "--path-format=absolute", "--git-dir"), "index.lock").touch()
+    git(project, "config", "--unset", "user.name")
+    git(project, "config", "--unset", "user.email")
+    git(project, "config", "user.useConfigOnly", "true")
+    assert repository.save(tree.path, "saved")
+    assert git(project, "show", f"{tree.branch}:a") == "1"
+    assert repository.save(tree.path, "saved") == "", "all is saved already"
+
+
+def test_a_worktree_in_the_middle_of_a_merge_is_saved(repository: Repository, project: Path, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    commit(project, "README", "theirs\n")
+    commit(tree.path, "README", "ours\n")
+    subprocess.run(["git", "merge", "-q", "main"], cwd=tree.path, capture_output=True, check=False)
+    assert "<<<<<<<" in (tree.path / "README").read_text()
+    repository.remove(tree.path, "saved")
+    assert "ours" in git(project, "show", f"{tree.branch}:README")
+
+
+def test_commits_that_no_branch_names_get_one(repository: Repository, project: Path, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    git(tree.path, "checkout", "-q", "--detach")
+    loose = commit(tree.path, "a", "1\n")
+    stays = repository.remove(tree.path, "saved")
+    assert stays == "teams/ada/saved-1"
+    assert git(project, "rev-parse", stays) == loose
+
+
+def test_a_repository_within_a_worktree_is_no_prey(repository: Repository, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    inner = tree.path / "vendor"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    put(inner, "x", "1\n")
+    with pytest.raises(Kept, match="vendor"):
+        repository.remove(tree.path, "saved")
+    assert (inner / "x").read_text() == "1\n"
+
+
+def test_only_worktrees_of_this_repository_are_touched(repository: Repository, project: Path, tmp_path: Path) -> None:
+    put(project, "unsaved", "mine\n")
+    (project / "sub").mkdir()
+    put(tmp_path, "plain/file", "mine\n")
+    for place in (project, project / "sub", tmp_path / "plain"):
+        with pytest.raises(Refused):
+            repository.remove(place, "saved")
+    with pytest.raises(Refused):
+        repository.add(tmp_path / "plain", branch_of("ada", "task-1"))
+    assert git(project, "status", "--porcelain") == "?? unsaved"
+    assert (tmp_path / "plain" / "file").read_text() == "mine\n"
+
+
+def test_a_stale_worktree_makes_room_and_a_dirty_one_does_not(repository: Repository, tmp_path: Path) -> None:
+    """AC-91"""
+    path = tmp_path / "ada"
+    commit(repository.add(path, branch_of("ada", "task-1")).path, "a", "1\n")
+    tree = repository.add(path, branch_of("ada", "task-2"))
+    assert repository.unmerged() == ("teams/ada/task-1",)
+    put(tree.path, "b", "2\n")
+    with pytest.raises(Refused, match="unsaved"):
+        repository.add(path, branch_of("ada", "task-3"))
+    assert (path / "b").read_text() == "2\n"
+
+
+def test_a_branch_that_holds_something_is_not_begun_anew(repository: Repository, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    made = commit(tree.path, "a", "1\n")
+    repository.remove(tree.path, "saved")
+    with pytest.raises(Refused, match="there already"):
+        repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    assert git(repository.checkout, "rev-parse", tree.branch) == made
+
+
+def test_a_merge_is_predicted_then_done_and_the_branch_can_go(
+    repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    commit(tree.path, "a", "1\n")
+    assert repository.predict(tree.branch).conflicts == ()
+    repository.merge(tree.branch, "merge task-1")
+    assert (project / "a").read_text() == "1\n"
+    assert repository.merged(tree.branch)
+    assert repository.remove(tree.path, "saved") == ""
+    assert git(project, "branch", "--list", "teams/*") == ""
+
+
+def test_two_that_conflict_are_told_and_nothing_is_half_merged(
+    repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    one, two = (repository.add(tmp_path / name, branch_of(name, "task-1")) for name in ("ada", "ben"))
+    commit(one.path, "README", "one\n")
+    commit(two.path, "README", "two\n")
+    repository.merge(one.branch, "merge ada")
+    before = git(project, "rev-parse", "HEAD")
+    assert repository.predict(two.branch).conflicts == ("README",)
+    with pytest.raises(Refused, match="README"):
+        repository.merge(two.branch, "merge ben")
+    assert (git(project, "rev-parse", "HEAD"), git(project, "status", "--porcelain")) == (before, "")
+    assert repository.remove(two.path, "saved") == two.branch
+
+
+@pytest.mark.parametrize("untracked", [False, True])
+def test_a_dirty_checkout_is_left_alone(untracked: bool, repository: Repository, project: Path, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    commit(tree.path, "new", "theirs\n")
+    put(project, "new" if untracked else "README", "mine\n")
+    before = git(project, "rev-parse", "HEAD")
+    with pytest.raises(Refused):
+        repository.merge(tree.branch, "merge")
+    assert (project / ("new" if untracked else "README")).read_text() == "mine\n"
+    assert git(project, "rev-parse", "HEAD") == before
+
+
+def test_ten_at_once_do_not_cross(repository: Repository, project: Path, tmp_path: Path) -> None:
+    """AC-92, with ten"""
+    failed: list[BaseException] = []
+
+    def work(name: str) -> None:
+        try:
+            mine = Repository(project)
+            tree = mine.add(tmp_path / name, branch_of(name, "task-1"))
+            commit(tree.path, name, f"{name}\n")
+            assert mine.remove(tree.path, "saved")
+        except BaseException as error:  # noqa: BLE001 - a thread's failure is the test's
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(f"w{number}",)) for number in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    for number in range(10):
+        repository.merge(branch_of(f"w{number}", "task-1"), "merge")
+    assert sorted(os.listdir(project))[2:] == [f"w{number}" for number in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("ada", "ada"),
+        ("task-3", "task-3"),
+        ("a b~c^d:e?f*g[h\\i", "a-b-c-d-e-f-g-h-i"),
+        ("..", "x"),
+        ("a..b", "a-b"),
+        (".hidden", "hidden"),
+        ("x.lock", "x"),
+        ("-rf", "rf"),
+        ("ünï", "n"),
+        ("", "x"),
+    ],
+)
+def test_odd_characters_cannot_become_a_branch(text: str, part: str, project: Path) -> None:
+    """AC-91"""
+    assert sane(text) == part
+    git(project, "check-ref-format", f"refs/heads/{branch_of(text, text)}")
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from pro0.worktrees import Repository, branch_of
+project, act, path, name = sys.argv[1:]
+repository, place = Repository(Path(project)), Path(path)
+if act == "add":
+    repository.add(place, branch_of(place.name, name))
+elif act == "save":
+    repository.save(place, "saved")
+elif act == "merge":
+    repository.merge(branch_of(place.name, name), "merged")
+else:
+    repository.remove(place, "saved")
+"""
+
+
+class World:
+    """What was ever committed or written in worktrees, and must be there for ever."""
+
+    def __init__(self, project: Path, trees: Path, seed: int) -> None:
+        self.project, self.trees, self.chance = project, trees, random.Random(seed)
+        self.commits: set[str] = set()
+        self.files: dict[tuple[str, str], str] = {}
+        self.round = 0
+
+    def step(self) -> None:
+        self.round += 1
+        tree = self.trees / self.chance.choice(["ada", "ben", "cleo"])
+        act = self.chance.choice(["add", "write", "commit", "save", "merge", "remove", "remove"])
+        if act in ("write", "commit"):
+            if (tree / ".git").exists():
+                self.write(tree, act)
+        else:
+            names = [*self.branches(tree.name), f"task-{self.round}"]
+            self.act(act, tree, f"task-{self.round}" if act == "add" else self.chance.choice(names))
+
+    def write(self, tree: Path, act: str) -> None:
+        name, text = f"{tree.name}-{self.round}", f"{self.round}\n"
+        put(tree, name, text)
+        self.files[(tree.name, name)] = text
+        if act == "commit":
+            done = subprocess.run(["git", "add", "-A"], cwd=tree, capture_output=True, check=False)
+            done = subprocess.run(["git", "commit", "-qm", "by hand"], cwd=tree, capture_output=True, check=False)
+            if done.returncode == 0:
+                self.commits.add(git(tree, "rev-parse", "HEAD"))
+
+    def branches(self, name: str) -> list[str]:
+        listed = git(self.project, "for-each-ref", "--format=%(refname:lstrip=4)", f"refs/heads/teams/{name}/")
+        return listed.split()
+
+    def act(self, act: str, tree: Path, name: str) -> None:
+        """Do an act in a process of its own, which is killed at some moment, or not."""
+        words = [sys.executable, "-c", CHILD, str(self.project), act, str(tree), name]
+        child = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if self.chance.random() < 0.5:
+            time.sleep(self.chance.random() * 0.3)
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+    def audit(self) -> None:
+        living = [tree for tree in self.trees.iterdir() if (tree / ".git").exists()]
+        kept = {*git(self.project, "rev-list", "--all").split(), *(git(tree, "rev-parse", "HEAD") for tree in living)}
+        assert self.commits <= kept
+        for (tree, name), text in self.files.items():
+            assert self.there(self.trees / tree / name, text) or self.committed(name), f"{name} is lost"
+
+    def there(self, path: Path, text: str) -> bool:
+        return path.exists() and path.read_text() == text
+
+    def committed(self, name: str) -> bool:
+        return bool(git(self.project, "rev-list", "--all", "-1", "--", name))
+
+
+@pytest.mark.parametrize(
+    ("seed", "steps"), [(1, 25), (2, 25), pytest.param(3, 1000, marks=pytest.mark.soak)], ids=["1", "2", "soak"]
+)
+def test_whatever_is_killed_no_commit_and_no_file_is_lost(seed: int, steps: int, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "trees").mkdir()
+    world = World(project, tmp_path / "trees", seed)
+    for _ in range(steps):
+        world.step()
+        world.audit()
+    assert git(project, "fsck", "--no-dangling", "--no-progress") == ""
