@@ -41,7 +41,10 @@ def claude(url: str, project: Path) -> Setup:
         "projects": {str(project): {"hasTrustDialogAccepted": True}},
     }
     return Setup(
-        {".claude.json": json.dumps(seen)},
+        {
+            ".claude.json": json.dumps(seen),
+            ".claude/settings.json": json.dumps({"skipDangerousModePermissionPrompt": True}),
+        },
         {
             "ANTHROPIC_BASE_URL": url,
             "ANTHROPIC_API_KEY": "dummy",
@@ -60,7 +63,7 @@ def codex(url: str, project: Path) -> Setup:
         [model_providers.scripted]
         name = "scripted"
         base_url = "{url}/v1"
-        env_key = "SCRIPTED_API_KEY"
+        env_key = "OPENAI_API_KEY"
         wire_api = "responses"
         request_max_retries = 1
         stream_max_retries = 1
@@ -69,7 +72,7 @@ def codex(url: str, project: Path) -> Setup:
         [projects."{project}"]
         trust_level = "trusted"
     """
-    return Setup({".codex/config.toml": settings}, {"SCRIPTED_API_KEY": "dummy"})
+    return Setup({".codex/config.toml": settings}, {"OPENAI_API_KEY": "dummy"})
 
 
 def opencode(url: str, project: Path) -> Setup:

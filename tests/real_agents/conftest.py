@@ -2,13 +2,16 @@
 
 import os
 import socket
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Result
 from tests.real_agents.agents import SETUPS
 from tests.real_agents.provider.server import Provider
+from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Terminal, name_of_own
 
 
@@ -28,9 +31,9 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project folder with nothing in it."""
+    """A git repository with nothing in it."""
     folder = tmp_path / "project"
-    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
     return folder
 
 
@@ -43,6 +46,14 @@ def user(home: Path, provider: Provider, project: Path, monkeypatch: pytest.Monk
         for name, value in setup.environment.items():
             monkeypatch.setenv(name, value)
     return folder
+
+
+@pytest.fixture
+def team(user: Path, cli: Callable[..., Result], home: Path, project: Path, provider: Provider) -> Iterator[RealTeam]:
+    """A team of a person who has set up every agent, removed afterwards."""
+    team = RealTeam(cli, project, home, provider)
+    yield team
+    team.end()
 
 
 @pytest.fixture

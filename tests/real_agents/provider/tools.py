@@ -1,5 +1,6 @@
 """How each agent calls a tool: the model's plain name, and the name under which the agent offers it."""
 
+import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -33,14 +34,29 @@ SHELLS: dict[str, Callable[[Arguments], Arguments]] = {
 }
 PATTERNS = ("mcp__pro0__{}", "pro0_{}", "mcp_pro0_{}", "{}")
 """The names of pro0's tools, as claude, opencode, gemini, and codex and pi offer them."""
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "claim_task": ("task", "claim", "task_id"),
+    "complete_task": ("task", "complete", "task_id", "result"),
+    "release_task": ("task", "release", "task_id", "reason"),
+    "message": ("send", "to", "content"),
+    "check_messages": ("inbox",),
+    "approve_shutdown": ("shutdown", "approve"),
+    "reject_shutdown": ("shutdown", "reject", "reason"),
+}
+"""The same acts as commands, with the names of arguments in their places, for an agent that has not got the tools."""
 
 
 def named(call: Call, offered: dict[str, str]) -> Named:
     """Return a call as this agent wants it; a tool that it does not offer is called all the same."""
-    if call.tool == "shell":
-        for name, arguments in SHELLS.items():
-            if name in offered:
-                return Named(name, "", arguments(call.arguments))
     names = [pattern.format(call.tool) for pattern in PATTERNS]
-    name = next((name for name in names if name in offered), call.tool)
-    return Named(name, offered.get(name, ""), call.arguments)
+    if name := next((name for name in names if name in offered and call.tool != "shell"), None):
+        return Named(name, offered[name], call.arguments)
+    shell = next((name for name in SHELLS if name in offered), None)
+    if shell and (call.tool == "shell" or call.tool in COMMANDS):
+        return Named(shell, "", SHELLS[shell](call.arguments if call.tool == "shell" else _as_command(call)))
+    return Named(call.tool, "", call.arguments)
+
+
+def _as_command(call: Call) -> Arguments:
+    words = ("pro0", *(str(call.arguments.get(word, word)) for word in COMMANDS[call.tool]))
+    return {"command": shlex.join(words), "outside": False}

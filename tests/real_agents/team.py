@@ -1,0 +1,60 @@
+"""A team of real agents, driven and seen through the program alone."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.e2e.conftest import Cli, Team
+from tests.real_agents.provider.server import Provider
+from tests.real_agents.provider.turns import Usage
+from tests.real_agents.states import PATIENCE
+from tests.waiting import wait_until
+
+
+class RealTeam(Team):
+    """A team whose members may be any agents, in tmux."""
+
+    def __init__(self, cli: Cli, project: Path, home: Path, provider: Provider) -> None:
+        super().__init__(cli, project, home)
+        self.provider = provider
+
+    def begin(self, *words: str, **members: str) -> None:
+        """Start the team with these members, name=agent, who may do anything unasked unless the words forbid."""
+        seats = [word for name, agent in members.items() for word in ("-m", f"{name}={agent}")]
+        mode = () if "--permission-mode" in words else ("--permission-mode", "bypass")
+        self("team", "start", self.name, "--detach", "--mode", "tmux", *mode, *seats, *words, seconds=PATIENCE)
+
+    def task(self, task: str) -> dict[str, Any]:
+        """Return one task."""
+        return self.tasks()[task]
+
+    def used(self, name: str) -> Usage:
+        """Return the tokens that pro0 has counted for one member."""
+        members = self.json("team", "cost")["members"]
+        row = next((row for row in members if row["agentId"] == name), None)
+        return Usage(row["inputTokens"], row["cacheReadTokens"], row["outputTokens"]) if row else Usage()
+
+    def tree(self, name: str) -> list[psutil.Process]:
+        """Return the processes of a member's session, its agent's first."""
+        agent = psutil.Process(self.member(name)["pid"])
+        return [agent, *agent.children(recursive=True)]
+
+    def eventually(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+        """Wait as long as a real agent may take; a failure tells what could be seen."""
+        try:
+            wait_until(condition, seconds, what)
+        except AssertionError as error:
+            for note in self._scene():
+                error.add_note(note)
+            raise
+
+    def _scene(self) -> Iterator[str]:
+        for member in self.json("team", "status")["members"]:
+            yield json.dumps(member)
+            yield self.cli("member", "peek", member["agentId"], cwd=self.project).out
+        for exchange in self.provider.exchanges[-10:]:
+            asked = " | ".join(f"{entry.who}: {entry.text[-300:]}" for entry in exchange.request.news[-3:])
+            yield f"{exchange.marker or 'nobody'} was told {asked!r} and answered {exchange.turn}"
