@@ -42,11 +42,11 @@ class Crew:
 
     # The lead
 
-    def lead(self) -> "subprocess.Popen[bytes]":
-        """Start a lead and wait until it has signed in."""
+    def lead(self, *program: str) -> "subprocess.Popen[bytes]":
+        """Start a lead, with a program that may stand in for pro0, and wait until it has signed in."""
         with open(self.team.paths.logs / "lead.err", "ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "pro0", "lead", "alpha"],
+                [*(program or (sys.executable, "-I", "-m", "pro0")), "lead", "alpha"],
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,

@@ -89,9 +89,9 @@ def _notices(band: Band) -> Iterator[str]:
     yield from _numbered("lead", got)
     for name in (*WORKERS, *MISFITS):
         told = sum(message.content.startswith((f"{name} has crashed", f"{name} has exited")) for message in got)
-        generation = band.crew.state(name).generation
-        if told >= generation and generation > 1:
-            yield f"{told} ends of {name} were told, in generation {generation}"
+        state = band.crew.state(name)
+        if told > state.generation - (state.state not in ENDED):
+            yield f"{told} ends of {name} were told, in generation {state.generation}, which is {state.state}"
 
 
 def _processes(band: Band) -> Iterator[str]:

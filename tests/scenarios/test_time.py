@@ -1,0 +1,94 @@
+"""Time that jumps or stands still: no wrong signal, no false end (issue 3, must show 10; anchors 57, 64b)."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pro0 import processes
+from pro0.model.runtime import State
+from pro0.model.task import Draft, Status
+from pro0.ops.context import TEAM_UID
+from pro0.ops.members import SeatDraft
+from tests.crash.lanes import LANES, SOAK, counted
+from tests.engine.crew import Crew, crew
+from tests.programs import skewed
+from tests.scenarios.leads import leader, one_after_the_other
+
+DAY = 86400
+JUMPS = pytest.mark.parametrize("seconds", [DAY, -DAY, 3600, -3600], ids=["a-day-on", "a-day-back", "on", "back"])
+LOOKS = 2.5
+"""Seconds in which a lead looks at least once."""
+SUSPENDED = {SOAK: 20}
+"""Seconds for which everything is stopped: in the soak longer than anything that a lead or a guard waits for."""
+NAMES = ("w1", "w2", "prog")
+
+
+class Clock:
+    """The wall clock of a lead."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.set(0)
+
+    def set(self, seconds: float) -> None:
+        """Let it be wrong by so many seconds, and the lead look."""
+        new = self.file.with_suffix(".new")
+        new.write_text(str(seconds))
+        new.rename(self.file)
+        time.sleep(LOOKS)
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> Clock:
+    return Clock(tmp_path / "offset")
+
+
+@pytest.fixture
+def team(brief: None, home: Path, tmp_path: Path, clock: Clock) -> Iterator[Crew]:
+    """A team whose lead has that clock, with one who works, one who is idle, and a program."""
+    with crew(home, tmp_path, "headless") as made:
+        made.lead(sys.executable, skewed.__file__, str(clock.file))
+        made.spawn("w1", "w2", SeatDraft(name="prog", agent="command", argv=("sleep", "600")))
+        made.give(Draft(title="long", run="while ! test -e go; do sleep 0.05; done; echo done", assignee="w1"))
+        made.reaches("w1", State.WORKING)
+        yield made
+
+
+@JUMPS
+def test_the_clock_jumps_while_a_team_works(team: Crew, clock: Clock, seconds: float) -> None:
+    before = team.pids()
+    for wrong in (seconds, 0):
+        clock.set(wrong)
+        assert [task.assignee for task in team.settled(*team.give(Draft(title="t", run="true")))] == ["w2"]
+        assert team.pids() == before
+    (team.project / "go").touch()
+    assert team.settled("task-1")[0].status is Status.COMPLETED
+    assert team.notices("crashed") == []
+    team.stop()
+    assert [team.state(name).state for name in NAMES] == [State.SHUTDOWN] * 3
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_everything_stands_still_and_goes_on(alpha: Crew, lane: str) -> None:
+    """As when a lid is closed: lead, guards, agents and what they run are stopped, and continued."""
+    alpha.spawn(*NAMES[:2])
+    before, lead = alpha.pids(), leader(alpha)
+    assert lead
+    [id] = alpha.give(Draft(title="long", run="while ! test -e go; do sleep 0.05; done", assignee="w1"))
+    alpha.reaches("w1", State.WORKING)
+    everyone = [lead, *processes.tagged(TEAM_UID, [alpha.config.uid])[alpha.config.uid], *alpha.seen]
+    for one in everyone:
+        assert processes.signal_process(one, signal.SIGSTOP)
+    time.sleep(SUSPENDED.get(lane, 3))
+    for one in everyone:
+        assert processes.signal_process(one, signal.SIGCONT)
+    assert [task.assignee for task in alpha.settled(*alpha.give(Draft(title="t", run="true")))] == ["w2"]
+    (alpha.project / "go").touch()
+    assert alpha.settled(id)[0].status is Status.COMPLETED
+    assert (alpha.pids(), leader(alpha), alpha.notices("crashed")) == (before, lead, [])
+    assert len(one_after_the_other(alpha)) == 1
+    counted(lane, "suspends", alpha.config.mode, 1)
