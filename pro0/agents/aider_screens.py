@@ -7,7 +7,9 @@ from pro0.rules.screens import Drawing, Rule
 _QUESTION = r"\(Y\)es/\(N\)o.*\]:(?:\s|$)"
 
 AIDER_SCREENS = Drawing(
-    frame=Frame(prompt=r"^(?:[\w-]+ ?)*>(?:\s|$)", menu=_QUESTION, keys=_QUESTION, menu_height=2, top=r"^─{8}"),
+    frame=Frame(
+        prompt=r"^(?:[\w-]+(?: [\w-]+){0,2})?>(?:\s|$)", menu=_QUESTION, keys=_QUESTION, menu_height=2, top=r"^─{8}"
+    ),
     rules=(
         Rule(name="permission", state=State.WAITING, menu=(_QUESTION,), note=(r"^(.*\?) \(Y\)es/",)),
         Rule(name="waiting-for-model", state=State.WORKING, foot=(r"^.{0,14}Waiting for \S+$",)),

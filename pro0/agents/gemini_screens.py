@@ -32,7 +32,7 @@ GEMINI_SCREENS = Drawing(
             state=State.ERROR,
             box=("empty",),
             above=(r"^\s*✕ .*Error",),
-            reach=2,
+            over=r"\? for shortcuts$|^─{8}",
             note=(r"^\s*✕ (.*)$",),
         ),
         Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\S",)),

@@ -11,13 +11,14 @@ PI_SCREENS = Drawing(
     rules=(
         Rule(name="menu", state=State.DIALOG, menu=()),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
-        Rule(name="spinner", state=State.WORKING, box=("empty",), above=(r"^ [⠀-⣿] \S",), foot=(_FOOT,)),
+        Rule(name="spinner", state=State.WORKING, box=("empty",), above=(r"^ [⠀-⣿] \S",), coloured=True, foot=(_FOOT,)),
         Rule(
             name="api-error",
             state=State.ERROR,
             box=("empty",),
             above=(r"^ Error: ",),
             foot=(_FOOT,),
+            coloured=True,
             note=(r"^ Error: (.*)$",),
         ),
         Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(_FOOT,)),

@@ -47,11 +47,19 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """The lowest such row above a menu is not part of it any more."""
 
 
+class Block(msgspec.Struct, frozen=True):
+    """Rows without an empty one between them."""
+
+    first: int
+    """Which row of the screen the first of them is, from 0."""
+    rows: tuple[str, ...]
+
+
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """A screen, cut: blocks of rows above the agent's own place, then a menu or an input box, then the foot."""
 
-    above: tuple[tuple[str, ...], ...] = ()
-    """Rows in blocks, as empty rows part them, from the top."""
+    above: tuple[Block, ...] = ()
+    """From the top."""
     menu: tuple[str, ...] | None = None
     """The rows of a menu that is open, with what it asks; None when there is none."""
     chosen: str = ""
@@ -79,7 +87,7 @@ def cut(frame: Frame, screen: Screen) -> Parts:
     span = _box(frame, rows)
     if span is None:
         blocks = _blocks(rows)
-        return Parts(above=blocks[:-1], foot=blocks[-1])
+        return Parts(above=blocks[:-1], foot=blocks[-1].rows)
     start, end = span
     text, box = _inside(frame, screen, rows, span)
     below = end + 1 if frame.edge or frame.floor else end
@@ -181,12 +189,8 @@ def _filled(rows: Sequence[str]) -> tuple[str, ...]:
     return tuple(row for row in rows if row)
 
 
-def _blocks(rows: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def _blocks(rows: Sequence[str]) -> tuple[Block, ...]:
     """Part rows at empty ones."""
-    blocks: list[list[str]] = [[]]
-    for row in rows:
-        if row.strip():
-            blocks[-1].append(row)
-        elif blocks[-1]:
-            blocks.append([])
-    return tuple(tuple(block) for block in blocks if block)
+    starts = [i for i, row in enumerate(rows) if row and not (i and rows[i - 1])]
+    ends = [next((i for i in range(start, len(rows)) if not rows[i]), len(rows)) for start in starts]
+    return tuple(Block(start, tuple(rows[start:end])) for start, end in zip(starts, ends, strict=True))

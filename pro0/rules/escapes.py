@@ -71,6 +71,27 @@ def grey(colour: str) -> bool:
     return False
 
 
+def hue(colour: str) -> bool:
+    """Say whether a colour is red, yellow or the like: neither the terminal's own, nor black, white or a grey."""
+    match colour.split(";"):
+        case [basic] if basic:
+            return 1 <= int(basic) % 10 <= 6
+        case ["38", "5", number]:
+            return _hue_of_palette(int(number))
+        case ["38", "2", *rgb] if len(rgb) == 3:
+            red_green_blue = [int(part) for part in rgb]
+            return max(red_green_blue) - min(red_green_blue) > 24
+    return False
+
+
+def _hue_of_palette(number: int) -> bool:
+    """Say it of the 256 colours: 16 basic ones, a cube of 6 x 6 x 6, 24 greys."""
+    if number < 16:
+        return 1 <= number % 8 <= 6
+    cube = number - 16
+    return number < 232 and len({cube // 36, cube // 6 % 6, cube % 6}) > 1
+
+
 def _styled(style: Style, parameters: Sequence[str]) -> Style:
     """Return the style after one SGR sequence."""
     words = [word for parameter in parameters for word in _words(parameter)]

@@ -1,13 +1,14 @@
 """Reading an agent's state from its title and its drawn screen, by rules that are data."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
-from pro0.rules.drawing import Box, Frame, Parts, cut
+from pro0.rules.drawing import Block, Box, Frame, Parts, cut
+from pro0.rules.escapes import hue, painted
 
 NOTE_LIMIT = 120
 
@@ -22,13 +23,15 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     box: tuple[Box, ...] = ()
     """What the input box is, any of these."""
     above: tuple[str, ...] = ()
-    """Each is found in a row of the lowest blocks above the input box, or above the foot when no box is drawn."""
-    reach: int = 1
-    """How many blocks above are looked at."""
+    """Each is found in a row of the lowest block above the input box, or above the foot when no box is drawn."""
+    over: str = ""
+    """Blocks whose first row is like this may stand between: the looked at are these, and the next above them."""
     foot: tuple[str, ...] = ()
     """Each is found in a row at the foot."""
+    coloured: bool = False
+    """Whether what is found above is drawn in a colour, where colours are known: text that a model wrote is not."""
     absent: tuple[str, ...] = ()
-    """None of these is found in the menu, the blocks above that are looked at, or the foot."""
+    """None of these is found in any of the rows that are looked at."""
     note: tuple[str, ...] = ()
     """What a person should know: the first group of each that is found in these same rows."""
 
@@ -87,7 +90,7 @@ def _drawn(drawing: Drawing, screen: Screen) -> Evidence:
     """Return what the first rule that fits says; unknown when none does."""
     parts = cut(drawing.frame, screen)
     for rule in drawing.rules:
-        rows = _fits(rule, parts)
+        rows = _fits(rule, parts, screen)
         if rows is not None:
             reading = Reading(state=rule.state, source="screen", rule=rule.name, note=_note(rule, parts))
             return Evidence(reading=reading, place=_place(parts), rows=rows)
@@ -100,14 +103,17 @@ def _place(parts: Parts) -> str:
     return {"none": "", "empty": "empty input box", "typed": "typed text"}[parts.box]
 
 
-def _fits(rule: Rule, parts: Parts) -> tuple[str, ...] | None:
+def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
     """Return the rows that a rule found, None when it does not fit."""
     if (rule.menu is None) != (parts.menu is None) or (rule.box and parts.box not in rule.box):
         return None
-    above = _above(rule, parts)
+    blocks = _above(rule, parts)
+    above = tuple(row for block in blocks for row in block.rows)
     wanted = ((rule.menu or (), parts.menu or ()), (rule.above, above), (rule.foot, parts.foot))
     found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
     if not all(found) or any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent):
+        return None
+    if rule.coloured and not all(_coloured(pattern, blocks, screen) for pattern in rule.above):
         return None
     shown = [parts.chosen] if parts.menu is not None else [parts.text] if parts.box == "typed" else []
     return tuple(row for row in (*found, *shown) if row)
@@ -115,7 +121,7 @@ def _fits(rule: Rule, parts: Parts) -> tuple[str, ...] | None:
 
 def _note(rule: Rule, parts: Parts) -> str:
     """Return what the patterns for the note find, as one line that is cut."""
-    rows = (*_above(rule, parts), *_own(parts))
+    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts))
     words = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
     return words if len(words) <= NOTE_LIMIT else words[: NOTE_LIMIT - 1] + "…"
 
@@ -124,8 +130,24 @@ def _own(parts: Parts) -> tuple[str, ...]:
     return (*(parts.menu or ()), *parts.foot)
 
 
-def _above(rule: Rule, parts: Parts) -> tuple[str, ...]:
-    return tuple(row for block in parts.above[-rule.reach :] for row in block) if rule.above else ()
+def _above(rule: Rule, parts: Parts) -> tuple[Block, ...]:
+    """Return the blocks above that a rule looks at."""
+    if not rule.above or not parts.above:
+        return ()
+    lowest = len(parts.above) - 1
+    while rule.over and lowest > 0 and re.search(rule.over, parts.above[lowest].rows[0]):
+        lowest -= 1
+    return parts.above[lowest:]
+
+
+def _coloured(pattern: str, blocks: Sequence[Block], screen: Screen) -> bool:
+    """Say whether a row that has the pattern begins with a colour; it counts as such where no colour is known."""
+    cells = list(painted(screen.styled))
+    if not any(hue(cell.style.colour) for row in cells for cell in row):
+        return True
+    found = [b.first + i for b in blocks for i, row in enumerate(b.rows) if re.search(pattern, row)]
+    letters = [next((cell for cell in cells[i] if cell.text.strip()), None) for i in found]
+    return any(letter and hue(letter.style.colour) for letter in letters)
 
 
 def _first(pattern: str, rows: tuple[str, ...]) -> str | None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.rules.escapes import Cell, Style, grey, painted, plain, screen_of
+from pro0.rules.escapes import Cell, Style, grey, hue, painted, plain, screen_of
 
 ROWS = [
     ("\x1b[2mdim\x1b[0m not", [Style(dim=True)] * 3 + [Style()] * 4),
@@ -55,6 +55,32 @@ def test_grey_is_neither_black_white_nor_a_hue(colour: str, says: bool) -> None:
     assert grey(colour) is says
 
 
+@pytest.mark.parametrize(
+    ("colour", "says"),
+    [
+        ("", False),
+        ("30", False),
+        ("31", True),
+        ("96", True),
+        ("37", False),
+        ("90", False),
+        ("38;5;1", True),
+        ("38;5;8", False),
+        ("38;5;15", False),
+        ("38;5;16", False),
+        ("38;5;220", True),
+        ("38;5;231", False),
+        ("38;5;244", False),
+        ("38;2;204;102;102", True),
+        ("38;2;128;130;128", False),
+        ("38;2;1", False),
+        ("38", False),
+    ],
+)
+def test_a_hue_is_neither_black_white_nor_grey(colour: str, says: bool) -> None:
+    assert hue(colour) is says
+
+
 def test_a_screen_has_styles_when_its_text_has_escapes() -> None:
     assert screen_of("a\nb\n").rows == ("a", "b")
     assert not screen_of("a\nb\n").styled
@@ -67,4 +93,4 @@ def test_a_screen_has_styles_when_its_text_has_escapes() -> None:
 def test_any_text_has_letters_and_as_many_styles(row: str) -> None:
     (cells,) = painted([row])
     assert "".join(cell.text for cell in cells) == plain(row)
-    assert all(grey(cell.style.colour) in (True, False) for cell in cells)
+    assert not any(grey(cell.style.colour) and hue(cell.style.colour) for cell in cells)

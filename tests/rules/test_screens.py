@@ -126,3 +126,35 @@ def test_a_hint_is_told_from_the_same_words_typed() -> None:
     assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m {words}{foot}")).state is State.DRAFT
     assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m \x1b[2mAny other hint\x1b[0m{foot}")).state is State.IDLE
     assert drawn("codex", screen_of(f"\x1b[1m›\x1b[0m \x1b[7ma\x1b[0m{foot}")).state is State.DRAFT
+
+
+def answered(name: str, words: str) -> Screen:
+    """Return a recorded screen on which the last answer of the model, `done hello`, is another."""
+    rows = list(next(r for r in RECORDED if r.name == name).screen.styled)
+    last = max(i for i, row in enumerate(rows) if "done hello" in row)
+    rows[last] = rows[last].replace("done hello", words)
+    return screen_of("\n".join(rows))
+
+
+ANSWERS = [
+    ("pi", "Error: 529 scripted", State.ERROR),
+    ("pi", "⠴ Working...", State.WORKING),
+    ("claude", "API Error: Repeated 529 Overloaded errors", None),
+    ("codex", "■ unexpected status 529", None),
+]
+
+
+@pytest.mark.parametrize(("agent", "words", "sign_of"), ANSWERS)
+def test_an_answer_in_the_words_of_a_sign_is_told_by_its_colour(agent: str, words: str, sign_of: State | None) -> None:
+    """The model can say what its agent would say of an error; only the agent itself writes that in colour."""
+    assert drawn(agent, answered(f"{agent}-idle-after-turn", words)).state is State.IDLE
+    red = drawn(agent, answered(f"{agent}-idle-after-turn", f"\x1b[31m{words}\x1b[39m"))
+    assert sign_of is None or red.state is sign_of
+
+
+@pytest.mark.parametrize("agent", DRAWINGS)
+@pytest.mark.parametrize("row", ["a-" * 4000, "> " * 4000, "─ " * 4000, "❯ 1. x" * 2000, "(esc" * 3000, "[" * 9000])
+def test_a_long_row_is_read_in_the_end(agent: str, row: str) -> None:
+    """What is printed is not trusted: no pattern may take ages over it."""
+    screen = Screen(rows=("─" * 80, row, row, "─" * 80, row))
+    assert drawn(agent, screen).source == "screen"
