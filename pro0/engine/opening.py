@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -43,17 +44,21 @@ class Opener:
         self._sessions: dict[str, str] = {}
 
     def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
-        """Open the sessions, all or none, and record where they are; a failure is undone, to how it was `before`."""
+        """Open the sessions and record where they are; a failure is undone, to how it was `before`.
+
+        One that cannot be started is no other's failure; the places of the others are made all or none.
+        """
         states = {state.incarnation: state for state in runtime.seats}
-        try:
-            openings = [self._opening(start, states[start.incarnation]) for start in starts]
-            handles = self._backend.open(self._place, openings)
-        except Pro0Error as error:
-            self._undo(starts, error, before)
-        except OSError as error:
-            self._undo(starts, StoreError(f"its launch file cannot be written: {error.strerror}"), before)
-        else:
-            self._enter(starts, handles)
+        openings: dict[Start, Opening] = {}
+        for start in starts:
+            try:
+                openings[start] = self._opening(start, states[start.incarnation])
+            except Pro0Error as error:
+                self._undo([start], error, before)
+            except OSError as error:
+                self._undo([start], StoreError(f"its launch file cannot be written: {error.strerror}"), before)
+        if openings:
+            self._show(openings, before)
 
     def enlist(self, snapshot: Snapshot) -> None:
         """List the sessions in config.json that a lead has opened which died before it came to that."""
@@ -62,6 +67,14 @@ class Opener:
         missing = {name: state for name, state in missing.items() if state.incarnation not in listed}
         seats = {seat.agent_id: seat for seat in snapshot.wanted.seats}
         self._list([_member(seats[name], state.incarnation) for name, state in missing.items() if name in seats])
+
+    def _show(self, openings: Mapping[Start, Opening], before: Runtime) -> None:
+        try:
+            handles = self._backend.open(self._place, [*openings.values()])
+        except Pro0Error as error:
+            self._undo([*openings], error, before)
+        else:
+            self._enter([*openings], handles)
 
     def _opening(self, start: Start, state: SeatState) -> Opening:
         paths, seat = self._team.paths, start.seat
@@ -86,6 +99,7 @@ class Opener:
             team_folder=str(paths.team),
             revival=self._revival,
         )
+        _startable(launch)
         name = paths.launch(start.incarnation)
         # One that is there is left alone: whoever removes it has the session, so that it cannot be started twice.
         if not start.prepared:
@@ -154,6 +168,17 @@ def _installed(adapter: Adapter, environment: Mapping[str, str]) -> None:
     if adapter.program and not shutil.which(adapter.program, path=environment["PATH"]):
         hint = "install it, or see who is there: pro0 agent list"
         raise EnvironmentMissing(f"{adapter.program} is not installed", code="agent_missing", hint=hint)
+
+
+def _startable(launch: Launch) -> None:
+    """Raise EnvironmentMissing for a program that the guard will not find."""
+    program, path = launch.argv[0], launch.env.get("PATH", os.defpath)
+    folders = [""] if "/" in program else path.split(os.pathsep)
+    found = [place for folder in folders if (place := Path(launch.cwd, folder, program)).is_file()]
+    if not found:
+        raise EnvironmentMissing(f"there is no program {program!r}", hint="name one that is on the PATH of the team")
+    if not any(os.access(place, os.X_OK) for place in found):
+        raise EnvironmentMissing(f"{program!r} is not executable", hint=f"chmod +x {found[0]}")
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:

@@ -37,8 +37,8 @@ class TeamStore:
         self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:
-        """Return whether the team is there."""
-        return there(self.config.path)
+        """Return whether the team is there, whatever its files hold."""
+        return there(self.paths.team)
 
     def require(self) -> "TeamStore":
         """Return this store, or raise NotFound when there is no such team."""

@@ -82,8 +82,7 @@ def test_refused_named_mended(file: str, way: str, pro0: Pro0, broken_home: Path
     before = content(path)
     for words in commands(file, way):
         called = pro0(*words)
-        gone = (file, way) == ("config", "missing")  # without it there is no team
-        assert called.code in ((0, 3) if gone else (6,) if way in ("link", "pipe") else (5,)), (words, called)
+        assert called.code == (6 if way in ("link", "pipe") else 5), (words, called)
         assert "Traceback" not in called.err
         assert "internal error" not in called.err
         assert content(path) == before, words

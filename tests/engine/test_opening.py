@@ -141,11 +141,45 @@ def test_a_project_that_is_gone_is_named(alpha: Crew, memory: Memory, round_: Ca
         outcomes.started(alpha.team, seats, alpha.shown.append)
 
 
-def test_a_program_that_is_not_there_is_named(alpha: Crew) -> None:
-    """anchors 60: exec missing"""
+PROGRAMS = {
+    "no-such-program": "cannot start prog: there is no program 'no-such-program'",
+    "./gone": "cannot start prog: there is no program './gone'",
+    "/": "cannot start prog: there is no program '/'",
+    "./text": "cannot start prog: './text' is not executable",
+}
+
+
+@pytest.mark.parametrize(("program", "said"), PROGRAMS.items(), ids=PROGRAMS.keys())
+def test_a_program_that_cannot_be_started_is_named_and_undone(
+    program: str, said: str, alpha: Crew, memory: Memory, round_: Callable[[], bool]
+) -> None:
+    """rulings 3.3, anchors 60: exec missing; it is nobody else's failure"""
+    (alpha.project / "text").touch()
+    draft = SeatDraft(name="prog", agent="command", argv=(program,))
+    seats = members.spawn(alpha.context, [draft, SeatDraft(name="w1")], 10)
+    round_()
+    with pytest.raises(EnvironmentMissing, match=said):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+    for listed in (alpha.team.wanted.read().seats, alpha.team.runtime.read().seats, alpha.team.config.read().members):
+        assert [one.agent_id for one in listed] == ["w1"]
+    assert len(memory.opened) == 1
+    assert len(list(alpha.team.paths.sessions.iterdir())) == 1
+
+
+def test_a_program_of_the_project_is_found(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+    (alpha.project / "bin").mkdir()
+    (alpha.project / "bin" / "mine").touch(0o700)
+    members.spawn(alpha.context, [SeatDraft(name="prog", agent="command", argv=("bin/mine",))], 10)
+    round_()
+    assert len(memory.opened) == 1
+
+
+def test_a_program_that_the_system_cannot_run_is_named(alpha: Crew) -> None:
+    """Only who tries can know."""
     alpha.lead()
-    draft = SeatDraft(name="prog", agent="command", argv=("no-such-program",))
-    with pytest.raises(EnvironmentMissing, match="prog did not come up: cannot start no-such-program"):
+    (alpha.project / "odd").touch(0o700)
+    draft = SeatDraft(name="prog", agent="command", argv=("./odd",))
+    with pytest.raises(EnvironmentMissing, match=r"prog did not come up: cannot start \./odd"):
         alpha.spawn(draft)
     assert alpha.state("prog").state is State.CRASHED
     wait_until(lambda: not alpha.left(), 20, "nothing is left")
