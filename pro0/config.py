@@ -120,6 +120,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     end_grace_seconds: Annotated[
         int, whole("PRO0_END_GRACE_SECONDS", "Seconds from TERM to KILL when a session is ended.", 0, 600)
     ] = 10
+    max_subtask_depth: Annotated[
+        int, whole("PRO0_MAX_SUBTASK_DEPTH", "How many levels of subtasks there may be.", 0, 100)
+    ] = 5
+    max_subtasks_per_parent: Annotated[
+        int, whole("PRO0_MAX_SUBTASKS_PER_PARENT", "How many subtasks a task may have; an epic any number.", 1, 10_000)
+    ] = 20
+    task_timeout_minutes: Annotated[
+        int, whole("PRO0_TASK_TIMEOUT_MINUTES", "Minutes of work on one subtask of a supervised task.", 1, 100_000)
+    ] = 30
+    max_review_cycles: Annotated[
+        int, whole("PRO0_MAX_REVIEW_CYCLES", "Reviews in a row without progress before a human is asked.", 0, 10_000)
+    ] = 10
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
     permission_mode: Annotated[
         Permission, choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS)

@@ -31,7 +31,7 @@ from pro0.model.runtime import (
     Tell,
     Withdraw,
 )
-from pro0.ops import members, messages, ownership, tasks
+from pro0.ops import acting, members, messages, ownership, tasks
 from pro0.ops.context import lead_context
 from pro0.store import atomic
 from pro0.store.teams import TeamStore
@@ -111,7 +111,7 @@ class Applier:
             case Withdraw(request_id=request_id):
                 members.withdraw(self._context, request_id)
             case Deliver():
-                tasks.settle_debts(self._context)
+                acting.settle_debts(self._context)
         return True
 
     def _deliver(self, notice: Notice) -> bool:

@@ -50,6 +50,13 @@ class Awaiting(StrEnum):
     CHECKPOINT = "checkpoint"
 
 
+class Verdict(StrEnum):
+    """What a human says to a task that waits: an argument, never stored."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
 class Policy(StrEnum):
     """The way of working that applies to a task and its subtasks."""
 
@@ -59,12 +66,18 @@ class Policy(StrEnum):
 
 
 class Claim(Stored, frozen=True):
-    """The right of one session, or a human, to work on a task; `epoch` counts the claims of that task."""
+    """The right of one session, or a human, to work on a task; `epoch` counts the claims of that task.
+
+    While the task is done and waits for its subtasks the clock stands still: `worked` has the seconds before that, and
+    `since` is when work went on, None as long as it is `claimed_at`.
+    """
 
     agent_id: AgentId
     incarnation: Tag
     epoch: Count
     claimed_at: Moment
+    worked: float = 0.0
+    since: Moment | None = None
 
 
 class Wait(Stored, frozen=True):
@@ -74,6 +87,14 @@ class Wait(Stored, frozen=True):
     since: Moment
     by: str
     reason: str = ""
+
+
+class StartWish(Stored, frozen=True):
+    """That a human wants a session opened for a task, and with which agent program, None for the usual one."""
+
+    by: str
+    at: Moment
+    agent: str | None = None
 
 
 class Entry(Stored, frozen=True):
@@ -91,7 +112,9 @@ class Entry(Stored, frozen=True):
 class Task(Stored, frozen=True):
     """A unit of work; ready, blocked and depth are derived, never stored.
 
-    `history` holds the newest entries, `earlier` says how many older ones are in the task's folder.
+    `history` holds the newest entries, `earlier` says how many older ones are in the task's folder. `unagreed`: `run`
+    is an agent's and no human has agreed to it. `session` held the last claim. A done task `waits_for` these subtasks;
+    `open_before` is how many were open when it was last completed. `origin` names what the task was imported from.
     """
 
     id: TaskId
@@ -101,6 +124,7 @@ class Task(Stored, frozen=True):
     acceptance: str = ""
     labels: tuple[str, ...] = ()
     run: str | None = None
+    unagreed: bool = False
     timeout: float | None = None
     parent: TaskId | None = None
     dependencies: tuple[TaskId, ...] = written(())
@@ -112,7 +136,11 @@ class Task(Stored, frozen=True):
     assignee: AgentId | None = None
     claim: Claim | None = None
     epoch: Count = 0
+    session: Tag | None = None
+    start: StartWish | None = None
     policy: Policy | None = None
+    waits_for: tuple[TaskId, ...] = ()
+    open_before: Count | None = None
     result: str | None = None
     branch: str | None = None
     base_branch: str | None = None
@@ -129,6 +157,7 @@ class Task(Stored, frozen=True):
     claimed_at: Moment | None = None
     completed_at: Moment | None = None
     closed_reason: str = ""
+    origin: str | None = None
     history: tuple[Entry, ...] = ()
     earlier: Count = 0
 
@@ -201,12 +230,16 @@ class Draft(Stored, frozen=True):
     timeout: float | None = None
     parent: str | None = None
     blocked_by: tuple[str, ...] = ()
-    priority: int = 2
+    priority: int | None = None
     assignee: str | None = None
+    role: str | None = None
+    requires: Gate | None = None
+    awaiting: Awaiting | None = None
+    policy: Policy | None = None
 
 
 class Changes(Stored, frozen=True):
-    """Fields of a task to change; None leaves a field as it is."""
+    """Fields of a task to change; None leaves a field as it is, an empty text removes what may be absent."""
 
     title: str | None = None
     description: str | None = None
@@ -215,5 +248,7 @@ class Changes(Stored, frozen=True):
     timeout: float | None = None
     priority: int | None = None
     labels: tuple[str, ...] | None = None
+    role: str | None = None
+    requires: str | None = None
     add_dependencies: tuple[str, ...] = ()
     drop_dependencies: tuple[str, ...] = ()

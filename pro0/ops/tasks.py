@@ -1,28 +1,26 @@
 """Tasks: every change is one locked write of tasks.json, which also carries the notices it owes."""
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import NotFound, Refused, StoreError
+from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.ids import task_id
 from pro0.model.task import Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
-from pro0.ops.context import Context, already, operation
-from pro0.ops.messages import deliver
+from pro0.ops.acting import act, edit, limits, log, pay, recalled, request, watchers
+from pro0.ops.context import Context, operation
+from pro0.ops.gates import at_the_gate
 from pro0.ops.seats import roster
-from pro0.rules import archive, changes, text
+from pro0.rules import changes, editing, making, text
+from pro0.rules.acts import Act
 from pro0.rules.board import Board, claimable, list_order, next_order, why_not_ready
-from pro0.rules.lifecycle import Act, Request
 from pro0.store.files import add_folder
 
 RESULT_LIMIT = 64 * 1024
-
-Edit = Callable[[TaskList], tuple[TaskList, Task]]
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -35,25 +33,37 @@ class Remark(msgspec.Struct, frozen=True):
 
 
 @operation("task.create", PEOPLE_AND_AGENTS)
-def create(context: Context, drafts: Iterable[Draft]) -> list[Task]:
-    """Add tasks, all or none; their dependencies may name each other by key."""
+def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> list[Task]:
+    """Add tasks, all or none; their dependencies may name each other by key.
+
+    With `last` one without a priority goes after its pending siblings (rulings 2.10).
+    """
     drafts = [_known_assignee(context, draft) for draft in drafts]
     with context.team.require().tasks.change("create tasks") as change:
-        listed = _recalled(context, change.value, changes.named(drafts))
-        change.value, made = changes.create(listed, drafts, context.caller, context.now(), context.new_id)
+        listed = recalled(context, change.value, making.named(drafts))
+        change.value, made = making.create(
+            listed,
+            drafts,
+            context.caller,
+            context.now(),
+            context.new_id,
+            bounds=limits(context),
+            last=last,
+            watchers=watchers(context),
+        )
         owes = bool(change.value.outbox)
     for task in made:
-        _log(context, "create", task)
+        log(context, "create", task)
     if owes:
-        _pay(context)
+        pay(context)
     return made
 
 
 @operation("task.claim", PEOPLE_AND_AGENTS)
 def claim(context: Context, id: str) -> Task:
     """Take a ready task; of several callers exactly one gets it, the others are told who (S004-037)."""
-    _claiming(context)
-    return _act(context, id, Act.CLAIM)
+    claiming(context)
+    return act(context, id, Act.CLAIM)
 
 
 @operation("task.take", PEOPLE_AND_AGENTS)
@@ -61,82 +71,78 @@ def take(context: Context, *, runnable: bool = False) -> Task | None:
     """Claim the caller's own reserved task, else the next ready one; None when there is none."""
     if not _offers(context, context.team.tasks.read(), runnable=runnable):
         return None
-    _claiming(context)
+    claiming(context)
     with context.team.tasks.change("take a task") as change:
         offers = _offers(context, change.value, runnable=runnable)
         if not offers:
             return None
-        request = _request(context, Act.CLAIM)
-        change.value, task = changes.act(change.value, offers[0].id, request)
-    _log(context, Act.CLAIM, task)
+        change.value, task = changes.act(change.value, offers[0].id, request(context, Act.CLAIM))
+    log(context, Act.CLAIM, task)
     return task
 
 
 @operation("task.release", ANYONE)
 def release(context: Context, id: str, reason: str = "") -> Task:
     """Give a claimed task back."""
-    return _act(context, id, Act.RELEASE, reason)
+    return act(context, id, Act.RELEASE, reason)
 
 
 @operation("task.complete", PEOPLE_AND_AGENTS)
 def complete(context: Context, id: str, result: str = "") -> Task:
-    """Finish a claimed task with its result; its dependents become ready (S004-051)."""
-    return _act(context, id, Act.COMPLETE, text.checked(result, "result", RESULT_LIMIT))
+    """Finish a claimed task with its result; its dependents become ready (S004-051).
+
+    A gated one waits from then on, which to a human is an error: approve is the act for that (rulings 2.1).
+    """
+    return at_the_gate(context, act(context, id, Act.COMPLETE, text.checked(result, "result", RESULT_LIMIT)))
 
 
 @operation("task.fail", ANYONE)
 def fail(context: Context, id: str, reason: str = "") -> Task:
     """Give a claimed task up as failed."""
-    return _act(context, id, Act.FAIL, reason)
+    return act(context, id, Act.FAIL, reason)
 
 
 @operation("task.reopen", PEOPLE_AND_AGENTS)
 def reopen(context: Context, id: str, reason: str = "") -> Task:
     """Make a settled task pending again; a human's act."""
-    request = _request(context, Act.REOPEN, text.checked(reason, "text"))
-
-    def edit(tasks: TaskList) -> tuple[TaskList, Task]:
-        return changes.reopen(_recalled(context, tasks, {task_id(id)}, named=True), task_id(id), request)
-
-    return _edit(context, Act.REOPEN, id, edit)
+    return act(context, id, Act.REOPEN, reason)
 
 
 @operation("task.assign", PEOPLE_AND_AGENTS)
 def assign(context: Context, id: str, to: str | None) -> Task:
     """Reserve a pending task for one living member, who gets one message; None drops the reservation."""
     agent = roster(context.team).address(to) if to is not None else None
-    request = replace(_request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
+    asked = replace(request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
     notice = context.new_id()
-    return _edit(context, Act.ASSIGN, id, lambda tasks: changes.assign(tasks, task_id(id), request, notice))
+    return edit(context, Act.ASSIGN, id, lambda tasks: changes.assign(tasks, task_id(id), asked, notice))
 
 
 @operation("task.cancel", PEOPLE_AND_AGENTS)
 def cancel(context: Context, id: str, reason: str = "") -> Task:
     """Cancel a task and its open subtasks; whoever works on one is told."""
-    request = _request(context, Act.CANCEL, reason)
-    return _edit(context, Act.CANCEL, id, lambda tasks: changes.cancel(tasks, task_id(id), request, context.new_id))
+    return act(context, id, Act.CANCEL, reason)
 
 
-@operation("task.update", IN_CHARGE)
+@operation("task.update", PEOPLE_AND_AGENTS)
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
     now, added = context.now(), {task_id(name) for name in fields.add_dependencies}
 
-    def edit(tasks: TaskList) -> tuple[TaskList, Task]:
-        return changes.update(_recalled(context, tasks, added), task_id(id), fields, context.caller, now)
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, now)
 
-    return _edit(context, "update", id, edit)
+    return edit(context, "update", id, change_it)
 
 
 @operation("task.delete", IN_CHARGE)
 def delete(context: Context, id: str, *, force: bool = False) -> Task:
     """Remove a task for good; returns it as it was."""
 
-    def edit(tasks: TaskList) -> tuple[TaskList, Task]:
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
-        return changes.delete(tasks, gone.id, context.caller, force=force, now=context.now()), gone
+        return editing.delete(tasks, gone.id, context.caller, force=force, now=context.now()), gone
 
-    return _edit(context, "delete", id, edit)
+    return edit(context, "delete", id, change_it)
 
 
 @operation("task.free", LEAD_ONLY)
@@ -144,11 +150,14 @@ def free(context: Context, agent_id: str, incarnation: str, how: str) -> list[Ta
     """Give back what a dead session held; returns those tasks."""
     with context.team.tasks.change(f"free the tasks of {agent_id}") as change:
         before = change.value
-        change.value = changes.free(before, agent_id, incarnation, how, context.now())
+        change.value = changes.free(before, agent_id, incarnation, request(context, Act.DIED, f"{agent_id} {how}"))
         pairs = zip(before.tasks, change.value.tasks, strict=True)
         freed = [new for old, new in pairs if new is not old]
+        owes = bool(change.value.outbox)
     for task in freed:
-        _log(context, "free", task)
+        log(context, "free", task)
+    if owes:
+        pay(context)
     return freed
 
 
@@ -168,7 +177,7 @@ def comment(context: Context, id: str, content: str) -> Comment:
     add_folder(comments.folder)
     with comments.change(f"comment on {task.id}") as change:
         change.value = replace(change.value, comments=(*change.value.comments, new))
-    _log(context, "comment", task)
+    log(context, "comment", task)
     return new
 
 
@@ -194,7 +203,7 @@ def history(context: Context, id: str) -> list[Entry]:
 def show(context: Context, id: str) -> Task:
     """Return one task, also from the archive; raises NotFound."""
     listed = context.team.require().tasks.read()
-    return changes.find(_recalled(context, listed, {task_id(id)}), task_id(id))
+    return changes.find(recalled(context, listed, {task_id(id)}), task_id(id))
 
 
 @operation("task.list", ANYONE, changes=False)
@@ -224,66 +233,12 @@ def board(context: Context) -> Board:
     return Board(context.team.require().tasks.read().tasks)
 
 
-def settle_debts(context: Context) -> None:
-    """Deliver what tasks.json owes, then take it off the list; again after a crash, nobody is told twice.
-
-    What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
-    """
-
-    def owed() -> set[str]:
-        return {notice.id for notice in context.team.tasks.read().outbox}
-
-    paid = deliver(context, context.team.tasks.read().outbox, owed)
-    if not paid:
-        return
-    with already("they are told"), context.team.tasks.change("deliver notices") as change:
-        left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
-        change.value = replace(change.value, outbox=left)
-
-
-def _act(context: Context, id: str, act: Act, said: str = "") -> Task:
-    request = _request(context, act, text.checked(said, "text"))
-    return _edit(context, act, id, lambda tasks: changes.act(tasks, task_id(id), request))
-
-
-def _edit(context: Context, what: str, id: str, edit: Edit) -> Task:
-    with context.team.require().tasks.change(f"{what} a task") as change:
-        listed = _recalled(context, change.value, {task_id(id)})
-        changed, task = edit(listed)
-        if changed is not listed:
-            change.value = changed
-        owes = bool(change.value.outbox)
-    _log(context, what, task)
-    if owes:
-        _pay(context)
-    return task
-
-
-def _pay(context: Context) -> None:
-    """Deliver what an act owes; the act is done, and what cannot be delivered now the lead delivers later."""
-    with suppress(StoreError):
-        settle_debts(context)
-
-
-def _recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:
-    """Return the list with these tasks from the archive and, with `named`, with what they name."""
-    asked: set[str] = set()
-    while wanted := archive.absent(listed, ids, named=named) - asked:
-        asked |= wanted
-        listed = archive.recall(listed, context.team.tasks.look_up(listed, wanted))
-    return listed
-
-
-def _request(context: Context, act: Act, said: str = "") -> Request:
-    return Request(act=act, caller=context.caller, now=context.now(), text=said)
-
-
 def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> list[Task]:
     offers = claimable(Board(tasks.tasks), context.caller.agent_id)
     return [task for task in offers if task.run] if runnable else offers
 
 
-def _claiming(context: Context) -> None:
+def claiming(context: Context) -> None:
     """Refuse claims while the team is paused or stopping (rulings 3.9)."""
     wanted = context.team.require().wanted.read()
     if wanted.wish is Wish.STOP:
@@ -296,7 +251,3 @@ def _known_assignee(context: Context, draft: Draft) -> Draft:
     if draft.assignee is None:
         return draft
     return replace(draft, assignee=roster(context.team).address(draft.assignee))
-
-
-def _log(context: Context, what: str, task: Task) -> None:
-    context.team.log_event(context.now(), context.caller.agent_id, f"task.{what}", task=task.id, status=task.status)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from pro0.model.ids import task_number
-from pro0.model.task import SETTLED, Kind, Status, Task
+from pro0.model.task import SETTLED, Kind, Policy, Status, Task, Wait
 
 _START = datetime.min.replace(tzinfo=UTC)
 
@@ -54,6 +54,25 @@ class Board:
             yield parent
             task = parent
 
+    def declared(self, task: Task) -> Policy | None:
+        """Return the policy of a task, else that of the nearest task above it that has one; None is the team's."""
+        return next((one.policy for one in (task, *self.ancestors(task)) if one.policy), None)
+
+    def supervisor(self, task: Task) -> Task | None:
+        """Return the parent whose session watches over this task: a supervised one; epics between them only group."""
+        above = next((one for one in self.ancestors(task) if one.type is not Kind.EPIC), None)
+        return above if above and self.declared(above) is Policy.SUPERVISED else None
+
+    def watched(self, id: str) -> list[Task]:
+        """Return the tasks that the session of this one watches over: its subtasks, also those of epics among them."""
+        found, groups, seen = list[Task](), [id], {id}
+        for group in groups:
+            epics = [child.id for child in self.children(group) if child.type is Kind.EPIC and child.id not in seen]
+            seen.update(epics)
+            groups += epics
+            found += [child for child in self.children(group) if child.type is not Kind.EPIC]
+        return found
+
 
 def blockers(board: Board, task: Task) -> list[str]:
     """Return what keeps a task's dependencies from being met, one phrase each (rulings 2.5, S004-038)."""
@@ -77,15 +96,18 @@ def hopeless(board: Board, task: Task) -> list[str]:
 
 def why_not_ready(board: Board, task: Task) -> str | None:
     """Return why a task cannot be claimed now, as the rest of a sentence, or None when it is ready."""
-    for reason in (_itself, _its_dependencies, _its_ancestors):
+    for reason in (_itself, _its_dependencies, _its_ancestors, _its_supervisor):
         if why := reason(board, task):
             return why
     return None
 
 
 def claimable(board: Board, agent_id: str) -> list[Task]:
-    """Return the ready tasks that this agent may claim, its own reservations first, then in the order of `next`."""
-    free = [task for task in board if task.assignee in (None, agent_id) and why_not_ready(board, task) is None]
+    """Return the ready tasks that this agent is offered, its own reservations first, then in the order of `next`.
+
+    Those that are supervised, dispatched or to be started get sessions of their own.
+    """
+    free = [task for task in board if _in_the_pool(board, task, agent_id) and why_not_ready(board, task) is None]
     return sorted(free, key=lambda task: (task.assignee != agent_id, next_order(task)))
 
 
@@ -102,7 +124,7 @@ def list_order(task: Task) -> tuple[bool, float, int]:
 
 
 def settling(board: Board) -> list[Task]:
-    """Return the parents that are over since no subtask of theirs is open (rulings 2.4, pool)."""
+    """Return the parents that are over since no subtask of theirs is open; supervised ones say so (rulings 2.4)."""
     return [task for task in board if _may_settle(board, task) and not board.open_children(task.id)]
 
 
@@ -110,8 +132,10 @@ def _may_settle(board: Board, task: Task) -> bool:
     """A done parent may have lost its last subtask; an epic that never had one has yet to begin."""
     if task.awaiting:
         return False
-    begun_epic = task.type is Kind.EPIC and task.status is Status.PENDING and bool(board.children(task.id))
-    return task.status is Status.DONE or begun_epic
+    if task.type is Kind.EPIC and task.status is Status.PENDING:
+        return bool(board.children(task.id))
+    supervised = task.type is not Kind.EPIC and board.declared(task) is Policy.SUPERVISED
+    return task.status is Status.DONE and not supervised
 
 
 def _completed(task: Task | None) -> bool:
@@ -122,11 +146,22 @@ def _phrase(id: str, task: Task | None) -> str:
     return f"{id} is {task.status.value.replace('_', ' ')}" if task else f"{id} is gone"
 
 
+def said(wait: Wait) -> str:
+    """Return what a task waits for, with its reason when it has one."""
+    return f"{wait.kind}: {wait.reason}" if wait.reason else str(wait.kind)
+
+
+def _in_the_pool(board: Board, task: Task, agent_id: str) -> bool:
+    if task.status is not Status.PENDING or task.start or task.assignee not in (None, agent_id):
+        return False
+    return task.assignee == agent_id or board.declared(task) in (None, Policy.POOL)
+
+
 def _itself(_board: Board, task: Task) -> str | None:
     if task.type is Kind.EPIC:
         return "is an epic, which only groups tasks"
     if task.waits:
-        return f"is awaiting a human ({task.waits.kind}: {task.waits.reason})"
+        return f"is awaiting a human ({said(task.waits)})"
     return None if task.status is Status.PENDING else f"is {task.status.value.replace('_', ' ')}"
 
 
@@ -143,5 +178,24 @@ def _its_ancestors(board: Board, task: Task) -> str | None:
     stopped = next((parent for parent in board.ancestors(task) if _stopped(parent)), None)
     if stopped is None:
         return None
-    state = "awaiting a human" if stopped.waits else "failed"
-    return f"is held back: {stopped.id}, above it, is {state}"
+    return f"is held back: {stopped.id}, above it, is {_state(stopped)}"
+
+
+def _its_supervisor(board: Board, task: Task) -> str | None:
+    """Say why a supervised task has to wait: its parent is not waiting for it, or it is another one's turn."""
+    above = board.supervisor(task)
+    if above is None:
+        return None
+    if above.status is not Status.DONE or above.claim is None:
+        session = ", without a session" if above.status is Status.DONE else ""
+        return f"waits for its turn: {above.id}, above it, is {_state(above)}{session}"
+    for other in board.watched(above.id):
+        if other.id != task.id and _stopped(other):
+            return f"is held back: {other.id}, beside it, is {_state(other)}"
+        if other.id != task.id and other.status in (Status.IN_PROGRESS, Status.DONE):
+            return f"waits for its turn: {other.id}, beside it, is {_state(other)}"
+    return None
+
+
+def _state(task: Task) -> str:
+    return "awaiting a human" if task.waits else task.status.replace("_", " ")

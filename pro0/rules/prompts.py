@@ -1,9 +1,10 @@
 """Every text that a member or the lead address is told by pro0."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Status, Task
+from pro0.rules.board import said
 
 
 def unread_line(unread: int) -> str:
@@ -52,9 +53,41 @@ def idle(agent_id: str, last: Task | None) -> str:
     return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_ending(said)}" if said.strip() else "")
 
 
+def review(parent: Task, over: Mapping[str, Task | None]) -> str:
+    """Return what a supervising session is told when subtasks of its task are over; None is one that was deleted."""
+    said = "\n".join(_over(id, task) for id, task in over.items())
+    return (
+        f"{said}\nRead the comments of {parent.id} and adjust its subtasks if that is needed. "
+        f"If all is well, simply complete {parent.id} again: the next subtask is started, and it ends, by itself."
+    )
+
+
+def goes_on(task: Task, words: str) -> str:
+    """Return what a session is told when a human lets it go on with its task."""
+    return f"go on with {task.id}: {words or task.title}"
+
+
+def stopped(task: Task) -> str:
+    """Return what those above a task are told when it has failed or waits for a human."""
+    if task.waits:
+        return f"{task.id} waits for a human ({said(task.waits)}): {task.title}; nothing beside it starts before that"
+    why = f" ({_ending(task.closed_reason)})" if task.closed_reason.strip() else ""
+    return f"{task.id} has failed{why}: {task.title}; a human decides: pro0 task retry, continue or close {task.id}"
+
+
 def lead_stays_down(times: int) -> str:
     """Return what the lead address is told when the lead died too often to be started again (rulings 3.12)."""
     return f"the lead has died {times} times in a minute and stays down; see pro0 team logs, then: pro0 team resume"
+
+
+def _over(id: str, task: Task | None) -> str:
+    if task is None:
+        return f"{id} was deleted."
+    who = f"{task.role} " if task.role else ""
+    result = (
+        f": {_ending(task.result or '')}" if task.status is Status.COMPLETED and (task.result or "").strip() else ""
+    )
+    return f"{who}{task.status} {id} ({task.title}){result}."
 
 
 def _ending(text: str, limit: int = 200) -> str:

@@ -85,10 +85,10 @@ def test_a_closed_pipe_is_quiet(team: Context) -> None:
         with team.team.tasks.change("test") as change:
             from pro0.model.caller import THE_HUMAN
             from pro0.model.task import Draft
-            from pro0.rules import changes
+            from pro0.rules import making
 
             draft = Draft(title=f"{number}" * 200)
-            change.value, _ = changes.create(change.value, [draft], THE_HUMAN, team.now(), team.new_id)
+            change.value, _ = making.create(change.value, [draft], THE_HUMAN, team.now(), team.new_id)
     reading, writing = os.pipe()
     os.close(reading)
     program = subprocess.Popen(

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process
-from pro0.model.task import Changes, Draft
+from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
-from pro0.ops import costs, members, messages, tasks, teams
+from pro0.ops import acting, costs, gates, members, messages, tasks, teams, trees
 from pro0.ops.members import SeatDraft
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
@@ -134,7 +134,22 @@ TASKS = (
     Row("task.comment", starts.base, lambda w: tasks.comment(w.human(), "2", "another")),
     Row("task.comment", starts.base, lambda w: tasks.comment(w.member("w2"), "1", "one"), "the first"),
     Row("task.free", starts.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
-    Row("settle_debts", starts.owing, lambda w: tasks.settle_debts(w.lead()), owes=True),
+    Row("settle_debts", starts.owing, lambda w: acting.settle_debts(w.lead()), owes=True),
+)
+GATES = (
+    Row("task.approve", starts.gated, lambda w: gates.approve(w.human(), "8", "good")),
+    Row("task.reject", starts.gated, lambda w: gates.reject(w.human(), "8", "not yet")),
+    Row("task.clear", starts.gated, lambda w: gates.clear(w.human(), "8")),
+    Row("task.hold", starts.gated, lambda w: gates.hold(w.human(), "1", Awaiting.WORK, "mine")),
+    Row("task.hand_off", starts.gated, lambda w: gates.hand_off(w.member("w1"), "2", Awaiting.INPUT, "which?")),
+    Row("task.retry", starts.gated, lambda w: gates.retry(w.human(), "9")),
+    Row("task.close", starts.gated, lambda w: gates.close(w.human(), "9", "good enough")),
+    Row("task.continue", starts.gated, lambda w: gates.go_on(w.human(), "9", "once more"), owes=True),
+    Row("task.start", starts.gated, lambda w: trees.start(w.human(), "1")),
+    Row("task.begin", starts.gated, lambda w: trees.begin(w.lead(), "1", "w2", "inc-w2")),
+    Row("task.undo_start", starts.gated, lambda w: trees.undo_start(w.lead(), "11", "no program")),
+    Row("task.complete", starts.gated, lambda w: tasks.complete(w.member("w2"), "11"), "reviewed", owes=True),
+    Row("task.fail", starts.gated, lambda w: tasks.fail(w.member("w2"), "11", "no"), "a tree stops", owes=True),
 )
 MAIL = (
     *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),
@@ -181,7 +196,7 @@ TEAMS = (
     Row("lead.list", starts.base, enlist),
     Row("lead.lease", starts.base, lease),
 )
-OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *MAIL, *TEAMS)
+OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *GATES, *MAIL, *TEAMS)
 
 ELSEWHERE = {
     "team.lead": "tests/ops/test_outside.py: what it writes names the process that does it",

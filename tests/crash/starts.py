@@ -5,11 +5,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.model.runtime import Phase, State
-from pro0.model.task import Draft, Kind
+from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import ShutdownWish, Wish
-from pro0.ops import messages, tasks
+from pro0.ops import messages, tasks, trees
 from pro0.rules import changes
-from pro0.rules.lifecycle import Act, Request
+from pro0.rules.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
 from tests.crash.worlds import HEAD, HISTORY, World, small_archive
 from tests.teams import NOW, make_team, set_state
@@ -52,6 +52,23 @@ def _fill(world: World, to: str, sealed: int = 0) -> None:
     while len((head := world.team.mailbox(to).head.read()).messages) < HEAD or head.sealed < sealed:
         messages.send(world.human() if to == "w2" else world.member("w1"), to, f"message {number}")
         number += 1
+
+
+def gated(home: Path) -> None:
+    """Task 8 waits for approval, 9 has failed, 10 is supervised and waits for 11, on which w2 works."""
+    base(home)
+    world = World(home, "w")
+    w1, w2, lead = world.member("w1"), world.member("w2"), world.lead()
+    drafts = [Draft(title="gated", requires=Gate.APPROVAL), Draft(title="failed")]
+    tree = [Draft(title="tree", key="tree", policy=Policy.SUPERVISED), Draft(title="leaf", parent="tree")]
+    tasks.create(world.human(), [*drafts, *tree])
+    tasks.claim(w1, "8")
+    tasks.complete(w1, "8", "look at it")
+    tasks.claim(w2, "9")
+    tasks.fail(w2, "9", "broken")
+    trees.begin(lead, "10", "w1", "inc-w1")
+    tasks.complete(w1, "10", "see the leaf")
+    trees.begin(lead, "11", "w2", "inc-w2")
 
 
 def sealed_once(home: Path) -> None:

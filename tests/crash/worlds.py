@@ -17,7 +17,7 @@ from unittest.mock import patch
 import msgspec
 from msgspec.structs import replace
 
-from pro0.ops import messages, tasks, teams
+from pro0.ops import acting, messages, tasks, teams
 from pro0.ops.context import Context, lead_context
 from pro0.ops.status import progress, status
 from pro0.rules import archive, mail
@@ -216,7 +216,7 @@ def recover(world: World) -> None:
     """Do what the next start, and the next turn of a lead, do anyway."""
     world.store.sweep()
     if world.team.exists():
-        tasks.settle_debts(world.lead())
+        acting.settle_debts(world.lead())
 
 
 def readable(data: bytes) -> bool:

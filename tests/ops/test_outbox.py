@@ -11,9 +11,9 @@ import pytest
 
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft
-from pro0.ops import messages, tasks
+from pro0.ops import acting, messages, tasks
 from pro0.rules import changes
-from pro0.rules.lifecycle import Act, Request
+from pro0.rules.acts import Act, Request
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.faults import DONE, FAILED, KILLED, MUTATING, Fault, fail_with, kill_after, kill_before, points
@@ -61,8 +61,8 @@ def test_hit_at_every_call(base: Path, tmp_path: Path, what: str, fault: Fault) 
         team = Store(homes[-1]).team("alpha")
         for number in range(3 * (point.number % 2)):
             messages.send(human(team), "w1", str(number) * 200_000)
-        tasks.settle_debts(human(team))
-        tasks.settle_debts(human(team))
+        acting.settle_debts(human(team))
+        acting.settle_debts(human(team))
         found = [told(team, name) for name in ("w1", "w2")]
         assert found in (wanted, [[], []]), point
         assert found == wanted or point.ended != DONE, point
@@ -71,7 +71,7 @@ def test_hit_at_every_call(base: Path, tmp_path: Path, what: str, fault: Fault) 
 
 
 def settle(home: Path) -> None:
-    tasks.settle_debts(human(Store(home).team("alpha")))
+    acting.settle_debts(human(Store(home).team("alpha")))
 
 
 def chatter(home: Path, number: int) -> None:
@@ -88,7 +88,7 @@ def test_many_pay_at_once_while_mail_comes_in(home: Path) -> None:
             value, _ = changes.assign(value, f"task-{id}", assigning(), f"n{id}")
         change.value = value
     crowd.run(pay_or_chat, [(home, number) for number in range(6)])
-    tasks.settle_debts(human(team))
+    acting.settle_debts(human(team))
     assert sorted(told(team)) == sorted(f"task-{id} is assigned to you: t{id - 1}" for id in range(1, 21))
     assert team.tasks.read().outbox == ()
 

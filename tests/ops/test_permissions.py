@@ -9,8 +9,8 @@ from pro0.errors import Pro0Error, Refused
 from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
-from pro0.model.task import Changes, Draft
-from pro0.ops import costs, delivery, members, messages, outside, repair, status, tasks, teams
+from pro0.model.task import Awaiting, Changes, Draft
+from pro0.ops import costs, delivery, gates, members, messages, outside, repair, status, tasks, teams, trees
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context, caller_of
 from pro0.store.teams import Store
@@ -58,8 +58,19 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.reopen": (PEOPLE, lambda c: tasks.reopen(c, "1")),
     "task.assign": (PEOPLE, lambda c: tasks.assign(c, "1", "w1")),
     "task.cancel": (PEOPLE, lambda c: tasks.cancel(c, "1")),
-    "task.update": (CHARGE, lambda c: tasks.update(c, "1", Changes(title="u"))),
+    "task.update": (PEOPLE, lambda c: tasks.update(c, "1", Changes(title="u"))),
     "task.delete": (CHARGE, lambda c: tasks.delete(c, "1")),
+    "task.approve": ({HUMAN}, lambda c: gates.approve(c, "1")),
+    "task.reject": ({HUMAN}, lambda c: gates.reject(c, "1", "no")),
+    "task.hold": ({HUMAN}, lambda c: gates.hold(c, "1", Awaiting.WORK)),
+    "task.clear": ({HUMAN}, lambda c: gates.clear(c, "1")),
+    "task.close": ({HUMAN}, lambda c: gates.close(c, "1")),
+    "task.continue": ({HUMAN}, lambda c: gates.go_on(c, "1")),
+    "task.retry": (CHARGE, lambda c: gates.retry(c, "1")),
+    "task.hand_off": (PEOPLE, lambda c: gates.hand_off(c, "1", Awaiting.INPUT, "which?")),
+    "task.start": ({HUMAN}, lambda c: trees.start(c, "1")),
+    "task.begin": ({LEAD}, lambda c: trees.begin(c, "1", "w1", "inc-w1")),
+    "task.undo_start": ({LEAD}, lambda c: trees.undo_start(c, "1", "no program")),
     "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
     "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
     "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),
@@ -78,7 +89,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 9
+    assert len(NOUNS) == 11
 
 
 @pytest.fixture
@@ -101,13 +112,13 @@ def test_allowed_exactly_as_the_table_says(base: Path, name: str, who: Who) -> N
         code = error.code
     if who in by:
         assert code not in ("stale_session", "not_member")
-        assert code != "not_allowed" or name in ("task.reopen", "task.assign", "task.cancel")
+        assert code != "not_allowed" or name in ("task.reopen", "task.assign", "task.cancel", "task.update")
     else:
         assert code == "not_allowed"
         assert contents(base) == before
 
 
-@pytest.mark.parametrize("act", ["task.reopen", "task.assign", "task.cancel"])
+@pytest.mark.parametrize("act", ["task.reopen", "task.assign", "task.cancel", "task.update"])
 def test_a_member_is_not_in_charge(base: Path, act: str) -> None:
     """Rulings 2: the rule refuses what the table of operations lets through."""
     before = contents(base)

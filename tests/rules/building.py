@@ -1,12 +1,14 @@
 """Tasks, callers and moments for tests of the rules."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
-from pro0.model.task import Awaiting, Claim, Status, Task, TaskList, Wait
-from pro0.rules.lifecycle import Act, Phase, Request
+from pro0.model.task import Awaiting, Changes, Claim, Draft, Status, Task, TaskList, Wait
+from pro0.rules import changes, editing, making
+from pro0.rules.acts import Act, Phase, Request
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 W1 = Caller(Who.MEMBER, "w1", "inc-w1")
@@ -75,3 +77,20 @@ def task(number: int, *depends_on: int, **fields: object) -> Task:
         parent=f"task-{parent}" if parent else None,
     )
     return replace(made, **fields)
+
+
+def dead(how: str, now: datetime = T0) -> Request:
+    """That a session is proved dead."""
+    return ask(Act.DIED, THE_LEAD, how, now)
+
+
+def make(tasks: TaskList, *drafts: Draft, caller: Caller = THE_HUMAN, **more: object) -> tuple[TaskList, list[Task]]:
+    """The list with tasks made of these drafts; ids of notices count from n1."""
+    return making.create(tasks, drafts, caller, T0, map("n{}".format, count(1)).__next__, **more)  # type: ignore[arg-type]
+
+
+def update(tasks: TaskList, id: str, fields: Changes, caller: Caller = THE_HUMAN) -> Task:
+    """The task with these fields changed."""
+    changed, task = editing.update(tasks, id, fields, caller, at(7))
+    assert changes.find(changed, id) is task
+    return task

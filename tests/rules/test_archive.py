@@ -9,9 +9,9 @@ from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Archived, Entry, Status, Task, TaskList
 from pro0.rules import archive, changes
+from pro0.rules.acts import Act
 from pro0.rules.archive import HISTORY_COUNT, SEGMENT_COUNT, SETTLED_COUNT
 from pro0.rules.board import Board
-from pro0.rules.lifecycle import Act
 from tests.rules.building import ask, at, listed, task
 
 ENDS = (Status.COMPLETED, Status.FAILED, Status.CANCELLED)
@@ -95,9 +95,9 @@ def test_a_reopened_task_may_not_close_a_circle() -> None:
     """What waited for nothing any more waits again: not for what waits for it by now."""
     tasks = listed(over(1, 2), over(2, 3), task(3, 1))
     with pytest.raises(Refused, match="cycle"):
-        changes.reopen(tasks, "task-1", ask(Act.REOPEN, THE_HUMAN))
+        changes.act(tasks, "task-1", ask(Act.REOPEN, THE_HUMAN))
     done = listed(over(1, 2), over(2))
-    assert changes.reopen(done, "task-1", ask(Act.REOPEN, THE_HUMAN))[1].status is Status.PENDING
+    assert changes.act(done, "task-1", ask(Act.REOPEN, THE_HUMAN))[1].status is Status.PENDING
 
 
 @settings(max_examples=60, deadline=None)

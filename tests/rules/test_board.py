@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Status, Task, TaskList, Wait
 from pro0.rules import changes
+from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.board import Board, blockers, claimable, hopeless, list_order, next_order, settling, why_not_ready
-from pro0.rules.lifecycle import Act, Phase, phase
 from tests.rules.building import T0, W1, W2, ask, at, claimed, listed, standing, task
 
 WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1", reason="which colour?")
@@ -115,7 +115,7 @@ def test_long_chains_do_not_exhaust_the_stack() -> None:
     chain = [task(number, number + 1) for number in range(1, 10_000)]
     assert hopeless(Board([*chain, last]), chain[0]) == ["task-10000 is failed"]
     deep = [task(1), *(task(number, parent=number - 1) for number in range(2, 5_000))]
-    cancelled, _ = changes.cancel(listed(*deep), "task-1", ask(Act.CANCEL, THE_HUMAN), lambda: "n")
+    cancelled, _ = changes.act(listed(*deep), "task-1", ask(Act.CANCEL, THE_HUMAN))
     assert {task.status for task in cancelled.tasks} == {Status.CANCELLED}
 
 
@@ -193,12 +193,12 @@ def over(board: Board, one: Task) -> bool:
 @given(forests(), st.randoms(use_true_random=False))
 def test_settling(made: list[Task], random: object) -> None:
     """Rulings 2.4: ends, is idempotent, does not mind the order, and ends exactly who is over."""
-    settled = changes.settle(TaskList(tasks=tuple(made)), T0)
-    assert changes.settle(settled, at(1)) is settled
+    settled = changes.follow(TaskList(tasks=tuple(made)), T0)
+    assert changes.follow(settled, at(1)) is settled
     assert not settling(Board(settled.tasks))
     shuffled = list(made)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    again = changes.settle(TaskList(tasks=tuple(shuffled)), T0)
+    again = changes.follow(TaskList(tasks=tuple(shuffled)), T0)
     assert {task.id: task for task in again.tasks} == {task.id: task for task in settled.tasks}
     board = Board(settled.tasks)
     for before, after in zip(made, settled.tasks, strict=True):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Changes, Draft, Kind, TaskList
-from pro0.rules import changes, graph
+from pro0.rules import changes, editing, graph, making
+from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.board import Board
-from pro0.rules.lifecycle import Act, Phase, phase
-from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, listed, task
+from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, dead, listed, task
 
 CALLERS = st.sampled_from([W1, W1_LATER, W2, LEAD_AGENT, THE_HUMAN])
 IDS = st.integers(1, 8).map("task-{}".format)
@@ -46,18 +46,18 @@ def one_change(tasks: TaskList, data: st.DataObject, now: datetime, new_id: Call
             blocked_by=tuple(data.draw(st.lists(IDS, max_size=2))),
             run=data.draw(st.sampled_from([None, "make"])),
         )
-        return changes.create(tasks, [draft], caller, T0, new_id)[0]
+        return making.create(tasks, [draft], caller, T0, new_id)[0]
     if what == "update":
         fields = Changes(
             run=data.draw(st.sampled_from([None, "", "make"])),
             add_dependencies=tuple(data.draw(st.lists(IDS, max_size=2))),
         )
-        return changes.update(tasks, id, fields, caller, T0)[0]
+        return editing.update(tasks, id, fields, caller, T0)[0]
     if what == "delete":
-        return changes.delete(tasks, id, caller, force=data.draw(st.booleans()), now=T0)
+        return editing.delete(tasks, id, caller, force=data.draw(st.booleans()), now=T0)
     if what == "cancel":
-        return changes.cancel(tasks, id, ask(Act.CANCEL, caller), new_id)[0]
-    return changes.free(tasks, caller.agent_id, caller.incarnation, "died", T0)
+        return changes.act(tasks, id, ask(Act.CANCEL, caller))[0]
+    return changes.free(tasks, caller.agent_id, caller.incarnation, dead("died"))
 
 
 def laws(tasks: TaskList) -> None:

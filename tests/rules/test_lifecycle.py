@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
-from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Status, Task
+from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, Status, Task
 from pro0.rules import lifecycle
-from pro0.rules.lifecycle import Act, Phase, advance, phase
+from pro0.rules.acts import GRANTS, Act, Phase, phase
+from pro0.rules.lifecycle import advance
 from tests.rules.building import CALLERS, LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, standing
 
 HUMAN, LEAD, AGENT, MEMBER = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER
@@ -22,23 +23,49 @@ IN_CHARGE = (HUMAN, AGENT)
 
 ALLOWED: dict[tuple[Phase, Act], tuple[tuple[Who, ...], Phase]] = {
     (Phase.PENDING, Act.CLAIM): (PEOPLE, Phase.WORKING),
+    (Phase.PENDING, Act.START): ((LEAD,), Phase.WORKING),
+    (Phase.PENDING, Act.WISH): ((HUMAN,), Phase.PENDING),
     (Phase.PENDING, Act.ASSIGN): (IN_CHARGE, Phase.PENDING),
+    (Phase.PENDING, Act.HOLD): ((HUMAN,), Phase.AWAITING),
     (Phase.PENDING, Act.DIED): ((LEAD,), Phase.PENDING),
     (Phase.PENDING, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
     (Phase.PENDING, Act.SETTLE): ((LEAD,), Phase.COMPLETED),
     (Phase.WORKING, Act.RELEASE): (EVERYONE, Phase.PENDING),
     (Phase.WORKING, Act.COMPLETE): (PEOPLE, Phase.COMPLETED),
+    (Phase.WORKING, Act.UNDO_START): ((LEAD,), Phase.PENDING),
+    (Phase.WORKING, Act.HAND_OFF): (PEOPLE, Phase.AWAITING),
     (Phase.WORKING, Act.FAIL): (EVERYONE, Phase.FAILED),
     (Phase.WORKING, Act.DIED): ((LEAD,), Phase.PENDING),
     (Phase.WORKING, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
+    (Phase.AWAITING, Act.APPROVE): ((HUMAN,), Phase.COMPLETED),
+    (Phase.AWAITING, Act.REJECT): ((HUMAN,), Phase.PENDING),
+    (Phase.AWAITING, Act.HOLD): ((HUMAN,), Phase.AWAITING),
+    (Phase.AWAITING, Act.CLEAR): ((HUMAN,), Phase.PENDING),
+    (Phase.AWAITING, Act.CONTINUE): ((HUMAN,), Phase.WORKING),
+    (Phase.AWAITING, Act.CLOSE): ((HUMAN,), Phase.COMPLETED),
     (Phase.AWAITING, Act.CANCEL): ((HUMAN,), Phase.CANCELLED),
     (Phase.AWAITING, Act.DIED): ((LEAD,), Phase.AWAITING),
+    (Phase.DONE, Act.START): ((LEAD,), Phase.WORKING),
+    (Phase.DONE, Act.WISH): ((HUMAN,), Phase.DONE),
+    (Phase.DONE, Act.REVIEW): ((LEAD,), Phase.WORKING),
+    (Phase.DONE, Act.DIED): ((LEAD,), Phase.DONE),
     (Phase.DONE, Act.SETTLE): ((LEAD,), Phase.COMPLETED),
     (Phase.DONE, Act.CANCEL): (IN_CHARGE, Phase.CANCELLED),
+    (Phase.FAILED, Act.RETRY): (IN_CHARGE, Phase.PENDING),
+    (Phase.FAILED, Act.CONTINUE): ((HUMAN,), Phase.WORKING),
+    (Phase.FAILED, Act.CLOSE): ((HUMAN,), Phase.COMPLETED),
     (Phase.COMPLETED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
     (Phase.FAILED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
     (Phase.CANCELLED, Act.REOPEN): ((HUMAN,), Phase.PENDING),
 }
+
+
+HOLDER = {Act.START: W1, Act.CONTINUE: W1}
+
+
+def waiting_for_subtasks() -> Task:
+    """A supervised parent with a live claim."""
+    return replace(standing(Phase.WORKING), status=Status.DONE)
 
 
 def cells() -> list[object]:
@@ -49,9 +76,11 @@ def cells() -> list[object]:
 def test_every_cell(now: Phase, act: Act, who: Who) -> None:
     """Rulings 2, the table: allowed cells lead where they say with one history entry; all others refuse."""
     caller = CALLERS[who]
-    before = standing(now, holder=caller if who in (AGENT, MEMBER) else W2)
+    before = standing(now, holder=caller if who in (AGENT, MEMBER) or act is Act.HAND_OFF else W2)
+    if now is Phase.DONE and act in (Act.REVIEW, Act.DIED):
+        before = waiting_for_subtasks()
     allowed, result = ALLOWED.get((now, act), ((), now))
-    request = ask(act, caller, "why", at(5), assignee="w9" if act is Act.ASSIGN else None)
+    request = ask(act, caller, "why", at(5), assignee="w9" if act is Act.ASSIGN else None, holder=HOLDER.get(act))
     if who not in allowed:
         with pytest.raises(Refused) as refused:
             advance(before, request)
@@ -200,7 +229,7 @@ def test_reopening_keeps_the_history_and_the_start(now: Phase) -> None:
 def holds(task: Task) -> None:
     """The laws of one task (lifecycle's docstring, S004-096)."""
     now = phase(task)
-    assert (task.claim is not None) == (now is Phase.WORKING)
+    assert task.claim is not None if now is Phase.WORKING else now is Phase.DONE or task.claim is None
     assert (task.awaiting is not None) == (now is Phase.AWAITING)
     if task.status is Status.PENDING:
         assert task.claimed_at is None
@@ -223,15 +252,14 @@ class Acts(RuleBasedStateMachine):
         super().__init__()
         self.task = standing(Phase.PENDING)
         self.seconds = 0
-        self.claims = 0
-        self.results: list[str] = []
 
     @rule(
         act=st.sampled_from(Act),
         caller=st.sampled_from([W1, W1_LATER, W2, LEAD_AGENT, THE_HUMAN, THE_LEAD]),
         open_subtasks=st.sampled_from([0, 0, 1]),
+        policy=st.sampled_from([None, *Policy]),
     )
-    def do(self, act: Act, caller: Caller, open_subtasks: int) -> None:
+    def do(self, act: Act, caller: Caller, open_subtasks: int, policy: Policy | None) -> None:
         if act is Act.SETTLE and phase(self.task) is Phase.PENDING:
             return  # only for epics, which the board sees to
         self.seconds += 1
@@ -245,6 +273,8 @@ class Acts(RuleBasedStateMachine):
                     f"text {self.seconds}",
                     at(self.seconds),
                     open_subtasks=open_subtasks,
+                    policy=policy,
+                    holder=HOLDER.get(act),
                     assignee="w1" if act is Act.ASSIGN else None,
                 ),
             )
@@ -256,11 +286,16 @@ class Acts(RuleBasedStateMachine):
         allowed, _ = ALLOWED[phase(before), act]
         assert caller.who in allowed
         if before.claim and caller.who in (AGENT, MEMBER) and act is not Act.CANCEL:
+            assert phase(before) is Phase.WORKING
             assert (before.claim.agent_id, before.claim.incarnation) == (caller.agent_id, caller.incarnation)
-        assert before.status not in SETTLED or (act is Act.REOPEN and caller.who is HUMAN)
+        assert before.status not in SETTLED or act in (Act.REOPEN, Act.RETRY, Act.CONTINUE, Act.CLOSE)
         assert after.history[:-1] == before.history
-        assert before.started_at in (None, after.started_at)
-        assert after.epoch == before.epoch + (act is Act.CLAIM)
+        assert before.started_at in (None, after.started_at) or act is Act.UNDO_START
+        assert after.epoch == before.epoch + (act in GRANTS)
+        if after.status is Status.COMPLETED and before.requires:
+            assert act is Act.APPROVE, "rulings 2.2"
+            assert before.awaiting
+            assert before.awaiting.kind.value == before.requires.value
         self.task = after
 
     @rule(gate=st.sampled_from([None, *Gate]))
@@ -270,7 +305,7 @@ class Acts(RuleBasedStateMachine):
     @invariant()
     def laws(self) -> None:
         holds(self.task)
-        assert self.task.epoch == sum(entry.act == Act.CLAIM for entry in self.task.history)
+        assert self.task.epoch == sum(entry.act in GRANTS for entry in self.task.history)
 
 
 TestActs = Acts.TestCase

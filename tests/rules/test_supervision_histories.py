@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
-from pro0.model.caller import Caller, Who
+from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.runtime import (
     ENDED,
     Action,
@@ -33,7 +33,7 @@ from pro0.model.runtime import (
 from pro0.model.task import TaskList
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
 from pro0.rules import changes
-from pro0.rules.lifecycle import Act, Request
+from pro0.rules.acts import Act, Request
 from pro0.rules.supervision import decide
 from tests.rules.building import T0, task
 from tests.rules.supervising import AGENT, CONFIG, GUARD
@@ -116,7 +116,8 @@ class World(RuleBasedStateMachine):
                 self.mail.setdefault(id, (to, "please"))
             case Free(agent_id=agent_id, incarnation=incarnation, how=how):
                 assert incarnation not in self.guards | self.trees, "freed only after a proved death"
-                self.tasks = changes.free(self.tasks, agent_id, incarnation, how, self.now)
+                died = Request(act=Act.DIED, caller=THE_LEAD, now=self.now, text=how)
+                self.tasks = changes.free(self.tasks, agent_id, incarnation, died)
             case Withdraw(request_id=id):
                 if self.wanted.stop and self.wanted.stop.id == id:
                     self.wanted = replace(self.wanted, wish=Wish.RUN, stop=None)

@@ -12,7 +12,7 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import State
 from pro0.model.task import Status, Task
-from pro0.rules.lifecycle import Act
+from pro0.rules.acts import Act
 
 IN_TIME = 2.0
 """Seconds within which a death must be noticed."""

@@ -13,8 +13,8 @@ from pro0.model.task import Entry, Status, Task
 from pro0.ops import status, tasks
 from pro0.ops.context import Context
 from pro0.ops.status import MemberStatus
+from pro0.rules.acts import Act
 from pro0.rules.board import Board, why_not_ready
-from pro0.rules.lifecycle import Act
 
 CRASHED = "has crashed"
 

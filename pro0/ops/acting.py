@@ -1,0 +1,116 @@
+"""How an act on a task is done: one locked write of tasks.json, which also carries the notices it owes."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0 import config
+from pro0.errors import StoreError
+from pro0.model.caller import THE_HUMAN, Who
+from pro0.model.ids import HUMAN, LEAD, task_id
+from pro0.model.task import Task, TaskList
+from pro0.ops.context import Context, already
+from pro0.ops.messages import addresses, deliver
+from pro0.rules import archive, changes, text
+from pro0.rules.acts import Act, Request
+from pro0.rules.limits import Limits
+
+Edit = Callable[[TaskList], tuple[TaskList, Task]]
+
+
+def act(context: Context, id: str, what: Act, said: str = "") -> Task:
+    """Do one act on one task."""
+    return carry_out(context, id, request(context, what, said))
+
+
+def carry_out(context: Context, id: str, asked: Request) -> Task:
+    """Do what a request says on one task."""
+    reopens = asked.act in _MAY_REOPEN
+    return edit(context, asked.act, id, lambda tasks: changes.act(tasks, task_id(id), asked), named=reopens)
+
+
+def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool = False) -> Task:
+    """Change one task, wherever it is, note it in the log, and deliver what is owed.
+
+    With `named` what the task names is looked for in the archive too: it may be open again afterwards.
+    """
+    with context.team.require().tasks.change(f"{what} a task") as change:
+        listed = recalled(context, change.value, {task_id(id)}, named=named)
+        changed, task = change_it(listed)
+        if changed is not listed:
+            change.value = changed
+        owes = bool(change.value.outbox)
+    log(context, what, task)
+    if owes:
+        pay(context)
+    return task
+
+
+def request(context: Context, act: Act, said: str = "") -> Request:
+    """Return the request for one act of this caller, with the limits in force and who is told of what stops."""
+    asked = Request(act=act, caller=context.caller, now=context.now(), text=text.checked(said, "text"))
+    if act is Act.COMPLETE:
+        asked = replace(asked, cycles=limits(context).cycles)
+    return replace(asked, watchers=watchers(context)) if act in _MAY_STOP else asked
+
+
+def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:
+    """Return the list with these tasks from the archive and, with `named`, with what they name."""
+    asked: set[str] = set()
+    while wanted := archive.absent(listed, ids, named=named) - asked:
+        asked |= wanted
+        listed = archive.recall(listed, context.team.tasks.look_up(listed, wanted))
+    return listed
+
+
+def limits(context: Context) -> Limits:
+    """Return the limits in force; the environment of a session cannot raise them."""
+    environ = os.environ if context.caller.who is Who.HUMAN else {}
+    project = Path(context.team.config.read().project)
+    settings = config.load(context.team.paths.home, project, environ, {})
+    return Limits(
+        depth=settings.max_subtask_depth,
+        subtasks=settings.max_subtasks_per_parent,
+        minutes=settings.task_timeout_minutes,
+        cycles=settings.max_review_cycles,
+    )
+
+
+def watchers(context: Context) -> tuple[str, ...]:
+    """Return who is told when a supervised tree stops: lead and human, once each (rulings 2.8, 3.8)."""
+    return (LEAD,) if LEAD in addresses(context.team, THE_HUMAN) else (LEAD, HUMAN)
+
+
+def settle_debts(context: Context) -> None:
+    """Deliver what tasks.json owes, then take it off the list; again after a crash, nobody is told twice.
+
+    What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
+    """
+
+    def owed() -> set[str]:
+        return {notice.id for notice in context.team.tasks.read().outbox}
+
+    paid = deliver(context, context.team.tasks.read().outbox, owed)
+    if not paid:
+        return
+    with already("they are told"), context.team.tasks.change("deliver notices") as change:
+        left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
+        change.value = replace(change.value, outbox=left)
+
+
+def pay(context: Context) -> None:
+    """Deliver what an act owes; the act is done, and what cannot be delivered now the lead delivers later."""
+    with suppress(StoreError):
+        settle_debts(context)
+
+
+def log(context: Context, what: str, task: Task) -> None:
+    """Note in events.jsonl what was done to a task."""
+    context.team.log_event(context.now(), context.caller.agent_id, f"task.{what}", task=task.id, status=task.status)
+
+
+_MAY_REOPEN = frozenset({Act.REOPEN, Act.RETRY, Act.CONTINUE, Act.CLOSE})
+_MAY_STOP = frozenset({Act.FAIL, Act.HAND_OFF, Act.COMPLETE, Act.HOLD, Act.CLOSE, Act.DIED})

@@ -1,0 +1,105 @@
+"""What waits for a human, and what a human says to it: verdicts, holds, and what becomes of a task that failed."""
+
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Refused
+from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMAN, Caller, Who
+from pro0.model.ids import HUMAN, task_id
+from pro0.model.runtime import ENDED
+from pro0.model.task import Awaiting, Task, TaskList, Verdict
+from pro0.ops.acting import act, carry_out, edit, request
+from pro0.ops.context import Context, operation
+from pro0.rules import changes
+from pro0.rules.acts import Act
+from pro0.rules.board import Board, next_order
+
+VERDICTS = {Verdict.APPROVED: Act.APPROVE, Verdict.REJECTED: Act.REJECT}
+
+
+@operation("task.approve", HUMAN_ONLY)
+def approve(context: Context, id: str, said: str = "") -> Task:
+    """Approve what a task waits with: it is complete, at its gate, or handed back (rulings 2, the matrix)."""
+    return act(context, id, Act.APPROVE, said)
+
+
+@operation("task.reject", HUMAN_ONLY)
+def reject(context: Context, id: str, feedback: str = "") -> Task:
+    """Reject what a task waits with; feedback and verdict are one write (S001-107)."""
+    return act(context, id, Act.REJECT, feedback)
+
+
+@operation("task.hold", HUMAN_ONLY)
+def hold(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
+    """Let a task wait for a human before anybody works on it (S001-096)."""
+    return carry_out(context, id, replace(request(context, Act.HOLD, reason), kind=kind))
+
+
+@operation("task.clear", HUMAN_ONLY)
+def clear(context: Context, id: str, said: str = "") -> Task:
+    """Hand a task that waits back without a verdict (S001-097)."""
+    return act(context, id, Act.CLEAR, said)
+
+
+@operation("task.hand_off", PEOPLE_AND_AGENTS)
+def hand_off(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
+    """Give one's own task to a human, for a reason; the claim ends."""
+    return carry_out(context, id, replace(request(context, Act.HAND_OFF, reason), kind=kind))
+
+
+@operation("task.retry", IN_CHARGE)
+def retry(context: Context, id: str, said: str = "") -> Task:
+    """Make a failed task pending again."""
+    return act(context, id, Act.RETRY, said)
+
+
+@operation("task.close", HUMAN_ONLY)
+def close(context: Context, id: str, result: str = "") -> Task:
+    """Call a task that failed or waits complete; a gated one waits for its gate instead (rulings 2.1)."""
+    return at_the_gate(context, act(context, id, Act.CLOSE, result))
+
+
+@operation("task.continue", HUMAN_ONLY)
+def go_on(context: Context, id: str, said: str = "") -> Task:
+    """Let the last session of a task that failed or waits go on with it; raises Refused when that is over."""
+    asked = request(context, Act.CONTINUE, said)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        session = _last_session(context, changes.find(tasks, task_id(id)))
+        return changes.act(tasks, task_id(id), replace(asked, holder=session))
+
+    return edit(context, Act.CONTINUE, id, change_it, named=True)
+
+
+def at_the_gate(context: Context, task: Task) -> Task:
+    """Return a task, or tell a human whose word was no approval that it waits for one; the change is made."""
+    kind = task.awaiting.kind.value if task.awaiting else None
+    if context.caller.who is Who.HUMAN and task.requires and task.requires.value == kind:
+        hint = f"pro0 task approve {task.id}, or pro0 task reject {task.id} FEEDBACK"
+        raise Refused(f"{task.id} requires {task.requires}: it waits for that now", code="gated", hint=hint)
+    return task
+
+
+def waiting(board: Board, kinds: frozenset[Awaiting] = frozenset()) -> list[Task]:
+    """Return the tasks that wait for a human, of these kinds or of any, in the order of `next`."""
+    found = [task for task in board if task.waits and (not kinds or task.waits.kind in kinds)]
+    return sorted(found, key=next_order)
+
+
+def kinds_of(text: str) -> frozenset[Awaiting]:
+    """Return the kinds in a list with commas, all of them for an empty one, or raise BadInput."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in tuple(Awaiting):
+            raise BadInput(f"a task cannot await {word!r}", hint=f"one of {', '.join(Awaiting)}")
+    return frozenset(map(Awaiting, words))
+
+
+def _last_session(context: Context, task: Task) -> Caller:
+    """Return the session that held the last claim, or raise Refused when it cannot go on."""
+    if task.session == HUMAN:
+        return THE_HUMAN
+    for seat in context.team.runtime.read().seats:
+        if seat.incarnation == task.session and seat.state not in ENDED:
+            return Caller(Who.MEMBER, seat.agent_id, seat.incarnation)
+    hint = f"pro0 task retry {task.id}"
+    raise Refused(f"the session that worked on {task.id} is over", code="no_session", hint=hint)

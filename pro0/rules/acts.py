@@ -1,0 +1,123 @@
+"""What can be done to a task, in which phase it stands, and what one request to do it says."""
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.caller import Caller
+from pro0.model.ids import LEAD
+from pro0.model.task import SETTLED, Awaiting, Entry, Policy, Status, Task
+
+
+class Phase(StrEnum):
+    """The row of the table of transitions a task stands in."""
+
+    PENDING = "pending"
+    WORKING = "in progress"
+    AWAITING = "awaiting a human"
+    DONE = "done"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Act(StrEnum):
+    """What can be done to a task."""
+
+    CLAIM = "claim"
+    START = "start"
+    UNDO_START = "undo_start"
+    WISH = "wish"
+    ASSIGN = "assign"
+    RELEASE = "release"
+    COMPLETE = "complete"
+    HAND_OFF = "hand_off"
+    FAIL = "fail"
+    DIED = "died"
+    HOLD = "hold"
+    CLEAR = "clear"
+    APPROVE = "approve"
+    REJECT = "reject"
+    RETRY = "retry"
+    CONTINUE = "continue"
+    CLOSE = "close"
+    CANCEL = "cancel"
+    SETTLE = "settle"
+    REVIEW = "review"
+    REOPEN = "reopen"
+
+
+PAST = {
+    Act.CLAIM: "claimed",
+    Act.START: "started",
+    Act.UNDO_START: "put back",
+    Act.WISH: "started",
+    Act.ASSIGN: "assigned",
+    Act.RELEASE: "released",
+    Act.COMPLETE: "completed",
+    Act.HAND_OFF: "handed to a human",
+    Act.FAIL: "failed",
+    Act.DIED: "freed",
+    Act.HOLD: "held for a human",
+    Act.CLEAR: "handed back",
+    Act.APPROVE: "approved",
+    Act.REJECT: "rejected",
+    Act.RETRY: "tried again",
+    Act.CONTINUE: "continued",
+    Act.CLOSE: "closed",
+    Act.CANCEL: "cancelled",
+    Act.SETTLE: "settled",
+    Act.REVIEW: "reviewed",
+    Act.REOPEN: "reopened",
+}
+GRANTS = frozenset({Act.CLAIM, Act.START, Act.CONTINUE})
+"""The acts that give a claim."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One act on one task, with all that its effect needs.
+
+    `holder` is the session that gets the claim, None for the caller's own; `policy` the one declared for the task, None
+    for the team's; `cycles` how many reviews in a row may be without progress; `watchers` are told of what stops.
+    """
+
+    act: Act
+    caller: Caller
+    now: datetime
+    text: str = ""
+    assignee: str | None = None
+    agent: str | None = None
+    kind: Awaiting = Awaiting.WORK
+    holder: Caller | None = None
+    policy: Policy | None = None
+    open_subtasks: int = 0
+    cycles: int = 10
+    watchers: tuple[str, ...] = (LEAD,)
+
+
+def phase(task: Task) -> Phase:
+    """Return the phase of a task."""
+    if task.status in SETTLED:
+        return Phase(task.status.value)
+    if task.awaiting:
+        return Phase.AWAITING
+    if task.status is Status.DONE:
+        return Phase.DONE
+    return Phase.PENDING if task.status is Status.PENDING else Phase.WORKING
+
+
+def noted(after: Task, before: Task, request: Request) -> Task:
+    """Return `after` with the history entry of this act."""
+    caller = request.caller
+    entry = Entry(
+        at=request.now,
+        actor=caller.agent_id,
+        act=request.act,
+        from_=before.status,
+        to=after.status,
+        text=request.text,
+        incarnation=caller.incarnation if caller.incarnation != caller.agent_id else None,
+    )
+    return replace(after, updated_at=request.now, history=(*after.history, entry))
