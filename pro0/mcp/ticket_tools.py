@@ -47,7 +47,7 @@ def task_create(
 ) -> views.TaskLine:
     """Add a task below the one your session is for; without such a one, to the team's list."""
     draft = Draft(title=title, description=description, parent=desk.task)
-    [made] = tasks.create(desk.context, [with_priority(draft, priority)])
+    [made] = tasks.create(desk.context, [with_priority(draft, priority)], last=True)
     return _line(desk, made.id)
 
 

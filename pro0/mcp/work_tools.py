@@ -84,7 +84,7 @@ def create_task(
         acceptance=acceptance,
         run=run,
     )
-    [made] = tasks.create(desk.context, [with_priority(draft, priority)])
+    [made] = tasks.create(desk.context, [with_priority(draft, priority)], last=True)
     return _line(desk, made.id)
 
 
@@ -130,7 +130,7 @@ def cancel_task(
 
 
 def with_priority(draft: Draft, priority: int | None) -> Draft:
-    """Return a draft with this priority; without one, with that which tasks get by themselves."""
+    """Return a draft with this priority; without one it goes after its siblings."""
     return draft if priority is None else replace(draft, priority=priority)
 
 

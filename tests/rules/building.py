@@ -15,7 +15,14 @@ W1 = Caller(Who.MEMBER, "w1", "inc-w1")
 W1_LATER = Caller(Who.MEMBER, "w1", "inc-w1-later")
 W2 = Caller(Who.MEMBER, "w2", "inc-w2")
 LEAD_AGENT = Caller(Who.LEAD_AGENT, "lead", "inc-lead")
-CALLERS = {Who.HUMAN: THE_HUMAN, Who.LEAD: THE_LEAD, Who.LEAD_AGENT: LEAD_AGENT, Who.MEMBER: W1}
+OUTSIDE = Caller(Who.OUTSIDE, "outside", "outside")
+CALLERS = {
+    Who.HUMAN: THE_HUMAN,
+    Who.LEAD: THE_LEAD,
+    Who.LEAD_AGENT: LEAD_AGENT,
+    Who.MEMBER: W1,
+    Who.OUTSIDE: OUTSIDE,
+}
 
 
 def at(seconds: float) -> datetime:
