@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from pro0 import processes
-from pro0.errors import Pro0Error
+from pro0.errors import Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
@@ -32,15 +32,28 @@ def known(context: Context, project: str) -> Known:
         now=context.now(),
         project=project,
         new_uid=_living_uid(team) or context.new_id(),
-        config=readable(team.config),
-        wanted=readable(team.wanted),
-        runtime=readable(team.runtime),
+        config=certain(team.config),
+        wanted=certain(team.wanted),
+        runtime=certain(team.runtime),
         reports=found,
         living=frozenset(report.incarnation for report in found if processes.alive(report.guard)),
         highest_task=_highest_task(team, said),
-        archive=tuple(segment.tasks if segment else () for segment in map(readable, team.tasks.segments())),
+        archive=tuple(segment.tasks if segment else () for segment in map(certain, team.tasks.segments())),
         events=said,
     )
+
+
+def certain(file: File[T]) -> T | None:
+    """Return a document, None when it is missing or broken; an error of the disk, which may pass, is raised.
+
+    What is rebuilt from less than there is would lose what was only out of reach.
+    """
+    try:
+        return file.read()
+    except Pro0Error as error:
+        if error.code == StoreError.code:
+            raise
+    return None
 
 
 def readable(file: File[T]) -> T | None:
@@ -60,7 +73,7 @@ def report_files(team: TeamStore) -> Iterator[tuple[str, File[Report]]]:
 def reports(team: TeamStore) -> Iterator[Report]:
     """Yield what guards said that can be read."""
     for _, file in report_files(team):
-        if report := readable(file):
+        if report := certain(file):
             yield report
 
 

@@ -19,15 +19,15 @@ from pro0.model.task import Entry, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops import tasks
 from pro0.ops.context import INCARNATION, Context, operation
-from pro0.ops.evidence import entries, known, readable, report_files
+from pro0.ops.evidence import certain, entries, known, report_files
 from pro0.ops.repair_mail import repair_mailbox
 from pro0.rules import archive, rebuilding, salvage, soundness
 from pro0.rules.rebuilding import Known
 from pro0.rules.salvage import Remains
 from pro0.store import health
-from pro0.store.files import File, make_folder
+from pro0.store.files import File, make_folder, translate
 from pro0.store.lease import Lease
-from pro0.store.mending import Bad, T, mending, move_aside, remnant, trouble
+from pro0.store.mending import MENDABLE, Bad, T, mending, move_aside, remnant, trouble
 
 NEWER = "newer_schema"
 MOST_PAGES = 1000
@@ -65,8 +65,16 @@ class Work(msgspec.Struct):
 def repair(context: Context, project: str) -> Outcome:
     """Mend what can be mended without losing anything; `project` is the team's when no file tells any more."""
     work = Work(context, project, Outcome([], []))
-    _ground(work)
-    lease = Lease(context.team.paths.team)
+    try:
+        _ground(work)
+        _under_the_lease(work)
+    except OSError as error:
+        translate(error, context.team.paths.team)
+    return work.outcome
+
+
+def _under_the_lease(work: Work) -> None:
+    lease = Lease(work.context.team.paths.team)
     if not lease.take("repair"):
         work.holder = lease.holder() or "somebody"
     try:
@@ -77,7 +85,6 @@ def repair(context: Context, project: str) -> Outcome:
             _launches(work)
     finally:
         lease.drop()
-    return work.outcome
 
 
 def _ground(work: Work) -> None:
@@ -143,22 +150,22 @@ def _tasks(work: Work) -> None:
 def _archive(work: Work) -> None:
     """Mend what lies beside tasks.json, and count it again when something of it was lost."""
     file = work.context.team.tasks
-    listed = readable(file)
+    listed = certain(file)
     segments = file.segments(listed.sealed if listed else 0)
-    broken = [one for one in segments if trouble(one)]
+    broken = [one for one in segments if (error := trouble(one)) and error.code in MENDABLE]
     for one in broken:
         make_folder(one.folder)
         _mend_plainly(work, one)
     if broken and listed and not trouble(file):
         with file.change("repair: count the archive") as change:
-            found = map(readable, segments[: change.value.sealed])
+            found = map(certain, segments[: change.value.sealed])
             change.value = archive.counted(change.value, [segment.tasks if segment else () for segment in found])
 
 
 def _histories(work: Work) -> None:
     file = work.context.team.tasks
-    listed = readable(file)
-    parts = [listed, *map(readable, file.segments(listed.sealed))] if listed else []
+    listed = certain(file)
+    parts = [listed, *map(certain, file.segments(listed.sealed))] if listed else []
     for task in (task for part in parts if part for task in part.tasks):
         for page in islice(file.pages(task), MOST_PAGES):
             if trouble(page):
@@ -177,7 +184,7 @@ def _remarks(work: Work) -> None:
 def _reports(work: Work) -> None:
     """Mend reports of sessions; that of a living guard is only moved aside, since the guard will write it again."""
     team = work.context.team
-    runtime = readable(team.runtime)
+    runtime = certain(team.runtime)
     states = {state.incarnation: state for state in runtime.seats} if runtime else {}
     for incarnation, file in report_files(team):
         state = states.get(incarnation)
@@ -195,7 +202,7 @@ def _drop_report(work: Work, file: File[Report], code: str) -> None:
 
 def _mailboxes(work: Work) -> None:
     team = work.context.team
-    wanted = readable(team.wanted)
+    wanted = certain(team.wanted)
     names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
     names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in wanted.seats)} if wanted else {ids.LEAD, ids.HUMAN}
     for name in sorted(names):
@@ -205,8 +212,8 @@ def _mailboxes(work: Work) -> None:
 
 def _references(work: Work) -> None:
     """Take references to nobody out of the tasks, and see to it that no number is given twice."""
-    team, wanted = work.context.team, readable(work.context.team.wanted)
-    listed = readable(team.tasks)
+    team, wanted = work.context.team, certain(work.context.team.wanted)
+    listed = certain(team.tasks)
     if wanted is None or listed is None or trouble(team.tasks):
         return
     members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in wanted.seats)}
@@ -223,7 +230,7 @@ def _references(work: Work) -> None:
 def _the_dead(work: Work) -> None:
     """Give back what dead sessions hold, and end those of a stopped team in the record, where no lead will do it."""
     team = work.context.team
-    runtime, wanted, listed = readable(team.runtime), readable(team.wanted), readable(team.tasks)
+    runtime, wanted, listed = certain(team.runtime), certain(team.wanted), certain(team.tasks)
     if runtime is None or wanted is None or listed is None or trouble(team.tasks) or trouble(team.runtime):
         return
     over = runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
@@ -261,8 +268,8 @@ def _give_back(work: Work, task: Task) -> None:
 def _is_dead(work: Work, incarnation: str) -> bool:
     """Return whether nothing of a session lives, neither its guard nor what carries its tag."""
     team = work.context.team
-    report = readable(File(team.paths.sessions, team.paths.report(incarnation), Report)) if incarnation else None
-    runtime = readable(team.runtime)
+    report = certain(File(team.paths.sessions, team.paths.report(incarnation), Report)) if incarnation else None
+    runtime = certain(team.runtime)
     guards = [report.guard] if report else []
     guards += [s.guard for s in runtime.seats if s.incarnation == incarnation and s.guard] if runtime else []
     return not any(map(processes.alive, guards)) and not processes.tagged(INCARNATION, [incarnation])[incarnation]

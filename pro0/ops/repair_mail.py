@@ -10,7 +10,7 @@ import msgspec
 from pro0.errors import Pro0Error
 from pro0.model.message import Mailbox, Message, Segment
 from pro0.ops.context import Context
-from pro0.ops.evidence import entries, events, readable
+from pro0.ops.evidence import certain, entries, events
 from pro0.rules import salvage, soundness
 from pro0.rules.rebuilding_mail import Pieces, Rebuilt, rebuilt
 from pro0.store import atomic
@@ -163,7 +163,7 @@ def _read(file: File[T], troubles: list[Pro0Error]) -> T | None:
     if error := trouble(file):
         troubles.append(error)
         return None
-    return readable(file)
+    return certain(file)
 
 
 def _segment(box: Box, number: int) -> File[Segment]:

@@ -134,14 +134,7 @@ def _unused(folder: int, name: str) -> str:
 
 
 def _bytes(folder: int, name: str) -> bytes:
-    """Return the bytes of a regular file up to the limit, nothing when it cannot be read."""
-    data = b""
-    with suppress(OSError):
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-        try:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                with os.fdopen(os.dup(descriptor), "rb") as file:
-                    data = file.read(SIZE_LIMIT)
-        finally:
-            os.close(descriptor)
-    return data
+    """Return the bytes of a regular file up to the limit; raises OSError: what is only out of reach is not lost."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(SIZE_LIMIT) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

@@ -200,7 +200,7 @@ OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *GATES, *MAIL, *TEAMS)
 
 ELSEWHERE = {
     "team.lead": "tests/ops/test_outside.py: what it writes names the process that does it",
-    "team.repair": "tests/ops/test_repair.py and tests/cli: it works on files that are corrupt already",
+    "team.repair": "test_repairs.py and tests/cli/test_doctor.py: it works on files that are corrupt already",
 }
 """Operations that are not in the table, and what shows them instead."""
 

@@ -135,20 +135,21 @@ def settled(home: Path) -> None:
 def spilled(home: Path) -> None:
     """A task with one entry in a page of its older history; the next one is put into that page."""
     base(home)
-    _turn(World(home, "w"), 1)
+    turn(World(home, "w"), 1)
 
 
 def spilled_page(home: Path) -> None:
     """A task with a full page of older history; the next entry begins another."""
     base(home)
-    _turn(World(home, "w"), HISTORY)
+    turn(World(home, "w"), HISTORY)
 
 
-def _turn(world: World, earlier: int) -> None:
-    turn = 0
+def turn(world: World, earlier: int) -> None:
+    """Do something to task 3 until so many entries of its history are in pages."""
+    turns = 0
     while tasks.show(world.human(), "3").earlier < earlier:
-        tasks.assign(world.human(), "3", ("w1", None)[turn % 2])
-        turn += 1
+        tasks.assign(world.human(), "3", ("w1", None)[turns % 2])
+        turns += 1
 
 
 def owing(home: Path) -> None:

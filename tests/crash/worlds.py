@@ -163,7 +163,12 @@ def folder() -> Iterator[Path]:
 
 def picture(found: Tree) -> Picture:
     """Return what a tree shows of its teams: their documents, without ids and revisions."""
-    return {name: _VOLATILE.sub(b"", data) for name, data in documents(found).items()}
+    return {name: plain(data) for name, data in documents(found).items()}
+
+
+def plain(document: bytes) -> bytes:
+    """Return a document without ids and revisions."""
+    return _VOLATILE.sub(b"", document)
 
 
 def documents(found: Tree) -> dict[str, bytes]:
