@@ -6,6 +6,10 @@ from pro0.rules.screens import Drawing, Rule, TitleRule
 
 _EDGE = r"^─{8}"
 _SPINNER = r"^[·✢✳✶✻✽*] \S"
+_FAILED = (
+    r"^(?:●|  ⎿)\s+((?:API Error|Invalid API key|Not logged in|Please run /login|Credit balance|Context limit reached"
+    r"|You've (?:hit|reached) your)\b.*)$"
+)
 
 CLAUDE_SCREENS = Drawing(
     frame=Frame(prompt=r"^[❯!#&>](?:\s|$)", edge=_EDGE, top=_EDGE, hints=r"Press up to edit queued messages|Try \""),
@@ -15,7 +19,7 @@ CLAUDE_SCREENS = Drawing(
             name="permission",
             state=State.WAITING,
             menu=(r"(?i)\b(?:do you want to|would you like to) (?!use this API key|trust)",),
-            note=(r"^ ?(\w.*)$", r"^ {3}(?!\d\.)(\S.*)$"),
+            note=(r"^ (?!Do you want|Esc )(\w.*)$", r"^ {3}(?!\d\.)(\S.*)$", r"^ Do you want to ((?!proceed).*)\?$"),
         ),
         Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*\?|WARNING.*)(?:\s|$)",)),
         Rule(name="typed", state=State.DRAFT, box=("typed",), absent=(r"^Resume this session with",)),
@@ -32,10 +36,10 @@ CLAUDE_SCREENS = Drawing(
             name="api-error",
             state=State.ERROR,
             box=("empty",),
-            above=(r"^(?:●|  ⎿)\s+(?:API Error|Please run /login|Invalid API key|.*\blimit reached\b)",),
+            above=(_FAILED,),
             over=_SPINNER + r".* for \d",
             coloured=True,
-            note=(r"^(?:●|  ⎿)\s+((?:API Error|Please run /login|Invalid API key|.*\blimit reached\b).*)$",),
+            note=(_FAILED,),
         ),
         Rule(name="empty-box", state=State.IDLE, box=("empty",), absent=(r"^Resume this session with",)),
     ),

@@ -11,7 +11,7 @@ CODEX_SCREENS = Drawing(
         prompt=r"^[›!](?:\s|$)",
         menu=r"^\s*› \d+\. ",
         top=r"^[›•■✗✔⚠] ",
-        hints=r"Ask Codex to do anything|Explain this codebase|Summarize recent commits",
+        hints=r"Ask Codex to do anything|Ask a follow-up question",
     ),
     titles=(
         TitleRule(name="title-action-required", state=State.WAITING, title=r"^\[ [!.] \] Action Required"),
@@ -25,7 +25,8 @@ CODEX_SCREENS = Drawing(
             note=(
                 r"^\s*\$ (.+)$",
                 r"^\s*Allow (.*\brun tool\b.*?)\??$",
-                r"^\s*Would you like to ((?:make|grant).*)\?$",
+                r"^\s*Would you like to ((?!run).*)\?$",
+                r"^\s*Destination: (.+)$",
             ),
         ),
         Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*?\?|Hooks need review)(?:\s|$)",)),
