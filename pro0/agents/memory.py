@@ -20,6 +20,10 @@ class Memory:
         """What an earlier session had used, where the file goes on counting."""
         self.model = ""
         """The model that the file named last, where it names it apart."""
+        self.seen = 0
+        """Up to which change a database has been read."""
+        self.pause_until = 0.0
+        """When a server that did not answer may be asked again, by the monotonic clock."""
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
 

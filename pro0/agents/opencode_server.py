@@ -1,0 +1,136 @@
+"""The HTTP server of one opencode: it says what its sessions do, and takes prompts."""
+
+import base64
+import http.client
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Sight
+from pro0.agents.memory import Memory
+from pro0.agents.opencode_database import learned, turn
+from pro0.agents.transcripts import shortened, value
+from pro0.model.runtime import State
+from pro0.model.screen import Reading
+
+SERVER = "server.json"
+PASSWORD = "OPENCODE_SERVER_PASSWORD"
+PATIENCE = 0.3
+"""Seconds that one look may take."""
+HAND_OVER = 10.0
+"""Seconds that handing a line over may take."""
+PAUSE = 2.0
+"""Seconds without a question after one that was not answered in time: whoever looks has others to look at."""
+TAKING = timedelta(minutes=2)
+"""How long a session may take until it takes the prompt in its argv."""
+_IDLE = "idle"
+_LARGEST = 1 << 20
+"""Bytes of an answer that are read."""
+
+
+class Server(msgspec.Struct):
+    """Where it is and what it asks for, as it is kept in the session's folder."""
+
+    port: int
+    password: str
+
+
+class _Status(msgspec.Struct):
+    type: str
+    message: str = ""
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    permission: str = ""
+
+
+_SESSION = re.compile(r"ses_\w+")
+_SERVER = msgspec.json.Decoder(Server)
+_STATUSES = msgspec.json.Decoder(dict[str, _Status])
+_PERMISSIONS = msgspec.json.Decoder(list[_Asked])
+_QUESTIONS = msgspec.json.Decoder(list[msgspec.Raw])
+_FAILURES = (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError, RecursionError)
+
+
+def look(sight: Sight, memory: Memory) -> Reading | None:
+    """Ask the server what its sessions do; while it is too busy to answer, what is in the database counts."""
+    server = value(Path(sight.folder, SERVER), _SERVER)
+    session = sight.session or learned(sight)
+    turned = turn(sight, session)
+    if server and time.monotonic() >= memory.pause_until:
+        try:
+            return _begun(_state(_Client(server, PATIENCE), session, turned), sight)
+        except TimeoutError:
+            memory.pause_until = time.monotonic() + PAUSE
+        except _FAILURES:
+            pass
+    return turned
+
+
+def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
+    asked = _PERMISSIONS.decode(client.get("/permission"))
+    if asked:
+        return _reading(State.WAITING, "permission", asked[0].permission, session)
+    if _QUESTIONS.decode(client.get("/question")):
+        return _reading(State.WAITING, "question", "", session)
+    statuses = _STATUSES.decode(client.get("/session/status")).values()
+    busy = next((status for status in statuses if status.type != _IDLE), None)
+    if busy:
+        return _reading(State.WORKING, busy.type, busy.message, session)
+    if turned and turned.state is State.ERROR:
+        return turned
+    return _reading(State.IDLE, _IDLE, "", session)
+
+
+def _begun(reading: Reading, sight: Sight) -> Reading:
+    """Return a reading, or that the session is only starting while it has not taken its first prompt."""
+    fresh = datetime.now(UTC) - sight.started_at < TAKING
+    if reading.state is State.IDLE and not reading.session and fresh and first_prompt.given(sight.folder):
+        return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
+    return reading
+
+
+def _reading(state: State, rule: str, note: str, session: str) -> Reading:
+    return Reading(state=state, source="http", rule=rule, note=shortened(note), session=session)
+
+
+def deliver(sight: Sight, line: str) -> bool:
+    """Post a line as a prompt; the server queues it while a turn goes on."""
+    server = value(Path(sight.folder, SERVER), _SERVER)
+    if not server or not _SESSION.fullmatch(sight.session):
+        return False
+    body = msgspec.json.encode({"parts": [{"type": "text", "text": line}]})
+    try:
+        return _Client(server, HAND_OVER).post(f"/session/{sight.session}/prompt_async", body)
+    except _FAILURES:
+        return False
+
+
+class _Client:
+    """One connection, with one time limit for all that is asked over it."""
+
+    def __init__(self, server: Server, patience: float) -> None:
+        self._deadline = time.monotonic() + patience
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patience)
+        name = base64.b64encode(f"opencode:{server.password}".encode()).decode()
+        self._headers = {"Authorization": f"Basic {name}", "Content-Type": "application/json"}
+
+    def get(self, path: str) -> bytes:
+        return self._ask("GET", path, None)[1]
+
+    def post(self, path: str, body: bytes) -> bool:
+        return 200 <= self._ask("POST", path, body)[0] < 300
+
+    def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        if self._connection.sock:
+            self._connection.sock.settimeout(left)
+        self._connection.request(method, path, body, self._headers)
+        response = self._connection.getresponse()
+        return response.status, response.read(_LARGEST)
