@@ -12,7 +12,7 @@ from tests.conftest import Result
 from tests.real_agents.agents import SETUPS
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.team import RealTeam
-from tests.real_agents.terminal import Terminal, name_of_own
+from tests.real_agents.terminal import Terminal
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +59,6 @@ def team(user: Path, cli: Callable[..., Result], home: Path, project: Path, prov
 @pytest.fixture
 def terminal(home: Path) -> Iterator[Terminal]:
     """A terminal that is closed afterwards."""
-    terminal = Terminal(name_of_own())
+    terminal = Terminal()
     yield terminal
     terminal.close()

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.real_agents.agents import SETUPS
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.states import STATES, Stage
-from tests.real_agents.terminal import Terminal, name_of_own
+from tests.real_agents.terminal import Terminal
 
 META = {
     "title": "pane_title",
@@ -36,7 +36,7 @@ def record(to: Path, agent: str, state: str, columns: int, lines: int) -> Path:
     home, project = Path(os.environ["HOME"], f"{agent}-{state}"), Path(os.environ["HOME"], "project")
     home.mkdir()
     project.mkdir(exist_ok=True)
-    terminal = Terminal(name_of_own(), columns, lines)
+    terminal = Terminal(columns, lines)
     name = to / f"{agent}-{state}-{columns}x{lines}"
     with Provider().serving() as provider:
         setup = SETUPS[agent](provider.url, project)

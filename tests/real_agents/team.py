@@ -1,6 +1,7 @@
 """A team of real agents, driven and seen through the program alone."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import psutil
 from tests.e2e.conftest import Cli, Team
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import Usage
+from tests.real_agents.scripts import marker
 from tests.real_agents.states import PATIENCE
+from tests.real_agents.terminal import Pane
 from tests.waiting import wait_until
 
 
@@ -41,6 +44,24 @@ class RealTeam(Team):
         """Return the processes of a member's session, its agent's first."""
         agent = psutil.Process(self.member(name)["pid"])
         return [agent, *agent.children(recursive=True)]
+
+    def pane(self, name: str) -> Pane:
+        """Return the pane of a member, for a person's eyes and hands."""
+        [socket] = [path for path in Path(os.environ["TMUX_TMPDIR"]).rglob("*") if path.is_socket()]
+        return Pane("-S", str(socket), target=self.member(name)["pane"])
+
+    def becomes(self, name: str, state: str) -> None:
+        """Wait until a member is in a state."""
+        self.eventually(lambda: self.state(name) == state, f"{name} is {state}")
+
+    def counted(self, name: str) -> None:
+        """Wait until pro0 has counted all that the provider said one member's model used."""
+        spent = self.provider.spent(marker(name))
+        self.eventually(lambda: self.used(name) == spent, f"{name} has used {spent}")
+
+    def read(self, name: str) -> str:
+        """Return all that the tools of one member have answered."""
+        return "\n".join(self.provider.results(marker(name)))
 
     def eventually(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
         """Wait as long as a real agent may take; a failure tells what could be seen."""

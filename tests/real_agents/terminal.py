@@ -1,4 +1,4 @@
-"""A terminal of its own: one tmux server with one pane, whose program is ended with all that it started."""
+"""Terminals, as a person has them: panes that are looked at and typed into, and one of its own for a test."""
 
 import os
 import signal
@@ -11,42 +11,56 @@ import psutil
 from tests.waiting import wait_until
 
 
-class Terminal:
-    """One pane of a given size; `run` starts the program in it."""
+class Pane:
+    """One pane of a tmux server, both named as tmux names them."""
 
-    def __init__(self, name: str, columns: int = 120, lines: int = 40) -> None:
-        self.name = name
-        self.columns, self.lines = columns, lines
-        self._started: list[psutil.Process] = []
+    def __init__(self, *server: str, target: str = "") -> None:
+        self._server = server
+        self._target = ("-t", target) if target else ()
 
     def tmux(self, *words: str) -> str:
-        """Call tmux on this terminal's server and return what it prints."""
-        done = subprocess.run(["tmux", "-L", self.name, "-f", "/dev/null", *words], capture_output=True, text=True)
+        """Call tmux on this pane's server and return what it prints."""
+        done = subprocess.run(["tmux", *self._server, *words], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"tmux {words[0]}: {done.stderr.strip()}")
         return done.stdout
+
+    def screen(self, *, escapes: bool = False) -> str:
+        """Return what the pane shows, with its escapes when asked."""
+        return self.tmux("capture-pane", "-p", *(["-e"] if escapes else []), *self._target)
+
+    def value(self, name: str) -> str:
+        """Return what tmux says of the pane under a name such as pane_title."""
+        return self.tmux("display-message", "-p", *self._target, f"#{{{name}}}").rstrip("\n")
+
+    def keys(self, *keys: str) -> None:
+        """Press keys, named as tmux names them."""
+        self.tmux("send-keys", *self._target, *keys)
+
+    def paste(self, text: str) -> None:
+        """Paste text as a terminal does, bracketed where the program asks for it."""
+        self.tmux(
+            "set-buffer", "-b", "pasted", "--", text, ";", "paste-buffer", "-p", "-d", "-b", "pasted", *self._target
+        )
+
+    def copy_mode(self, *, leave: bool = False) -> None:
+        """Begin to look back in what the pane has shown, or go on with the present."""
+        self.tmux(*(("send-keys", "-X", *self._target, "cancel") if leave else ("copy-mode", *self._target)))
+
+
+class Terminal(Pane):
+    """One pane of a given size on a server of its own; `run` starts the program in it."""
+
+    def __init__(self, columns: int = 120, lines: int = 40) -> None:
+        super().__init__("-L", f"real-{os.getpid()}-{os.urandom(4).hex()}", "-f", os.devnull)
+        self.columns, self.lines = columns, lines
+        self._started: list[psutil.Process] = []
 
     def run(self, command: str, folder: Path) -> None:
         """Start a program in the pane, which stays when the program ends."""
         size = ("-x", str(self.columns), "-y", str(self.lines))
         keep = (";", "set", "-g", "remain-on-exit", "on")
         self.tmux("new-session", "-d", *size, "-c", str(folder), f"exec {command}", *keep)
-
-    def screen(self, *, escapes: bool = False) -> str:
-        """Return what the pane shows, with its escapes when asked."""
-        return self.tmux("capture-pane", "-p", *(["-e"] if escapes else []))
-
-    def value(self, name: str) -> str:
-        """Return what tmux says of the pane under a name such as pane_title."""
-        return self.tmux("display-message", "-p", f"#{{{name}}}").rstrip("\n")
-
-    def keys(self, *keys: str) -> None:
-        """Press keys, named as tmux names them."""
-        self.tmux("send-keys", *keys)
-
-    def paste(self, text: str) -> None:
-        """Paste text as a terminal does, bracketed where the program asks for it."""
-        self.tmux("set-buffer", "--", text, ";", "paste-buffer", "-p", "-d")
 
     def close(self) -> None:
         """End the program, its whole tree, and the server."""
@@ -65,8 +79,3 @@ class Terminal:
     def ended(self) -> bool:
         """Tell whether nothing of what was closed runs any more."""
         return bool(wait_until(lambda: not any(process.is_running() for process in self._started), 10, "all has ended"))
-
-
-def name_of_own() -> str:
-    """Return a name for a tmux server that no other test has."""
-    return f"real-{os.getpid()}-{os.urandom(4).hex()}"

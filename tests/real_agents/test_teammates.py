@@ -10,26 +10,35 @@ from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 
 pytestmark = pytest.mark.agents
-AGENTS = ("claude",)
+PARTNERS = {"claude": "codex", "codex": "claude"}
+"""Each agent, and the one of another kind to which it writes."""
+LETTER = "made.txt is there, as $AGENT said"
 WORK = (
     use("claim_task", task_id="task-1"),
     shell("echo 'made by $AGENT' > made.txt"),
-    use("message", to="w2", content="made.txt is there"),
+    use("message", to="w2", content=LETTER),
     use("complete_task", task_id="task-1", result="made.txt"),
 )
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PARTNERS)
 def test_a_teammate_works_and_leaves(agent: str, user: Path, provider: Provider, team: RealTeam) -> None:
     provider.script(marker("w1"), teammate(*WORK))
-    team.begin("--lead", "none", "--task", "make the file made.txt", w1=agent, w2="shell")
+    provider.script(marker("w2"), teammate())
+    team.begin("--lead", "none", "--task", "make the file made.txt", w1=agent, w2=PARTNERS[agent])
     team.eventually(lambda: team.task("task-1")["status"] == "completed", "the task is completed")
     assert (team.task("task-1")["assignee"], team.task("task-1")["result"]) == ("w1", "made.txt")
     assert (team.project / "made.txt").read_text() == "made by $AGENT\n"
-    team.eventually(lambda: team.state("w1") == "idle", "the agent is idle")
-    team.eventually(lambda: team.used("w1") == provider.spent(marker("w1")), "all that was used is counted")
-    tree = team.tree("w1")
+    team.eventually(lambda: LETTER in team.read("w2"), "w2 has read it")
+    for name in ("w1", "w2"):
+        team.becomes(name, "idle")
+        team.counted(name)
+    tree = [*team.tree("w1"), *team.tree("w2")]
     team("member", "shutdown", "w1", "--timeout", "120", seconds=150)
-    assert team.state("w1") == "shutdown"
-    assert use("approve_shutdown") in [exchange.turn for exchange in provider.of(marker("w1"))]
+    assert [team.state("w1"), team.state("w2")] == ["shutdown", "idle"]
+    team("team", "stop", "--timeout", "120", seconds=150)
+    assert [team.state("w1"), team.state("w2")] == ["shutdown", "shutdown"]
+    for name in ("w1", "w2"):
+        assert use("approve_shutdown") in [exchange.turn for exchange in provider.of(marker(name))]
     assert not [process for process in tree if process.is_running()]
+    assert team.read("w2").count(LETTER) == 1

@@ -61,6 +61,10 @@ class Provider:
         """Return the exchanges of one script, in order."""
         return [exchange for exchange in self.exchanges if exchange.marker == marker]
 
+    def results(self, marker: str) -> list[str]:
+        """Return what the tools answered that one script has called, in order."""
+        return [result for exchange in self.of(marker) for result in exchange.request.results()]
+
     def spent(self, marker: str) -> Usage:
         """Return the tokens that the answers of one script were said to cost; errors cost nothing."""
         return sum((exchange.usage for exchange in self.of(marker)), Usage())

@@ -1,0 +1,45 @@
+"""An agent that asks its person something is seen to, told of once, and left alone (issue 4, line 5)."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.real_agents.provider.server import Provider
+from tests.real_agents.provider.turns import say, shell
+from tests.real_agents.scripts import marker, teammate
+from tests.real_agents.team import RealTeam
+
+pytestmark = pytest.mark.agents
+ASKERS = ("claude", "codex")
+ANSWERS = {"yes": "Enter", "no": "Escape"}
+NOTES = [f"note {number} of three" for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("agent", ASKERS)
+def test_a_permission_waits_for_its_person(
+    agent: str, answer: str, user: Path, provider: Provider, team: RealTeam
+) -> None:
+    provider.script(marker("w1"), teammate(shell("touch asked.txt", outside=True), say("It went on.")))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=agent)
+    team.becomes("w1", "waiting")
+    pane = team.pane("w1")
+    shown = pane.screen()
+    for note in NOTES:
+        team("send", "w1", note)
+    refused = team("send", "w1", "a fourth", "--wait", "5", code=124)
+    assert "queued" in refused.err
+    assert pane.screen() == shown
+    assert not (team.project / "asked.txt").exists()
+    assert announced(team) == 1
+    pane.keys(ANSWERS[answer])
+    team.eventually(lambda: "a fourth" in team.read("w1"), "it has read its mail")
+    team.becomes("w1", "idle")
+    assert [team.read("w1").count(note) for note in NOTES] == [1, 1, 1]
+    assert (team.project / "asked.txt").exists() is (answer == "yes")
+    assert announced(team) == 1
+
+
+def announced(team: RealTeam) -> int:
+    """Return how often the person was told that w1 waits for a permission."""
+    return sum("w1 waits for a permission" in text for text in team.mail())
