@@ -101,12 +101,12 @@ class Parent:
 
 def _take_streams() -> tuple[int, int]:
     """Return copies of stdin and stdout, and leave in their places what nobody can spoil the protocol with."""
-    incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    while nothing <= 2:  # one of the three was closed: now it is not
+        os.set_inheritable(nothing, True)
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    incoming, outgoing = os.dup(0), os.dup(1)
     os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # there is no stderr
-        os.dup2(nothing, 1)
+    os.dup2(2, 1)
     os.close(nothing)
     return incoming, outgoing

@@ -31,8 +31,9 @@ def test_the_committed_lists_are_current() -> None:
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_a_tool_is_offered_only_to_those_whose_operation_it_is(tool: Any) -> None:
     """Law 2: OPERATIONS says who may call; an agent from outside does it as the lead agent that it becomes."""
-    as_led = {Who.LEAD_AGENT if who is Who.OUTSIDE else who for who in tool.callers}
-    assert as_led <= OPERATIONS[tool.operation].by
+    by = OPERATIONS[tool.operation].by
+    assert {who for who in tool.callers if who is not Who.OUTSIDE} <= by
+    assert Who.OUTSIDE not in tool.callers or by & {Who.OUTSIDE, Who.LEAD_AGENT}
     assert Who.HUMAN not in tool.callers
 
 
@@ -72,7 +73,15 @@ def test_the_lead_agent_has_the_tools_that_are_asked_for() -> None:
     """S004-044 to 049 and rulings 3.16."""
     names = {tool["name"] for tool in listed("lead_agent")}
     assert {"spawn_teammate", "message_teammate", "broadcast", "shutdown_teammate", "list_teammates"} <= names
-    assert {"create_task", "list_tasks", "assign_task", "check_messages"} <= names
+    assert {"create_task", "list_tasks", "assign_task", "check_messages", "cleanup_team"} <= names
+    assert "create_team" not in names
+
+
+def test_only_an_agent_outside_any_team_makes_one() -> None:
+    """Rulings 3.16; the tools that it gets then are listed from the start: a list never changes with a call."""
+    outside, lead = ({tool["name"] for tool in listed(kind)} for kind in ("outside", "lead_agent"))
+    assert outside - lead == {"create_team"}
+    assert not lead - outside
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,212 @@
+"""The server as a process: both eras in raw lines, garbage, ends, and nothing on stdout but the protocol (check 75)."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pro0.mcp.wire import LINE_LIMIT
+from tests.mcp.conftest import Serve
+from tests.mcp.served import ENVELOPE, PATIENCE, program
+from tests.waiting import wait_until
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_the_handshake_era_line_by_line(serve: Serve, version: str) -> None:
+    server = serve().open(version)
+    names = [tool["name"] for tool in server.ask("tools/list")["result"]["tools"]]
+    assert "create_team" in names
+    assert server.ask("ping") == {"jsonrpc": "2.0", "id": 3, "result": {}}
+    result = server.call("list_tasks")
+    assert (result["isError"], result["structuredContent"]["error"]["code"]) == (True, "no_team")
+    assert server.close() == 0
+    assert (server.rest(), server.errors()) == (b"", "")
+
+
+def test_the_stateless_era_line_by_line(serve: Serve) -> None:
+    server = serve()
+    found = server.ask("server/discover", {"_meta": ENVELOPE})["result"]
+    assert (found["supportedVersions"], found["resultType"]) == (["2026-07-28"], "complete")
+    assert server.ask("tools/list", {"_meta": ENVELOPE})["result"]["tools"]
+    called = server.ask("tools/call", {"name": "list_tasks", "_meta": ENVELOPE})["result"]
+    assert (called["resultType"], called["isError"]) == ("complete", True)
+    assert server.ask("tools/call", {"name": "no_such", "_meta": ENVELOPE})["error"]["code"] == -32602
+    old = ENVELOPE | {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}
+    assert server.ask("tools/list", {"_meta": old})["error"]["code"] == -32022
+    assert server.close() == 0
+
+
+def test_garbage_in_between_spoils_nothing(serve: Serve) -> None:
+    server = serve().open()
+    for garbage, code in [(b"hello\n", -32700), (b"\xff\xfe\0\n", -32700), (b"[1,2]\n", -32600), (b"{}\n", -32600)]:
+        server.say(garbage)
+        assert server.hear()["error"]["code"] == code
+    server.say(b"\n \r\n")
+    assert server.ask("ping")["result"] == {}
+
+
+def test_a_line_of_ten_megabytes_and_one_that_is_deep(serve: Serve) -> None:
+    """The server stays small, and answers what comes next."""
+    server = serve().open()
+    server.say(b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":"' + b"x" * 10_000_000 + b'"}}\n')
+    assert server.hear()["error"]["code"] == -32600
+    server.say(b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"\n")
+    assert server.hear()["error"]["code"] == -32600
+    server.say(b"[" * (LINE_LIMIT - 1) + b"\n")
+    assert server.hear()["error"]["code"] == -32600
+    assert server.ask("ping")["result"] == {}
+
+
+def test_a_message_may_come_in_pieces_and_several_at_once(serve: Serve) -> None:
+    server = serve().open()
+    pings = b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % id for id in (100, 101, 102))
+    for start in range(0, len(pings), 7):
+        server.say(pings[start : start + 7])
+    assert [server.hear()["id"] for _ in range(3)] == [100, 101, 102]
+
+
+def test_a_client_that_does_not_read_is_answered_when_it_does(serve: Serve) -> None:
+    """Bounded: the pipes fill, the server waits, nothing is lost."""
+    server = serve().open()
+    asked = [server.request("tools/list") for _ in range(40)]
+    assert [server.hear()["id"] for _ in asked] == asked
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(home: Path, tmp_path: Path) -> None:
+    """As scripts do it: lines in, the end, lines out."""
+    call = {"name": "list_tasks", "_meta": ENVELOPE}
+    lines = [{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call} for id in (1, 2)]
+    text = "".join(json.dumps(line) + "\n" for line in lines) + '{"jsonrpc":"2.0","id":3,"met'
+    done = subprocess.run(program(), input=text, capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_it_clean(serve: Serve, number: int) -> None:
+    server = serve().open()
+    server.process.send_signal(number)
+    assert server.process.wait(PATIENCE) == 0
+    assert (server.rest(), server.errors()) == (b"", "")
+
+
+def test_a_reader_that_is_gone_ends_it(serve: Serve) -> None:
+    server = serve().open()
+    assert server.process.stdout
+    server.process.stdout.close()
+    server.request("tools/list")
+    assert server.process.wait(PATIENCE) == 0
+    assert server.errors() == ""
+
+
+PARENT = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[3:], stdin=int(sys.argv[1]), stdout=open(sys.argv[2], "wb"))
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_end_of_its_parent_ends_it(home: Path, tmp_path: Path) -> None:
+    """Also when somebody else holds the input open, as in the field's piles of orphaned servers."""
+    said = tmp_path / "said"
+    reader, writer = os.pipe()
+    os.write(writer, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(reader), str(said), *program()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        pass_fds=[reader],
+        text=True,
+        cwd=tmp_path,
+    )
+    with parent:
+        assert parent.stdout
+        pid = int(parent.stdout.readline())
+        wait_until(said.read_bytes, PATIENCE, "the server is there")
+        parent.kill()
+    wait_until(lambda: _over(pid), PATIENCE, "the server has ended")
+    os.close(reader)
+    os.close(writer)
+
+
+def _over(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+NOISE = """
+import sys, warnings
+from pro0.mcp import tools
+real = tools.harmless
+def noisy(value):
+    import os
+    print("printed")
+    os.write(1, b"written to one\\n")
+    os.system("echo from a child; cat")
+    warnings.warn("warned")
+    return real(value)
+tools.harmless = noisy
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-X", "dev", "-W", "always"), ("-v",)])
+def test_nothing_but_the_protocol_reaches_stdout(serve: Serve, tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Prints, warnings, and what children write; and no child takes the input away."""
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nif sys.argv[-1:] == ['mcp']:\n    pass\n{NOISE}")
+    server = serve(*options, PYTHONPATH=f"{tmp_path}{os.pathsep}{os.getcwd()}").open()
+    assert server.call("list_tasks")["isError"]
+    assert server.ask("ping")["result"] == {}
+    assert server.close() == 0
+    assert server.rest() == b""
+    if not options:
+        assert {"printed", "written to one", "from a child"} <= set(server.errors().splitlines())
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_stream_that_is_closed_from_the_start_is_no_crash(home: Path, tmp_path: Path, closed: int) -> None:
+    def close() -> None:
+        os.close(closed)
+
+    done = subprocess.run(
+        program(),
+        input='{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=PATIENCE,
+        preexec_fn=close,
+    )
+    assert "Traceback" not in done.stderr
+    if closed == 2:
+        assert json.loads(done.stdout)["id"] == 1
+
+
+def test_a_home_that_cannot_be_one_is_said_on_stderr(serve: Serve) -> None:
+    server = serve(PRO0_HOME="/tmp/a\nb")
+    assert server.process.wait(PATIENCE) == 2
+    assert "cannot be the home of pro0" in server.errors()
+    assert server.rest() == b""
+
+
+def test_a_slow_call_stops_neither_a_ping_nor_a_cancel(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one call waits for a lead, others are answered; a cancelled one is not."""
+    slow = "import time; from pro0.mcp import waiting; waiting.led = lambda _: time.sleep(600)"
+    (tmp_path / "sitecustomize.py").write_text(slow)
+    server = serve(PYTHONPATH=f"{tmp_path}{os.pathsep}{os.getcwd()}").open()
+    waiting = server.request("tools/call", {"name": "create_team", "arguments": {"name": "alpha"}})
+    assert server.ask("ping")["result"] == {}
+    wait_until(lambda: (Path(os.environ["PRO0_HOME"]) / "teams" / "alpha").exists(), PATIENCE, "the call has begun")
+    assert server.call("list_tasks")["structuredContent"] == {"tasks": []}
+    server.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting}})
+    assert server.ask("ping")["result"] == {}
+    assert server.close() == 0
+    assert server.rest() == b""
