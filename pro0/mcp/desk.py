@@ -30,7 +30,7 @@ class Desk:
             return self._leads
         if self.caller.who is Who.OUTSIDE:
             raise Refused("this agent leads no team", code="no_team", hint="call create_team first")
-        if self._team is None:
+        if not self._team:
             raise Refused(f"{self.caller.agent_id} is a member of no team", code="not_member")
         self.store.check()
         return Context(self.store.team(self._team).require(), self.caller)

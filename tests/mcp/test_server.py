@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pro0 import processes
 from pro0.mcp.wire import LINE_LIMIT
 from tests.mcp.conftest import Serve
 from tests.mcp.served import ENVELOPE, PATIENCE, program
@@ -129,16 +130,9 @@ def test_the_end_of_its_parent_ends_it(home: Path, tmp_path: Path) -> None:
         pid = int(parent.stdout.readline())
         wait_until(said.read_bytes, PATIENCE, "the server is there")
         parent.kill()
-    wait_until(lambda: _over(pid), PATIENCE, "the server has ended")
+    wait_until(lambda: processes.identify(pid) is None, PATIENCE, "the server has ended")
     os.close(reader)
     os.close(writer)
-
-
-def _over(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 NOISE = """

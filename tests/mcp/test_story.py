@@ -1,0 +1,188 @@
+"""The official SDK's client drives every tool of both families, against a real team, in both eras (show 7)."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from pro0.engine.cleanup import cleanup
+from pro0.mcp.tools import TOOLS
+from pro0.model.caller import Who
+from pro0.store.teams import Store
+from tests.mcp.clients import ERAS, Caller, client
+from tests.waiting import wait_until
+
+PATIENCE = 60
+
+
+@pytest.fixture
+def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which the person's agent works; whatever team is left in it is ended."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    yield folder
+    for name in Store(home).names():
+        cleanup(Store(home), name, force=True, show=print)
+
+
+def identity(home: Path, agent_id: str) -> dict[str, str]:
+    """The variables of a member's session, or of the lead agent from outside."""
+    team = Store(home).team("alpha")
+    seats = {seat.agent_id: seat.incarnation for seat in team.runtime.read().seats}
+    if outside := team.wanted.read().outside:
+        seats["lead"] = outside.incarnation
+    variables = {"PRO0_TEAM": "alpha", "PRO0_AGENT_ID": agent_id, "PRO0_INCARNATION": seats[agent_id]}
+    return variables | {"PRO0_MEMBER_OF": str(home)}
+
+
+def hold(home: Path, agent_id: str) -> None:
+    """Stop a shell agent, so that the test alone speaks for its session."""
+    seats = Store(home).team("alpha").runtime.read().seats
+    agent = next(seat.agent for seat in seats if seat.agent_id == agent_id)
+    assert agent
+    os.kill(agent.pid, signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_team_from_the_first_tool_to_the_last(home: Path, project: Path, era: str) -> None:
+    """S004-044 to 055, S000-091 to 101, S003-018 to 021, rulings 3.15 and 3.16."""
+
+    async def story() -> None:
+        async with client(project, era) as lead:
+            await _begin(lead)
+            hold(home, "w1")
+            async with client(project, era, **identity(home, "w1")) as w1:
+                assert await w1.tools() == names(Who.MEMBER)
+                await _work(lead, w1)
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_let_go, lead)
+                    await _answer(home, w1)
+                assert w1.used == names(Who.MEMBER)  # its server has ended with its session
+            await _end(lead)
+            assert lead.used == await lead.tools() == names(Who.OUTSIDE)
+
+    anyio.run(story)
+    assert Store(home).names() == []
+
+
+def names(who: Who) -> set[str]:
+    return {name for name, tool in TOOLS.items() if who in tool.callers}
+
+
+async def _begin(lead: Caller) -> None:
+    assert await lead.refused("list_tasks") == "no_team"
+    made = await lead("create_team", name="alpha")
+    assert (made["name"], made["phase"]) == ("alpha", "running")
+    assert await lead.refused("create_team", name="beta") == "conflict"
+    first = await lead("create_task", title="parser", description="write it", acceptance="it parses", priority=0)
+    assert (first["id"], first["status"], first["note"]) == ("task-1", "pending", "ready")
+    second = await lead("create_task", title="tests", dependencies=["task-1"])
+    assert second["note"] == "is blocked: task-1 is pending"
+    w1 = await lead("spawn_teammate", name="w1", todo_id="1")
+    assert (w1["agentId"], w1["agent"], w1["state"]) == ("w1", "shell", "idle")
+    w2 = await lead("spawn_teammate", name="Second Worker", category="tester", task="look around\nand tell")
+    assert (w2["agentId"], w2["category"]) == ("second-worker", "tester")
+    listed = {task["id"]: task for task in (await lead("list_tasks"))["tasks"]}
+    assert (listed["task-1"]["assignee"], listed["task-3"]["assignee"]) == ("w1", "second-worker")
+    assert listed["task-3"]["title"] == "look around"
+    assert [member["agentId"] for member in (await lead("list_teammates"))["members"]] == ["w1", "second-worker"]
+
+
+async def _work(lead: Caller, w1: Caller) -> None:
+    await _mail(lead, w1)
+    assert [m["agentId"] for m in (await w1("get_team_members"))["members"]] == ["w1", "second-worker"]
+    assert [task["id"] for task in (await w1("get_claimable_tasks"))["tasks"]] == ["task-1"]
+    taken = await w1("claim_task", task_id="1")
+    assert (taken["status"], taken["claimedBy"], taken["acceptance"]) == ("in_progress", "w1", "it parses")
+    assert await lead.refused("claim_task", task_id="1") == "conflict"
+    assert (await w1("list_tasks", status="in_progress"))["tasks"][0]["id"] == "task-1"
+    assert (await w1("release_task", task_id="1", reason="first something else"))["status"] == "pending"
+    await w1("claim_task", task_id="1")
+    done = await w1("complete_task", task_id="1", result="it parses all")
+    assert (done["status"], (await lead("task_get", task_id="2"))["note"]) == ("completed", "ready")
+    for family in ("task", "ticket"):
+        await _family(w1, family)
+        await _family(lead, family)
+    await _lead_alone(lead)
+
+
+async def _mail(lead: Caller, w1: Caller) -> None:
+    assert (await lead("message_teammate", teammate_name="W1", message="hello"))["sentTo"] == ["w1"]
+    assert (await lead("broadcast", message="to all"))["sentTo"] == ["w1", "second-worker"]
+    got = (await w1("check_messages"))["messages"]
+    assert [(m["from"], m["type"], m["content"]) for m in got][-2:] == [
+        ("lead", "message", "hello"),
+        ("lead", "broadcast", "to all"),
+    ]
+    assert (await w1("check_messages"))["messages"] == []
+    assert (await w1("message", to="lead", content="here I am"))["sentTo"] == ["lead"]
+    assert (await w1("broadcast", message="I am here"))["sentTo"] == ["second-worker"]
+    assert (await lead("check_messages"))["messages"][-1]["content"] == "here I am"
+    assert await w1.refused("message", to="nobody", content="x") == "not_found"
+    assert await w1.refused("message", to="lead", content=" ") == "bad_input"
+
+
+async def _family(who: Caller, family: str) -> None:
+    """What an agent does with tasks of its own, in the words of one family."""
+    id = f"{family}_id"
+    made = [await who(f"{family}_create", title=f"{family} {number}", description="do it") for number in range(2)]
+    assert {task["status"] for task in made} == {"open"}
+    one, two = (task["id"] for task in made)
+    assert {one, two} <= {task["id"] for task in (await who(f"{family}_list"))["tasks"]}
+    assert (await who(f"{family}_get", **{id: one}))["description"] == "do it"
+    assert await who.refused(f"{family}_mark_done", **{id: one}) in ("wrong_phase", "stale_claim", "not_owner")
+    await who("claim_task", task_id=one)
+    said = await who(f"{family}_comment_create", content="half done")
+    assert said["taskId"] == one
+    comments = (await who(f"{family}_comment_list", **{id: one}))["comments"]
+    assert comments[-1]["text"] == "half done"
+    assert (await who(f"{family}_mark_done", result="done"))["status"] == "closed"
+    assert await who.refused(f"{family}_mark_done") == "bad_input"
+    await who("claim_task", task_id=two)
+    assert (await who(f"{family}_mark_failed", error="it cannot be done"))["status"] == "failed"
+
+
+async def _lead_alone(lead: Caller) -> None:
+    """What only who leads may do."""
+    made = await lead("create_task", title="one more", run="make all")
+    assert made["note"] == "is awaiting a human (escalation: agent-made command)"
+    changed = await lead("update_task", task_id=made["id"], title="changed", priority=7)
+    assert (changed["title"], changed["priority"]) == ("changed", 7)
+    assert (await lead("assign_task", task_id="2", teammate_name="w1"))["assignee"] == "w1"
+    assert "assignee" not in await lead("assign_task", task_id="2")
+    assert (await lead("cancel_task", task_id="2", reason="not needed"))["status"] == "cancelled"
+    assert (await lead("get_claimable_tasks"))["tasks"] == []
+    taken = await lead("create_task", title="by myself")
+    await lead("claim_task", task_id=taken["id"])
+    assert (await lead("release_task", task_id=taken["id"]))["status"] == "pending"
+    await lead("claim_task", task_id=taken["id"])
+    await lead("complete_task", task_id=taken["id"], result="done")
+    assert await lead.refused("cleanup_team") == "live_sessions"
+    assert await lead.refused("approve_shutdown") == "not_found"
+
+
+async def _let_go(lead: Caller) -> None:
+    ended = await lead("shutdown_teammate", teammate_name="w1", reason="enough")
+    assert ended["state"] == "shutdown"
+
+
+async def _answer(home: Path, w1: Caller) -> None:
+    """Say "not yet", then yes; the session's own end ends nothing here."""
+
+    def asked() -> bool:
+        return any(seat.shutdown for seat in Store(home).team("alpha").wanted.read().seats)
+
+    await anyio.to_thread.run_sync(lambda: wait_until(asked, PATIENCE, "w1 is asked to end"))
+    assert "not yet" in (await w1("reject_shutdown", reason="one moment"))["answered"]
+    await w1("approve_shutdown")
+
+
+async def _end(lead: Caller) -> None:
+    assert (await lead("stop_team", reason="all is done"))["phase"] == "stopped"
+    assert await lead.refused("spawn_teammate", name="late") == "stopping"
+    assert "removed" in (await lead("cleanup_team"))["answered"]
+    lead.used |= {"approve_shutdown", "reject_shutdown"}  # who has no session is never asked to end it
