@@ -24,12 +24,17 @@ _SHAPE = "a list of tasks, or {tasks: [...]}"
 def read(file: str) -> list[Draft]:
     """Return the tasks of a file, `-` being stdin; raises BadInput naming the task that cannot be used."""
     name = "stdin" if file == "-" else file
-    value = _parsed(_data(file), name)
+    value = value_of(file)
     if isinstance(value, dict) and set(value) == {"tasks"}:
         value = value["tasks"]
     if not isinstance(value, list):
         raise BadInput(f"{name} holds no tasks", hint=f"it must be {_SHAPE}")
     return [_draft(item, f"task {number} of {name}") for number, item in enumerate(value, 1)]
+
+
+def value_of(file: str) -> object:
+    """Return what a file of YAML or JSON holds, `-` being stdin; raises BadInput for what is neither, or too large."""
+    return _parsed(_data(file), "stdin" if file == "-" else file)
 
 
 def _data(file: str) -> bytes:

@@ -1,0 +1,49 @@
+"""A layout: who is on a team, where each is shown, and what is to be done first, as a file says it."""
+
+from pro0.model.stored import Argument, Stored
+from pro0.model.task import Draft
+from pro0.model.team import PermissionMode
+
+
+class LayoutMember(Stored, frozen=True):
+    """One member of a layout; its name is the key in `members`."""
+
+    name: str
+    agent: str = ""
+    role: str = ""
+    prompt: str = ""
+    argv: tuple[Argument, ...] = ()
+    nudge: bool = False
+    model: str = ""
+    effort: str = ""
+    permission_mode: PermissionMode | None = None
+    window: str = ""
+
+
+class LayoutWindow(Stored, frozen=True):
+    """One window: its name, and how tmux is to lay its panes out."""
+
+    window_name: str
+    layout: str = "tiled"
+
+
+class LayoutRole(Stored, frozen=True):
+    """A role that a layout brings along."""
+
+    name: str
+    prompt: str
+
+
+class Layout(Stored, frozen=True):
+    """A whole layout, with every short form written out and everything inherited."""
+
+    session_name: str = ""
+    description: str = ""
+    mode: str = ""
+    lead: str = ""
+    prompt: str = ""
+    permission_mode: PermissionMode | None = None
+    members: tuple[LayoutMember, ...] = ()
+    windows: tuple[LayoutWindow, ...] = ()
+    roles: tuple[LayoutRole, ...] = ()
+    tasks: tuple[Draft, ...] = ()

@@ -1,0 +1,165 @@
+"""Layout files: what people write, short, becomes a layout, in three passes over plain data.
+
+`expand` writes short forms out, `inherit` gives each member what stands above it, `checked` makes a Layout of it or
+says what is wrong and where. The words for windows and panes are tmuxp's.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias, cast
+
+import msgspec
+
+from pro0.errors import BadInput
+from pro0.model.layout import Layout
+
+Data: TypeAlias = dict[str, object]
+
+WINDOW_LAYOUTS = ("tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical")
+INHERITED = ("agent", "role", "model", "effort", "permission_mode", "nudge")
+"""What members take from their window, and from the file, when they do not say it."""
+_TOP = frozenset({*Layout.__struct_fields__, *INHERITED, "start_directory"})
+_WINDOW = frozenset({"window_name", "layout", "panes", "start_directory", "focus", *INHERITED})
+
+
+def layout_of(written: object) -> Layout:
+    """Return the layout that a file says; raises BadInput, naming the place, for anything that is none."""
+    return checked(inherit(expand(written)))
+
+
+def expand(written: object) -> Data:
+    """Write every short form out: members and roles by name, panes that name members, tasks that are titles."""
+    top = _mapping(written, "the layout", _TOP)
+    members = [_named(name, value, "members") for name, value in _items(top.get("members"), "members")]
+    windows = [_window(value, number) for number, value in enumerate(_list(top.get("windows"), "windows"), 1)]
+    roles = [_named(name, value, "roles", short="prompt") for name, value in _items(top.get("roles"), "roles")]
+    tasks = [{"title": task} if isinstance(task, str) else task for task in _list(top.get("tasks"), "tasks")]
+    return {**top, "members": members, "windows": windows, "roles": roles, "tasks": tasks}
+
+
+def inherit(data: Data) -> Data:
+    """Give each member what its window and the file say for all, and each window the members that its panes bring."""
+    windows = cast("list[Data]", data["windows"])
+    members = {str(member["name"]): member for member in cast("list[Data]", data["members"])}
+    for window in windows:
+        for pane in cast("list[Data]", window["panes"]):
+            name = str(pane["name"])
+            known = members.get(name)
+            if known is None and pane.keys() == {"name"}:
+                raise BadInput(f"{window['window_name']}: there is no member {name!r}", hint="add it to members")
+            if known is not None and "window" in known:
+                raise BadInput(f"{window['window_name']}: {name!r} has a pane already", hint="one pane a member")
+            members[name] = {**_handed_down(window), **(known or {}), **pane, "window": window["window_name"]}
+    top = _handed_down(data)
+    return {
+        **{key: value for key, value in data.items() if key not in INHERITED or key == "permission_mode"},
+        "members": [{**top, **member} for member in members.values()],
+        "windows": [{key: window[key] for key in ("window_name", "layout") if key in window} for window in windows],
+    }
+
+
+def checked(data: Data) -> Layout:
+    """Return the layout, or raise BadInput for what is not one: an unknown word, a wrong kind, two of one name."""
+    try:
+        layout = msgspec.convert(
+            _camel({key: value for key, value in data.items() if key != "start_directory"}), Layout
+        )
+    except msgspec.ValidationError as error:
+        raise BadInput(f"the layout is wrong: {error}", code="bad_layout") from None
+    _unique("member", (member.name.strip().casefold() for member in layout.members))
+    _unique("window", (window.window_name for window in layout.windows))
+    for window in layout.windows:
+        if window.layout not in WINDOW_LAYOUTS:
+            known = ", ".join(WINDOW_LAYOUTS)
+            raise BadInput(f"{window.window_name}: there is no window layout {window.layout!r}", hint=f"one of {known}")
+    return layout
+
+
+def _window(value: object, number: int) -> Data:
+    where = f"windows, {number}"
+    window = _mapping(value, where, _WINDOW)
+    name = str(window.get("window_name") or f"window-{number}")
+    panes = _list(window.get("panes"), f"{where}, panes")
+    return {**window, "window_name": name, "panes": [_pane(pane, name, at) for at, pane in enumerate(panes, 1)]}
+
+
+def _pane(value: object, window: str, number: int) -> Data:
+    """Return a pane as a member: a name alone is a member's, `shell_command` makes one that runs it."""
+    if isinstance(value, str):
+        return {"name": value}
+    pane = dict(_mapping(value, f"{window}, pane {number}", None))
+    command = pane.pop("shell_command", None)
+    for word in ("focus", "start_directory"):
+        pane.pop(word, None)
+    if command is None:
+        if "name" not in pane:
+            raise BadInput(f"{window}, pane {number}: it needs a name or a shell_command")
+        return pane
+    lines = [line for line in (command if isinstance(command, list) else [command]) if isinstance(line, str)]
+    if not lines or (isinstance(command, list) and len(lines) < len(command)):
+        raise BadInput(f"{window}, pane {number}: shell_command is a text, or a list of texts")
+    name = pane.get("name") or (window if number == 1 else f"{window}-{number}")
+    return {**pane, "name": name, "agent": "command", "argv": ["/bin/sh", "-c", " && ".join(lines)]}
+
+
+def _named(name: str, value: object, where: str, short: str = "agent") -> Data:
+    if isinstance(value, str):
+        value = {short: value}
+    return {"name": name, **_mapping(value if value is not None else {}, f"{where}, {name}", None)}
+
+
+def _handed_down(above: Mapping[str, object]) -> Data:
+    return {key: above[key] for key in INHERITED if key in above}
+
+
+def _items(value: object, where: str) -> Iterator[tuple[str, object]]:
+    """Yield what is written by name: as a mapping, as a list of names, or of mappings with a name."""
+    if isinstance(value, list):
+        for number, item in enumerate(value, 1):
+            if isinstance(item, str):
+                yield item, None
+            else:
+                one = _mapping(item, f"{where}, {number}", None)
+                if not isinstance(one.get("name"), str):
+                    raise BadInput(f"{where}, {number}: it needs a name")
+                yield str(one["name"]), {key: what for key, what in one.items() if key != "name"}
+    else:
+        yield from _mapping(value if value is not None else {}, where, None).items()
+
+
+def _list(value: object, where: str) -> list[object]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise BadInput(f"{where}: this is a list", code="bad_layout")
+    return value
+
+
+def _mapping(value: object, where: str, known: frozenset[str] | None) -> Data:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise BadInput(f"{where}: this is a mapping of names to values", code="bad_layout")
+    for key in value:
+        if known is not None and key not in known:
+            raise BadInput(
+                f"{where}: there is no {key!r}", code="bad_layout", hint=f"known: {', '.join(sorted(known))}"
+            )
+    return value
+
+
+def _unique(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise BadInput(f"two {what}s are called {name!r}", code="bad_layout", hint="names differ by more than case")
+        seen.add(name)
+
+
+def _camel(value: object) -> object:
+    """Return data with the keys of files, `window_name`, spelled as values have them, `windowName`."""
+    if isinstance(value, dict):
+        return {_word(str(key)): _camel(item) for key, item in value.items()}
+    return [_camel(item) for item in value] if isinstance(value, list) else value
+
+
+def _word(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(part.capitalize() for part in rest)
