@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 import msgspec
 
 from pro0.errors import BadInput, Refused
+from pro0.model.team import WINDOW_LAYOUTS, WindowLayout
 
 if TYPE_CHECKING:
     import yaml
@@ -136,6 +137,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     permission_mode: Annotated[
         Permission, choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS)
     ] = "ask"
+    window_layout: Annotated[
+        WindowLayout, choice("PRO0_WINDOW_LAYOUT", "How tmux lays out a team's windows.", WINDOW_LAYOUTS)
+    ] = "tiled"
+    panes_per_window: Annotated[
+        int, whole("PRO0_PANES_PER_WINDOW", "Members in one window at most; 0 for as many as have room.", 0, 100)
+    ] = 0
     pass_environment: Annotated[
         tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")
     ] = ()

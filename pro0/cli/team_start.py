@@ -8,10 +8,12 @@ import click
 
 from pro0.agents import adapter_named
 from pro0.cli.context import caller, need_lead, store
+from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import MODES, Settings, load, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
 from pro0.model import ids
+from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
@@ -28,6 +30,7 @@ PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 @click.command()
 @click.argument("name")
 @click.argument("prompt", required=False)
+@click.option("-l", "--layout", "layout_name", metavar="NAME|FILE", help="Members, windows and tasks from a layout.")
 @click.option("-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[:ROLE]", help="A member; repeatable.")
 @click.option("--lead", metavar="AGENT|none", help="The lead agent; with a PROMPT else the first that is installed.")
 @click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
@@ -40,6 +43,7 @@ PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 def start(
     name: str,
     prompt: str | None,
+    layout_name: str | None,
     specs: tuple[str, ...],
     lead: str | None,
     delegates: bool,
@@ -54,24 +58,28 @@ def start(
 
     The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
     shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. With a PROMPT a lead
-    agent
-    starts first, plans, spawns teammates and brings the work together. --json prints what `team status --json` prints.
+    agent starts first, plans, spawns teammates and brings the work together. A layout is a file of the project
+    (.pro0/layouts), of yours (layouts in PRO0_HOME), or one that is shipped: pair, trio, checks, demo. --json prints
+    what `team status --json` prints.
 
     \b
     Examples:
       pro0 team start alpha -m w1=shell -m w2=shell
       pro0 team start auth "Build the auth feature with two engineers and a reviewer"
+      pro0 team start look -l demo
       pro0 team start beta --detach --mode headless -m "Test Runner=shell" --task "look around"
     """
     ids.team_name(name)
     store().check()
     folder = project.root(Path.cwd().resolve())
-    settings = _settings(folder, mode)
-    mode_of_all = PermissionMode(permission or settings.permission_mode)
-    leader = _leader(lead, prompt, delegates=delegates)
-    drafts = [*leader, *_members(specs, settings.max_teammates)]
-    first = [Draft(title=text.title(title)) for title in titles]
-    context = _make(name, folder, settings, drafts, mode_of_all)
+    layout = layout_named(layout_name, folder, store().home) if layout_name else Layout()
+    settings = _settings(folder, mode or layout.mode or None)
+    mode_of_all = PermissionMode(permission or layout.permission_mode or settings.permission_mode)
+    leader = _leader(lead or layout.lead or None, prompt or layout.prompt or None, delegates=delegates)
+    asked = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
+    drafts = [*leader, *_members(asked, settings.max_teammates)]
+    first = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
+    context = _make(name, folder, settings, drafts, mode_of_all, layout)
     if max_cost is not None:
         costs.limit(context, max_cost)
     tasks.create(context, first)
@@ -89,9 +97,8 @@ def _settings(folder: Path, mode: str | None) -> Settings:
     return settings
 
 
-def _members(specs: tuple[str, ...], limit: int) -> list[SeatDraft]:
+def _members(drafts: list[SeatDraft], limit: int) -> list[SeatDraft]:
     """Return the members as asked for; what is wrong with them is found before anything is made."""
-    drafts = [_draft(spec) for spec in specs]
     if len(drafts) > limit:
         raise BadInput(f"{len(drafts)} members are more than {limit}", hint="raise maxTeammates in the settings")
     agents = [ids.agent_id_from(draft.name) for draft in drafts]
@@ -126,12 +133,19 @@ def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[Se
     return [draft]
 
 
-def _make(name: str, folder: Path, settings: Settings, drafts: list[SeatDraft], permission: PermissionMode) -> Context:
+def _make(
+    name: str,
+    folder: Path,
+    settings: Settings,
+    drafts: list[SeatDraft],
+    permission: PermissionMode,
+    layout: Layout,
+) -> Context:
     from pro0.engine.founding import found
 
     who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
-    context = found(store(), asking, name, folder, settings, terminal=terminal(), permission=permission)
+    context = found(store(), asking, name, folder, settings, terminal=terminal(), permission=permission, layout=layout)
     config = context.team.config.read()
     say(f"team {name} in {folder}: {who}")
     say(f"mode {config.mode}: {config.mode_reason}")

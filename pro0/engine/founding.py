@@ -7,7 +7,8 @@ from pro0.config import Settings
 from pro0.engine.environment import start_environment
 from pro0.engine.places import choose_mode
 from pro0.model.caller import Caller
-from pro0.model.team import PermissionMode
+from pro0.model.layout import Layout
+from pro0.model.team import PermissionMode, Window
 from pro0.ops import teams
 from pro0.ops.context import Context
 from pro0.store.teams import Store
@@ -22,6 +23,7 @@ def found(
     *,
     terminal: bool,
     permission: PermissionMode | None = None,
+    layout: Layout | None = None,
 ) -> Context:
     """Make a team of this project, without members; `terminal` when a person looks at one."""
     mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
@@ -33,6 +35,9 @@ def found(
         inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
         sockets=os.environ.get("TMUX_TMPDIR", ""),
         permission_mode=permission or PermissionMode(settings.permission_mode),
+        windows=tuple(Window(name=one.window_name, layout=one.layout) for one in (layout or Layout()).windows),
+        layout=settings.window_layout,
+        panes_per_window=settings.panes_per_window,
         environment=start_environment(os.environ, settings.pass_environment),
     )
     return teams.create(store, caller, home)

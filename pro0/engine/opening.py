@@ -111,6 +111,7 @@ class Opener:
             title=seat.agent_id,
             argv=resources.guard_argv(paths.sessions / name),
             log=paths.log(seat.agent_id),
+            window=seat.window,
         )
 
     def _environment(self, adapter: Adapter, state: SeatState) -> dict[str, str]:

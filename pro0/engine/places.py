@@ -47,6 +47,9 @@ def place_of(config: TeamConfig) -> Place:
         project=Path(config.project),
         inside_tmux=config.inside_tmux,
         sockets=config.sockets,
+        layout=config.layout,
+        layouts={window.name: window.layout for window in config.windows},
+        panes_per_window=config.panes_per_window,
     )
 
 

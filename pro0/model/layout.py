@@ -1,8 +1,10 @@
 """A layout: who is on a team, where each is shown, and what is to be done first, as a file says it."""
 
+from typing import Literal
+
 from pro0.model.stored import Argument, Stored
 from pro0.model.task import Draft
-from pro0.model.team import PermissionMode
+from pro0.model.team import PermissionMode, WindowLayout, WindowName
 
 
 class LayoutMember(Stored, frozen=True):
@@ -17,14 +19,14 @@ class LayoutMember(Stored, frozen=True):
     model: str = ""
     effort: str = ""
     permission_mode: PermissionMode | None = None
-    window: str = ""
+    window: WindowName | Literal[""] = ""
 
 
 class LayoutWindow(Stored, frozen=True):
     """One window: its name, and how tmux is to lay its panes out."""
 
-    window_name: str
-    layout: str = "tiled"
+    window_name: WindowName
+    layout: WindowLayout = "tiled"
 
 
 class LayoutRole(Stored, frozen=True):

@@ -1,7 +1,7 @@
 """The team: who is on it (config.json), and what is wanted of it (wanted.json)."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -10,6 +10,15 @@ from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment
 
 Uid = Annotated[str, msgspec.Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9-]{0,63})?$(?!\n)")]
 Variable = Annotated[str, msgspec.Meta(pattern=r"^[^=\x00]+$(?!\n)")]
+WindowName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$(?!\n)")]
+WindowLayout = Literal["tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical"]
+WINDOW_LAYOUTS: tuple[WindowLayout, ...] = (
+    "tiled",
+    "even-horizontal",
+    "even-vertical",
+    "main-horizontal",
+    "main-vertical",
+)
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
 
@@ -33,6 +42,13 @@ class Member(Stored, frozen=True):
     agent: str = ""
 
 
+class Window(Stored, frozen=True):
+    """A window that members are shown in by name, and how tmux lays its panes out."""
+
+    name: WindowName
+    layout: WindowLayout = "tiled"
+
+
 class TeamConfig(Document, frozen=True, kw_only=True):
     """config.json: written only by the holder of the lead's lease."""
 
@@ -47,6 +63,11 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     inside_tmux: Argument = ""
     sockets: Argument = ""
     permission_mode: PermissionMode = PermissionMode.ASK
+    windows: tuple[Window, ...] = ()
+    layout: WindowLayout = "tiled"
+    """How windows are laid out that have no layout of their own."""
+    panes_per_window: Count = 0
+    """How many members one window shows at most, 0 for as many as there is room for."""
 
 
 class Environment(Document, frozen=True, kw_only=True):
@@ -94,6 +115,8 @@ class Seat(Stored, frozen=True):
     prompt: str = ""
     argv: tuple[Argument, ...] = ()
     nudge: bool = False
+    window: WindowName | Literal[""] = ""
+    """The window it is shown in, empty for wherever there is room."""
     model: str = ""
     effort: str = ""
     permission_mode: PermissionMode | None = None

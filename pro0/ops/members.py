@@ -28,6 +28,7 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     argv: tuple[str, ...] = ()
     nudge: bool = False
+    window: str = ""
     model: str = ""
     effort: str = ""
     permission_mode: PermissionMode | None = None
@@ -224,6 +225,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         prompt=text.checked(draft.prompt, "prompt"),
         argv=draft.argv,
         nudge=draft.nudge,
+        window=draft.window,
         model=text.checked(draft.model, "model"),
         effort=text.checked(draft.effort, "effort"),
         permission_mode=draft.permission_mode,

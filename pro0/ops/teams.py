@@ -12,7 +12,7 @@ from pro0.errors import Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.runtime import ENDED, Phase, Runtime
-from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Wish
+from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Window, WindowLayout, Wish
 from pro0.ops.context import Context, already, clock, new_id, operation
 from pro0.ops.members import renewed, shutdown_wish
 from pro0.ops.outside import as_lead, introduced
@@ -31,6 +31,9 @@ class Home(msgspec.Struct, frozen=True):
     inside_tmux: str = ""
     sockets: str = ""
     permission_mode: PermissionMode = PermissionMode.ASK
+    windows: tuple[Window, ...] = ()
+    layout: WindowLayout = "tiled"
+    panes_per_window: int = 0
     environment: dict[str, str] = {}
     """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
 
@@ -54,6 +57,9 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         inside_tmux=home.inside_tmux,
         sockets=home.sockets,
         permission_mode=home.permission_mode,
+        windows=home.windows,
+        layout=home.layout,
+        panes_per_window=home.panes_per_window,
     )
     environment = Environment(variables=home.environment)
     wanted = Wanted()

@@ -14,7 +14,6 @@ from pro0.model.layout import Layout
 
 Data: TypeAlias = dict[str, object]
 
-WINDOW_LAYOUTS = ("tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical")
 INHERITED = ("agent", "role", "model", "effort", "permission_mode", "nudge")
 """What members take from their window, and from the file, when they do not say it."""
 _TOP = frozenset({*Layout.__struct_fields__, *INHERITED, "start_directory"})
@@ -67,10 +66,6 @@ def checked(data: Data) -> Layout:
         raise BadInput(f"the layout is wrong: {error}", code="bad_layout") from None
     _unique("member", (member.name.strip().casefold() for member in layout.members))
     _unique("window", (window.window_name for window in layout.windows))
-    for window in layout.windows:
-        if window.layout not in WINDOW_LAYOUTS:
-            known = ", ".join(WINDOW_LAYOUTS)
-            raise BadInput(f"{window.window_name}: there is no window layout {window.layout!r}", hint=f"one of {known}")
     return layout
 
 

@@ -1,6 +1,6 @@
 """What every backend promises; the contract suite in tests/contracts/ holds each of them to it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -27,6 +27,12 @@ class Place(msgspec.Struct, frozen=True):
     """The value of TMUX in the terminal that started the team, empty outside tmux."""
     sockets: str = ""
     """The value of TMUX_TMPDIR there, where servers listen; with "" that of this process counts."""
+    layout: str = "tiled"
+    """How tmux lays windows out."""
+    layouts: Mapping[str, str] = {}
+    """How it lays those out that have a name."""
+    panes_per_window: int = 0
+    """How many panes one window has at most, 0 for as many as there is room for."""
 
 
 class Opening(msgspec.Struct, frozen=True):
@@ -36,6 +42,8 @@ class Opening(msgspec.Struct, frozen=True):
     title: str
     argv: tuple[str, ...]
     log: Path
+    window: str = ""
+    """The name of the window it belongs in, empty for wherever there is room."""
 
 
 class Backend(Protocol):

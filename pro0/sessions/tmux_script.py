@@ -17,6 +17,8 @@ TEAM = "@pro0_team"
 """The pane option that holds the team's uid."""
 WINDOW = "@pro0_window"
 """The window option that holds the team's uid: a window that pro0 made and may fill."""
+NAME = "@pro0_name"
+"""The window option that holds the name a layout gave it; it has no blanks."""
 TITLE = "@pro0_title"
 """The pane option that borders show: an agent may change its pane's title, never this."""
 
@@ -73,6 +75,7 @@ class Row(Made, frozen=True):
     tag: str
     team: str
     window_team: str
+    window_name: str
     session_name: str
     socket: str
 
@@ -104,6 +107,7 @@ _FIELDS = (
     f"?{TAG},#{{{TAG}}},-",
     f"?{TEAM},#{{{TEAM}}},-",
     f"?{WINDOW},#{{{WINDOW}}},-",
+    f"?{NAME},#{{{NAME}}},-",
 )
 # The free texts come last; a session's name has no colon.
 LOOK: Command = ("list-panes", "-a", "-F", f"{_format(_FIELDS)} #{{session_name}}:#{{socket_path}}")
@@ -154,7 +158,7 @@ def _row(text: str) -> Row | None:
     parts = text.split(" ", len(_FIELDS))
     if len(parts) <= len(_FIELDS):
         return None
-    pane, pid, server_pid, start, dead, window, session, width, height, tag, team, window_team, rest = parts
+    pane, pid, server_pid, start, dead, window, session, width, height, tag, team, window_team, named, rest = parts
     if not all(map(_NUMBER.fullmatch, (pid, server_pid, start, width, height))):
         return None
     name, _, socket = rest.partition(":")
@@ -171,6 +175,7 @@ def _row(text: str) -> Row | None:
         tag=_said(tag),
         team=_said(team),
         window_team=_said(window_team),
+        window_name=_said(named),
         session_name=name,
         socket=socket,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from pro0.sessions.backend import Opening, Place
-from pro0.sessions.tmux_script import LOOK, MADE, TAG, TEAM, TITLE, WINDOW, Command, Row, line, literal
+from pro0.sessions.tmux_script import LOOK, MADE, NAME, TAG, TEAM, TITLE, WINDOW, Command, Row, line, literal
 
 SIZE = (220, 50)
 """Columns and lines of a server of our own, until somebody looks at it."""
@@ -37,19 +37,26 @@ class Group(msgspec.Struct, frozen=True):
     create: Command = ()
     """The command that makes the window around its first pane, empty when the window is there."""
 
+    @property
+    def window(self) -> str:
+        """Return the name that a layout gave the window, empty for none."""
+        return self.openings[0].window
+
 
 def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, Row], session: str) -> tuple[Group, ...]:
     """Fill the team's windows that have room, then plan further ones, in `session`, or in a new one when that is ""."""
-    groups = []
-    left = list(openings)
-    for window, room in _rooms(place, rows.values()).items():
-        taken, left = left[:room], left[room:]
-        if taken:
-            groups.append(Group(window, tuple(taken)))
+    groups: list[Group] = []
     size = next(((row.width, row.height) for row in rows.values() if row.session == session), SIZE)
-    room = _room(*size)
-    for start in range(0, len(left), room):
-        groups.append(_new(place, tuple(left[start : start + room]), session or _fresh(place, start)))
+    for name in dict.fromkeys(opening.window for opening in openings):
+        left = [opening for opening in openings if opening.window == name]
+        for window, room in _rooms(place, name, rows.values()).items():
+            taken, left = left[:room], left[room:]
+            if taken:
+                groups.append(Group(window, tuple(taken)))
+        room = _room(place, *size)
+        for start in range(0, len(left), room):
+            made = any(group.create for group in groups)
+            groups.append(_new(place, tuple(left[start : start + room]), session or (f"={place.team}" if made else "")))
     return tuple(groups)
 
 
@@ -64,21 +71,18 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
     return line(*commands, LOOK) + "\n"
 
 
-def _rooms(place: Place, rows: Iterable[Row]) -> dict[str, int]:
+def _rooms(place: Place, name: str, rows: Iterable[Row]) -> dict[str, int]:
+    """Return how many panes the windows of this name have room for, by window."""
     rooms: dict[str, int] = {}
     for row in rows:
-        if row.window_team and row.window_team == place.uid:
-            rooms[row.window] = rooms.get(row.window, _room(row.width, row.height)) - 1
+        if row.window_team and row.window_team == place.uid and row.window_name == name:
+            rooms[row.window] = rooms.get(row.window, _room(place, row.width, row.height)) - 1
     return {window: room for window, room in rooms.items() if room > 0}
 
 
-def _room(width: int, height: int) -> int:
-    return next(panes for columns, lines, panes in _ROOM if width >= columns and height >= lines)
-
-
-def _fresh(place: Place, number: int) -> str:
-    """Return "" for the first window, which makes the session, and the new session's name for the others."""
-    return f"={place.team}" if number else ""
+def _room(place: Place, width: int, height: int) -> int:
+    room = next(panes for columns, lines, panes in _ROOM if width >= columns and height >= lines)
+    return min(room, place.panes_per_window or room)
 
 
 def _new(place: Place, openings: tuple[Opening, ...], session: str) -> Group:
@@ -96,7 +100,8 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
     target, openings = group.target, group.openings
     if group.create:
         yield (*group.create, *MADE, *openings[0].argv)
-        for name, value in ((WINDOW, place.uid), *_WINDOW):
+        named = ((NAME, group.window),) if group.window else ()
+        for name, value in ((WINDOW, place.uid), *named, *_WINDOW):
             yield ("set-option", "-w", "-t", target, name, value)
         yield from _mark(place, openings[0], target)
         openings = openings[1:]
@@ -108,8 +113,11 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
         yield ("split-window", "-d", "-v", "-t", last, *MADE, *opening.argv)
         yield from _mark(place, opening, last)
         yield ("select-layout", "-t", target, "tiled")
+    layout = place.layouts.get(group.window, place.layout)
+    if layout != "tiled":
+        yield ("select-layout", "-t", target, layout)
     if group.create:
-        yield ("rename-window", "-t", target, f"pro0-{place.team}")
+        yield ("rename-window", "-t", target, "-".join(("pro0", place.team, *filter(None, [group.window]))))
 
 
 def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:

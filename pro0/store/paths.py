@@ -34,6 +34,7 @@ ASIDE = ".corrupt-"
 LAUNCH = ".start.json"
 """How the name of a launch file ends, in `sessions`."""
 DOCUMENT = ".json"
+LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:

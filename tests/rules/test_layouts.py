@@ -105,7 +105,7 @@ WRONG: list[tuple[object, str]] = [
     ({"windows": [{"panes": [{"shell_command": 7}]}]}, "window-1, pane 1: shell_command"),
     ({"windows": [{"panes": [{"shell_command": ["a", 7]}]}]}, "window-1, pane 1: shell_command"),
     ({"windows": [{"panes": []}, {"window_name": "window-1", "panes": []}]}, "two windows are called 'window-1'"),
-    ({"windows": [{"window_name": "w", "layout": "spiral", "panes": []}]}, "w: there is no window layout 'spiral'"),
+    ({"windows": [{"window_name": "w", "layout": "spiral", "panes": []}]}, "spiral"),
     ({"members": ["ada"], "windows": [{"panes": ["ada", "ada"]}]}, "'ada' has a pane already"),
     ({"tasks": [{"titel": "x"}]}, "titel"),
     ({"permission_mode": "all"}, "all"),

@@ -4,13 +4,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check, surroundings
 from pro0.sessions.tmux_script import Row, block, line, literal, ours, rows, word
-from pro0.sessions.tmux_windows import arrange
+from pro0.sessions.tmux_windows import arrange, bring_up
 
 PLACE = Place("team", "0123456789abcdef", Path("/"))
 HANDLE = Handle(backend="tmux", incarnation="a-1", pid=7, socket="/s", server_pid=5, server_start="99", pane="%3")
@@ -41,7 +42,13 @@ def seats(number: int) -> list[Opening]:
 
 
 def row(
-    pane: str, window: str, *, tag: str = "i", window_team: str = PLACE.uid, size: tuple[int, int] = (220, 50)
+    pane: str,
+    window: str,
+    *,
+    tag: str = "i",
+    window_team: str = PLACE.uid,
+    name: str = "",
+    size: tuple[int, int] = (220, 50),
 ) -> Row:
     width, height = size
     return Row(
@@ -57,6 +64,7 @@ def row(
         tag=tag,
         team=window_team,
         window_team=window_team,
+        window_name=name,
         session_name="team",
         socket="/s",
     )
@@ -112,13 +120,13 @@ def test_a_handle_that_cannot_be_a_pane_is_refused(changed: dict[str, str]) -> N
     assert "a-1 7 5 99" in ours(HANDLE)
 
 
-@pytest.mark.parametrize("text", ["", "%1", "%1 2 3", "%1 x 5 99 0 @0 $0 80 24 - - - team:/s", "no server running"])
+@pytest.mark.parametrize("text", ["", "%1", "%1 2 3", "%1 x 5 99 0 @0 $0 80 24 - - - - team:/s", "no server running"])
 def test_what_is_not_a_pane_is_passed_over(text: str) -> None:
     assert rows([text]) == {}
 
 
 def test_a_pane_is_read_with_odd_names() -> None:
-    (found,) = rows(["%1 2 5 99 1 @0 $0 80 24 i - - my team é:/a b/s"]).values()
+    (found,) = rows(["%1 2 5 99 1 @0 $0 80 24 i - - - my team é:/a b/s"]).values()
     assert (found.session_name, found.socket, found.tag, found.dead) == ("my team é", "/a b/s", "i", True)
 
 
@@ -142,6 +150,37 @@ def test_where_panes_go(number: int, there: list[Row], session: str, expected: l
     assert [(group.target, len(group.openings)) for group in groups] == expected
     assert [opening for group in groups for opening in group.openings] == seats(number)
     assert [bool(group.create) for group in groups] == [not target.startswith("@") for target, _ in expected]
+
+
+def named(*windows: str) -> list[Opening]:
+    return [replace(opening, window=name) for opening, name in zip(seats(len(windows)), windows, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("place", "windows", "there", "expected"),
+    [
+        (PLACE, "aab", [], [("=team:=pro0-i-0", 2), ("=team:=pro0-i-2", 1)]),
+        (PLACE, "aba", [], [("=team:=pro0-i-0", 2), ("=team:=pro0-i-1", 1)]),
+        (PLACE, "ab", [row("%1", "@4", name="b")], [("$0:=pro0-i-0", 1), ("@4", 1)]),
+        (PLACE, "a", [row("%1", "@4")], [("$0:=pro0-i-0", 1)]),
+        (replace(PLACE, panes_per_window=1), "aa", [], [("=team:=pro0-i-0", 1), ("=team:=pro0-i-1", 1)]),
+    ],
+    ids=["two", "mixed", "one-there", "not-into-unnamed", "one-each"],
+)
+def test_members_go_into_the_windows_that_a_layout_names(
+    place: Place, windows: str, there: list[Row], expected: list[tuple[str, int]]
+) -> None:
+    groups = arrange(place, named(*windows), {one.pane: one for one in there}, "$0" if there else "")
+    assert [(group.target, len(group.openings)) for group in groups] == expected
+    assert {group.window for group in groups} == set(windows)
+
+
+def test_windows_are_laid_out_as_their_layout_says() -> None:
+    place = replace(PLACE, layout="even-vertical", layouts={"a": "main-vertical", "b": "tiled"})
+    script = bring_up(place, arrange(place, [*named("a", "a", "b"), *named("")], {}, ""), start=False)
+    assert script.count('"main-vertical"') == 1
+    assert script.count('"even-vertical"') == 1
+    assert '"pro0-team-a"' in script
 
 
 def test_the_same_session_twice_is_refused() -> None:

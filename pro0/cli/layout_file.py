@@ -1,0 +1,53 @@
+"""Layouts by name or file: of the project, of the person, or shipped."""
+
+from pathlib import Path
+
+from pro0 import resources
+from pro0.cli.task_file import value_of
+from pro0.errors import BadInput, NotFound
+from pro0.model.layout import Layout, LayoutMember
+from pro0.ops.members import SeatDraft
+from pro0.rules.layouts import layout_of
+from pro0.store.paths import LAYOUT_SUFFIXES
+
+
+def layout_named(name: str, project: Path, home: Path) -> Layout:
+    """Return the layout of a file, or of that name; raises NotFound naming those there are, BadInput for a bad one."""
+    if "/" in name or name == "-" or Path(name).suffix in LAYOUT_SUFFIXES:
+        return _read(name)
+    places = (project / ".pro0" / "layouts", home / "layouts", resources.data("layouts"))
+    for place in places:
+        for suffix in LAYOUT_SUFFIXES:
+            if (place / f"{name}{suffix}").is_file():
+                return _read(str(place / f"{name}{suffix}"))
+    files = [path for place in places if place.is_dir() for path in place.iterdir()]
+    known = sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
+    raise NotFound(f"there is no layout {name!r}", hint=f"there are {', '.join(known)}, or name a file")
+
+
+def drafts_of(layout: Layout) -> list[SeatDraft]:
+    """Return the members of a layout as they are asked for, each with what its role tells it."""
+    roles = {role.name: role.prompt for role in layout.roles}
+    return [_draft(member, roles.get(member.role, "")) for member in layout.members]
+
+
+def _draft(member: LayoutMember, role: str) -> SeatDraft:
+    return SeatDraft(
+        name=member.name,
+        agent=member.agent or ("command" if member.argv else "shell"),
+        role=member.role,
+        prompt="\n\n".join(filter(None, (role, member.prompt))),
+        argv=member.argv,
+        nudge=member.nudge,
+        window=member.window,
+        model=member.model,
+        effort=member.effort,
+        permission_mode=member.permission_mode,
+    )
+
+
+def _read(file: str) -> Layout:
+    try:
+        return layout_of(value_of(file))
+    except BadInput as error:
+        raise BadInput(f"{file}: {error.message}", code=error.code, hint=error.hint) from None
