@@ -12,7 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import AGENTS
+from pro0.agents import AGENTS, adapter_named
+from pro0.agents.adapter import Adapter
+from pro0.cli.programs import look
 from pro0.config import load
 from pro0.errors import Pro0Error
 from pro0.ops import project
@@ -100,8 +102,21 @@ def _quietly(argv: list[str]) -> None:
 
 
 def _agent(name: str) -> Check:
-    """Check that what an agent of this name needs is there."""
+    """Check that what an agent of this name needs is there; one that is not installed is no fault."""
+    adapter = adapter_named(name)
+    if adapter.program:
+        return _installed(adapter)
     needed = [sys.executable, SHELL] if name == "shell" else [sys.executable]
     if missing := [path for path in needed if not os.access(path, os.X_OK)]:
         return Check(f"agent {name}", Verdict.FAIL, f"{missing[0]} cannot be run", "install pro0 again")
     return Check(f"agent {name}", Verdict.OK, f"{' and '.join(needed)} can be run")
+
+
+def _installed(adapter: Adapter) -> Check:
+    found = look(adapter)
+    name = f"agent {adapter.name}"
+    if not found.path:
+        return Check(name, Verdict.OK, "not installed, which only members that run it would need")
+    if found.missing:
+        return Check(name, Verdict.WARN, found.missing[0], f"see what `{adapter.program} --version` says")
+    return Check(name, Verdict.OK, f"{found.version}, {found.path}")

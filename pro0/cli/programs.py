@@ -51,14 +51,15 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def programs(show: Callable[[str], None]) -> list[AgentProgram]:
     """Return every agent; they are asked for their versions in parallel, and `show` is told who has not answered."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        asked = {name: pool.submit(_look, adapter_named(name)) for name in sorted(AGENTS)}
+        asked = {name: pool.submit(look, adapter_named(name)) for name in sorted(AGENTS)}
         while waiting := [name for name, answer in asked.items() if not answer.done()]:
             show(f"asking {', '.join(waiting)}")
             time.sleep(0.05)
     return [answer.result() for answer in asked.values()]
 
 
-def _look(adapter: Adapter) -> AgentProgram:
+def look(adapter: Adapter) -> AgentProgram:
+    """Return one agent, after asking its program for the version."""
     known = AgentProgram(
         agent=adapter.name,
         program=adapter.program,

@@ -89,6 +89,18 @@ def test_agents_that_ship_with_pro0_are_usable(pro0: Pro0) -> None:
     assert pro0("agent", "list", "-o", "name").out.split() == sorted(AGENTS)
 
 
+def test_doctor_knows_which_agents_are_installed_and_well(pro0: Pro0, fake: Path) -> None:
+    def said() -> tuple[str, str]:
+        checks = json.loads(pro0("doctor", "--json").out)["checks"]
+        return next((check["state"], check["what"]) for check in checks if check["name"] == "agent fake")
+
+    assert said() == ("ok", "not installed, which only members that run it would need")
+    path = program(fake, "echo 1.2.3")
+    assert said() == ("ok", f"1.2.3, {path}")
+    program(fake, "exit 1")
+    assert said() == ("warn", f"{path} --version says no version (exit code 1)")
+
+
 @pytest.mark.parametrize(
     ("script", "version", "why"),
     [
