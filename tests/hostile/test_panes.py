@@ -13,6 +13,7 @@ from pro0.errors import Refused
 from pro0.model.runtime import Handle
 from pro0.sessions import tmux
 from tests.contracts.stages import RECORDER, InsideStage
+from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.hostile.names import NAMES
 from tests.waiting import wait_until
 
@@ -35,6 +36,7 @@ class Street:
             self.bystander("split-window", "-d", "-t", "=team:")
         self.handle, self.record = self.stage.recorder()
         self.sent = 0
+        self.stale = 0
 
     def bystander(self, *words: str) -> str:
         """Open a recording pane of the person; returns its id."""
@@ -62,6 +64,7 @@ class Street:
             with pytest.raises(Refused):
                 self.stage.backend.nudge(self.handle, LINE)
         self.nothing_else()
+        self.stale += times
 
     def nothing_else(self) -> None:
         assert {record.name: record.read_bytes() for record in self.records} == {r.name: b"" for r in self.records}
@@ -134,19 +137,13 @@ def street(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         made.stage.leave()
 
 
+@pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize("change", STILL_OURS, ids=lambda change: change.__name__)
-def test_the_line_reaches_its_pane_alone(change: Callable[[Street], None], street: Street) -> None:
-    """39: six a change, a hundred in the soak."""
+def test_the_line_reaches_its_pane_alone(change: Callable[[Street], None], lane: str, street: Street) -> None:
+    """39: nine a change; in the soak a hundred, a thousand over all changes."""
     change(street)
-    street.nudge(6)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("change", STILL_OURS, ids=lambda change: change.__name__)
-def test_a_hundred_lines_reach_their_pane_alone(change: Callable[[Street], None], street: Street) -> None:
-    """39: a thousand over all changes."""
-    change(street)
-    street.nudge(100)
+    street.nudge(100 if lane == SOAK else 9)
+    counted(lane, "nudges", change.__name__, street.sent)
 
 
 def test_a_pane_that_is_another_now_gets_nothing(street: Street) -> None:
@@ -160,6 +157,7 @@ def test_a_pane_that_is_another_now_gets_nothing(street: Street) -> None:
     street.refused(6)
     street.stage.tmux("kill-pane", "-t", pane)
     street.refused(2)
+    counted(TEST, "stale nudges", "another program", street.stale)
 
 
 def test_a_server_with_the_same_ids_gets_nothing(street: Street) -> None:
@@ -170,6 +168,7 @@ def test_a_server_with_the_same_ids_gets_nothing(street: Street) -> None:
     while street.handle.pane not in street.stage.tmux("list-panes", "-a", "-F", "#{pane_id}").split():
         street.bystander("new-session", "-d")
     street.refused(6)
+    counted(TEST, "stale nudges", "another server", street.stale)
 
 
 @pytest.mark.parametrize("uid", ["-", "", "#{pid}"])

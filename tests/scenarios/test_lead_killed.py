@@ -20,11 +20,13 @@ from pro0.engine.environment import start_environment
 from pro0.model.runtime import Phase
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
+from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import Crew, crew
 from tests.scenarios.leads import leader, one_after_the_other
 from tests.waiting import wait_until
 
 NAMES = ("w1", "w2", "w3")
+TIMES = {TEST: 4, SOAK: 50}
 COMES_BACK = 60.0
 """Seconds to wait for a new lead: on an idle machine it takes 5 to 9; how long it took is printed."""
 
@@ -63,7 +65,8 @@ def delay(team: Crew, killed: float) -> float:
     return time.monotonic() - killed
 
 
-def kills(team: Crew, times: int, seed: int) -> None:
+def kills(team: Crew, times: int, seed: int) -> list[float]:
+    """Kill the lead at random moments of work, check everything, and return how long each next one took."""
     moments = random.Random(seed)
     before = team.pids()
     log = team.project / "log"
@@ -82,16 +85,15 @@ def kills(team: Crew, times: int, seed: int) -> None:
     assert team.pids() == before, "nobody was restarted"
     assert len(one_after_the_other(team)) == times + 1
     assert team.notices("crashed") == []
+    return delays
 
 
-def test_ten_times_at_work(team: Crew) -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_at_work(team: Crew, lane: str) -> None:
     """Always one lead again, never two, nothing lost, no member restarted."""
-    kills(team, 10, seed=random.randrange(10**6))
-
-
-@pytest.mark.soak
-def test_fifty_times_at_work(team: Crew) -> None:
-    kills(team, 50, seed=random.randrange(10**6))
+    delays = kills(team, TIMES[lane], seed=random.randrange(10**6))
+    counted(lane, "lead kills", "at work", len(delays))
+    counted(lane, "slowest lead", "at work", round(max(delays) * 1000))
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -109,6 +111,7 @@ def test_while_stopping(team: Crew, times: int) -> None:
     assert team.left() == []
     wait_until(lambda: not leader(team), 20, "the lead has ended")
     one_after_the_other(team)
+    counted(TEST, "lead kills", f"while stopping {times}", times)
 
 
 MOMENTS: dict[str, Callable[[Crew], object]] = {
@@ -131,3 +134,4 @@ def test_while_cleaning(team: Crew, moment: str) -> None:
     wait_until(lambda: not [one for one in team.leads_of_others() if processes.alive(one)], 20, "nothing is left")
     assert processes.tagged(TEAM_UID, [team.config.uid])[team.config.uid] == []
     assert team.store.names() == []
+    counted(TEST, "lead kills", f"while cleaning {moment}", 1)
