@@ -6,8 +6,8 @@ COMMANDS = {
     "create": ("pro0.cli.task_make:create", "Add a task, or all tasks of a file"),
     "list": ("pro0.cli.task_look:list_tasks", "List tasks"),
     "show": ("pro0.cli.task_look:show", "Show one task, what it waits for, and what was said about it"),
-    "ready": ("pro0.cli.task_look:ready", "List the tasks that could be claimed now"),
-    "next": ("pro0.cli.task_look:next_task", "Show the task that you would be offered next"),
+    "ready": ("pro0.cli.task_next:ready", "List the tasks that could be claimed now"),
+    "next": ("pro0.cli.task_next:next_task", "Show the task that you would be offered next"),
     "tree": ("pro0.cli.task_look:tree", "Show tasks under their parents"),
     "claim": ("pro0.cli.task_acts:claim", "Take a ready task"),
     "release": ("pro0.cli.task_acts:release", "Give a claimed task back"),
@@ -16,12 +16,29 @@ COMMANDS = {
     "assign": ("pro0.cli.task_acts:assign", "Reserve a pending task for one member"),
     "comment": ("pro0.cli.task_acts:comment", "Add a remark to a task"),
     "update": ("pro0.cli.task_edit:update", "Change fields of a task"),
+    "approve": ("pro0.cli.task_gates:approve", "Approve what a task waits with"),
+    "reject": ("pro0.cli.task_gates:reject", "Reject what a task waits with"),
+    "retry": ("pro0.cli.task_gates:retry", "Make a failed task pending again"),
+    "continue": ("pro0.cli.task_gates:go_on", "Let the session that worked on a task last go on with it"),
+    "close": ("pro0.cli.task_gates:close", "Call a task that has failed or waits complete"),
+    "block": ("pro0.cli.task_edit:block", "Let a task wait for others"),
+    "unblock": ("pro0.cli.task_edit:unblock", "Let a task no longer wait for others"),
     "cancel": ("pro0.cli.task_edit:cancel", "Cancel a task and its open subtasks"),
     "reopen": ("pro0.cli.task_edit:reopen", "Make a settled task pending again"),
     "delete": ("pro0.cli.task_edit:delete", "Remove a task for good"),
 }
 
-ALIASES = {"add": "create", "done": "complete", "note": "comment", "get": "show", "rm": "delete"}
+ALIASES = {
+    "add": "create",
+    "done": "complete",
+    "note": "comment",
+    "add-note": "comment",
+    "get": "show",
+    "ls": "list",
+    "rm": "delete",
+    "dep": "block",
+    "undep": "unblock",
+}
 
 HELP = """The shared task list. A task is named by its id, task-7, or by its number, 7.
 

@@ -114,19 +114,21 @@ def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json:
 @click.command()
 @click.argument("id")
 @click.argument("text", metavar="TEXT|-")
+@click.option("--from", "author", type=click.Choice(["human", "agent"]), help="As whom; an agent is never a human.")
 @team_option
 @json_option
-def comment(id: str, text: str, team: str | None, as_json: bool) -> None:
+def comment(id: str, text: str, author: str | None, team: str | None, as_json: bool) -> None:
     """Add a remark to a task.
 
-    --json prints the remark.
+    A remark changes nothing but what is known. With --from agent a person's script can leave one that does not count as
+    a person's. --json prints the remark.
 
     \b
     Examples:
       pro0 task comment 3 "the fault is in parse()"
       pro0 task comment 3 - < notes.txt
     """
-    said = tasks.comment(here(team), id, text_or_stdin(text))
+    said = tasks.comment(here(team), id, text_or_stdin(text), author=author)
     if as_json:
         write_json(said)
     else:

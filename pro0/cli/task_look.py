@@ -1,10 +1,11 @@
-"""Looking at tasks: list, show, ready, next, tree."""
+"""Looking at tasks: list, show, tree."""
 
 from collections.abc import Sequence
 
 import click
 from msgspec.structs import replace
 
+from pro0.cli import awaiting as waits
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, visible, write, write_json
 from pro0.errors import NotFound
@@ -19,6 +20,7 @@ from pro0.rules.board import Board, why_not_ready
 @click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
 @click.option("--assignee", metavar="MEMBER", help="Only tasks of this member.")
 @click.option("--label", help="Only tasks with this label.")
+@waits.filter_option("Only tasks that wait for a human; of these kinds, or of any.")
 @click.option("--archived", is_flag=True, help="Only tasks of the archive.")
 @click.option("--all", "everything", is_flag=True, help="Those of the archive too.")
 @team_option
@@ -28,6 +30,7 @@ def list_tasks(
     status: str | None,
     assignee: str | None,
     label: str | None,
+    awaiting: str | None,
     archived: bool,
     everything: bool,
     team: str | None,
@@ -45,55 +48,18 @@ def list_tasks(
       pro0 task list
       pro0 task list --status failed -o name
       pro0 task list --assignee w1 --json
+      pro0 task list --awaiting approval,review
     """
     context = here(team)
+    kinds = None if awaiting is None else waits.kinds(awaiting)
     who = _address(context, assignee) if assignee is not None else None
     found = [
         task
         for task in tasks.list_tasks(context, live=everything or not archived, archived=everything or archived)
         if status in (None, task.status) and who in (None, task.assignee) and (label is None or label in task.labels)
+        if kinds is None or (task.waits and task.waits.kind in kinds)
     ]
-    _print(context, found, "no tasks", as_json=as_json, output=output)
-
-
-@click.command()
-@team_option
-@json_option
-@name_option
-def ready(team: str | None, as_json: bool, output: str | None) -> None:
-    """List the tasks that could be claimed now, the next one first.
-
-    --json prints a list of tasks with the names of tasks.json.
-
-    \b
-    Examples:
-      pro0 task ready
-      pro0 task ready -o name
-    """
-    context = here(team)
-    _print(context, tasks.ready(context), "no task is ready", as_json=as_json, output=output)
-
-
-@click.command("next")
-@team_option
-@json_option
-@name_option
-def next_task(team: str | None, as_json: bool, output: str | None) -> None:
-    """Show the task that you would be offered next, without claiming it.
-
-    --json prints the task, or null.
-
-    \b
-    Examples:
-      pro0 task next
-      pro0 task claim "$(pro0 task next -o name)"
-    """
-    context = here(team)
-    task = tasks.next_task(context)
-    if as_json:
-        write_json(task)
-    else:
-        _print(context, [task] if task else [], "no task is ready", as_json=False, output=output)
+    print_tasks(context, found, "no tasks", as_json=as_json, output=output)
 
 
 @click.command()
@@ -159,7 +125,8 @@ def _address(context: Context, text: str) -> str:
     return folded if folded in (LEAD, HUMAN) else members.members(context).find(text).agent_id
 
 
-def _print(context: Context, found: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
+def print_tasks(context: Context, found: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
+    """Print a list of tasks as it was asked for; `none` is said when there is none."""
     if as_json:
         write_json(found)
     elif output == "name":
@@ -208,6 +175,8 @@ def _fields(board: Board, task: Task) -> list[tuple[str, str]]:
         ("run", task.run or ""),
         ("timeout", f"{task.timeout:g} s" if task.timeout else ""),
         ("requires", task.requires or ""),
+        ("role", task.role or ""),
+        ("policy", task.policy or ""),
         ("result", task.result or ""),
         ("created", f"{local(task.created_at)} by {task.created_by}"),
         ("started", local(task.started_at)),

@@ -3,12 +3,17 @@
 import click
 
 from pro0.cli.context import here, team_option
-from pro0.cli.output import json_option, line, name_option, text_or_stdin, write, write_json
+from pro0.cli.output import json_option, line, name_option, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
-from pro0.model.task import Draft, Kind, Task
+from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
 from pro0.ops import tasks
+from pro0.rules.board import said
 
 _KINDS = click.Choice([str(kind) for kind in Kind])
+_GATES = click.Choice([str(gate) for gate in Gate])
+_AWAITING = click.Choice([str(kind) for kind in Awaiting])
+_POLICIES = click.Choice([str(policy) for policy in Policy])
+_TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy}
 
 
 @click.command()
@@ -19,11 +24,16 @@ _KINDS = click.Choice([str(kind) for kind in Kind])
     "--blocked-by", "blocked_by", multiple=True, metavar="ID", help="A task to be completed before; repeatable."
 )
 @click.option("--parent", metavar="ID", help="The task that this is a part of.")
-@click.option("--priority", type=int, help="Lower goes first; 0 to 4 are usual.  [default: 2]")
+@click.option("--priority", type=int, help="Lower goes first; 0 to 4 are usual; 2, or last in a supervised tree.")
 @click.option("--assignee", metavar="MEMBER", help="Reserve it for this member.")
 @click.option("--label", "labels", multiple=True, help="A label; repeatable.")
 @click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
 @click.option("--type", "kind", type=_KINDS, help="An epic only groups tasks.  [default: task]")
+@click.option("--requires", type=_GATES, help="What a person has to give before it is completed.")
+@click.option("--awaiting", type=_AWAITING, help="It waits for a person from the start; agents pass it over.")
+@click.option("--manual", is_flag=True, hidden=True, help="Deprecated: --awaiting work.")
+@click.option("--role", metavar="ROLE", help="The role of whoever works on it.")
+@click.option("--policy", type=_POLICIES, help="How it and what is below it is worked on.  [default: pool]")
 @click.option("-f", "--file", "file", metavar="FILE|-", help="Add all tasks of a YAML or JSON file; - is stdin.")
 @team_option
 @json_option
@@ -35,13 +45,15 @@ def create(
     """Add a task, or all tasks of a file.
 
     A FILE is a list of tasks, or {tasks: [...]}. A task has the keys title, key, description, acceptance, type, run,
-    timeout, blockedBy, parent, priority, assignee and labels; blockedBy and parent name ids, or the keys of other tasks
-    of the file. All of them are added, or none. --json prints the task; with -f the list of tasks.
+    timeout, blockedBy, parent, priority, assignee, labels, requires, awaiting, role and policy; blockedBy and parent
+    name ids, or the keys of other tasks of the file. All of them are added, or none. --json prints the task; with -f
+    the list of tasks.
 
     \b
     Examples:
       pro0 task create "build it" --run make --timeout 600
       pro0 task create "test it" --run "make test" --blocked-by 1
+      pro0 task create "new price list" --requires content
       pro0 task create -f tasks.yaml
     """
     if file is None:
@@ -62,15 +74,17 @@ def _draft(given: dict[str, object]) -> Draft:
         raise BadInput("a task needs a title", hint='pro0 task create "what to do", or -f FILE')
     if "description" in fields:
         fields["description"] = text_or_stdin(str(fields["description"]))
-    if "type" in fields:
-        fields["type"] = Kind(str(fields["type"]))
+    if fields.pop("manual"):
+        say("Warning: --manual is deprecated, use --awaiting work instead")
+        fields.setdefault("awaiting", Awaiting.WORK)
+    fields |= {name: kind(str(fields[name])) for name, kind in _TYPES.items() if name in fields}
     return Draft(**fields)  # type: ignore[arg-type]
 
 
 def _alone(context: click.Context) -> None:
     """Refuse what describes one task beside a file of tasks."""
     for name, value in context.params.items():
-        if name not in ("file", "team", "as_json", "output") and value not in (None, ()):
+        if name not in ("file", "team", "as_json", "output") and value not in (None, (), False):
             raise BadInput(f"-f FILE takes no {name.replace('_', '-')}", hint="put it into the file")
 
 
@@ -82,5 +96,5 @@ def _tell(made: list[Task], *, as_json: bool, output: str | None, single: bool) 
         if output == "name":
             write(task.id)
         else:
-            held = " (waits for a human: its command was made by an agent)" if task.awaiting else ""
+            held = f" (waits for a human: {said(task.awaiting)})" if task.awaiting else ""
             write(f"{task.id} created: {line(task.title)}{held}")

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMAN, Caller, Who
 from pro0.model.ids import HUMAN, task_id
 from pro0.model.runtime import ENDED
@@ -11,9 +11,6 @@ from pro0.ops.acting import act, carry_out, edit, request
 from pro0.ops.context import Context, operation
 from pro0.rules import changes
 from pro0.rules.acts import Act
-from pro0.rules.board import Board, next_order
-
-VERDICTS = {Verdict.APPROVED: Act.APPROVE, Verdict.REJECTED: Act.REJECT}
 
 
 @operation("task.approve", HUMAN_ONLY)
@@ -70,6 +67,11 @@ def go_on(context: Context, id: str, said: str = "") -> Task:
     return edit(context, Act.CONTINUE, id, change_it, named=True)
 
 
+def answer(context: Context, id: str, verdict: Verdict, said: str = "") -> Task:
+    """Give a verdict, as `task update --verdict` does."""
+    return (approve if verdict is Verdict.APPROVED else reject)(context, id, said)
+
+
 def at_the_gate(context: Context, task: Task) -> Task:
     """Return a task, or tell a human whose word was no approval that it waits for one; the change is made."""
     kind = task.awaiting.kind.value if task.awaiting else None
@@ -79,19 +81,11 @@ def at_the_gate(context: Context, task: Task) -> Task:
     return task
 
 
-def waiting(board: Board, kinds: frozenset[Awaiting] = frozenset()) -> list[Task]:
-    """Return the tasks that wait for a human, of these kinds or of any, in the order of `next`."""
-    found = [task for task in board if task.waits and (not kinds or task.waits.kind in kinds)]
-    return sorted(found, key=next_order)
-
-
-def kinds_of(text: str) -> frozenset[Awaiting]:
-    """Return the kinds in a list with commas, all of them for an empty one, or raise BadInput."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    for word in words:
-        if word not in tuple(Awaiting):
-            raise BadInput(f"a task cannot await {word!r}", hint=f"one of {', '.join(Awaiting)}")
-    return frozenset(map(Awaiting, words))
+def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
+    """Let a task wait for a human: one's own by handing it off, which is all an agent may; else by holding it."""
+    claim, caller = changes.find(context.team.require().tasks.read(), task_id(id)).claim, context.caller
+    mine = claim is not None and (claim.agent_id, claim.incarnation) == (caller.agent_id, caller.incarnation)
+    return (hand_off if mine or caller.who is not Who.HUMAN else hold)(context, id, kind, reason)
 
 
 def _last_session(context: Context, task: Task) -> Caller:

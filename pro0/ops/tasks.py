@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
-from pro0.model.ids import task_id
-from pro0.model.task import Changes, Comment, Draft, Entry, Task, TaskList
+from pro0.model.ids import HUMAN, task_id
+from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops.acting import act, edit, limits, log, pay, recalled, request, watchers
 from pro0.ops.context import Context, operation
@@ -18,9 +18,12 @@ from pro0.ops.seats import roster
 from pro0.rules import changes, editing, making, text
 from pro0.rules.acts import Act
 from pro0.rules.board import Board, claimable, list_order, next_order, why_not_ready
+from pro0.rules.scope import EVERYTHING, Scope, within
 from pro0.store.files import add_folder
 
 RESULT_LIMIT = 64 * 1024
+AGENT = "agent"
+"""The author of a remark that is no person's and no member's."""
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -162,15 +165,17 @@ def free(context: Context, agent_id: str, incarnation: str, how: str) -> list[Ta
 
 
 @operation("task.comment", PEOPLE_AND_AGENTS)
-def comment(context: Context, id: str, content: str) -> Comment:
-    """Add a remark to a task."""
+def comment(context: Context, id: str, content: str, *, author: str | None = None) -> Comment:
+    """Add a remark to a task; a human may leave it as an `agent`, no agent as a `human`."""
     task = show(context, id)
+    if author == HUMAN and context.caller.who is not Who.HUMAN:
+        raise Refused(f"{context.caller.agent_id} is no human", code="not_allowed")
     if not content.strip():
         raise Refused("a comment needs a text", hint=f'pro0 task comment {task.id} "what you found"')
     new = Comment(
         id=context.new_id(),
         at=context.now(),
-        author=context.caller.agent_id,
+        author=AGENT if author == AGENT and context.caller.who is Who.HUMAN else context.caller.agent_id,
         text=text.checked(content, "comment"),
     )
     comments = context.team.comments(task.id)
@@ -215,17 +220,29 @@ def list_tasks(context: Context, *, live: bool = True, archived: bool = False) -
 
 
 @operation("task.ready", ANYONE, changes=False)
-def ready(context: Context) -> list[Task]:
+def ready(context: Context, scope: Scope = EVERYTHING) -> list[Task]:
     """Return the tasks that could be claimed now, in the order of `next`."""
     all_of_them = board(context)
-    return sorted((task for task in all_of_them if why_not_ready(all_of_them, task) is None), key=next_order)
+    found = [task for task in all_of_them if within(all_of_them, task, scope)]
+    return sorted((task for task in found if why_not_ready(all_of_them, task) is None), key=next_order)
+
+
+@operation("task.waiting", ANYONE, changes=False)
+def waiting(context: Context, kinds: frozenset[Awaiting], scope: Scope = EVERYTHING) -> list[Task]:
+    """Return the tasks that wait for a human to give one of these, in the order of `next`."""
+    all_of_them = board(context)
+    found = [task for task in all_of_them if task.waits and task.waits.kind in kinds]
+    return sorted((task for task in found if within(all_of_them, task, scope)), key=next_order)
 
 
 @operation("task.next", ANYONE, changes=False)
-def next_task(context: Context) -> Task | None:
+def next_task(context: Context, scope: Scope = EVERYTHING) -> Task | None:
     """Return the task that the caller would be offered next, without claiming it."""
-    offers = ready(context) if context.caller.who is Who.HUMAN else _offers(context, context.team.tasks.read())
-    return offers[0] if offers else None
+    if context.caller.who is Who.HUMAN:
+        return next(iter(ready(context, scope)), None)
+    listed = context.team.tasks.read()
+    all_of_them = Board(listed.tasks)
+    return next((task for task in _offers(context, listed) if within(all_of_them, task, scope)), None)
 
 
 def board(context: Context) -> Board:

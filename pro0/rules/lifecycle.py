@@ -39,7 +39,7 @@ class Step(msgspec.Struct, frozen=True):
 
 def advance(task: Task, request: Request) -> Task:
     """Return the task after the act, with its history entry; raises Refused when it is not allowed."""
-    if _repeats_its_completion(task, request):
+    if _repeats_its_completion(task, request) or _clears_nothing(task, request):
         return task
     step = TRANSITIONS.get((phase(task), request.act))
     if step is None:
@@ -133,6 +133,12 @@ def _repeats_its_completion(task: Task, request: Request) -> bool:
     last = next((entry for entry in reversed(task.history) if entry.act in (*GRANTS, Act.COMPLETE)), None)
     by = (request.caller.agent_id, request.caller.incarnation)
     return last is not None and last.act == Act.COMPLETE and (last.actor, last.incarnation or last.actor) == by
+
+
+def _clears_nothing(task: Task, request: Request) -> bool:
+    """Return whether a human takes away that a task waits, which does not."""
+    human = request.caller.who is Who.HUMAN
+    return human and request.act is Act.CLEAR and phase(task) in (Phase.PENDING, Phase.WORKING, Phase.DONE)
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:

@@ -95,7 +95,7 @@ def test_completion_scripts(shell: str, pro0: Pro0) -> None:
 
 def test_completion_completes(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_PRO0_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "pro0 task cl")
+    monkeypatch.setenv("COMP_WORDS", "pro0 task cla")
     monkeypatch.setenv("COMP_CWORD", "2")
     called = pro0()
     assert (called.code, called.out) == (0, "plain,claim\n")

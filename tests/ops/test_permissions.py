@@ -78,6 +78,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.show": (ANYONE, lambda c: tasks.show(c, "1")),
     "task.list": (ANYONE, lambda c: tasks.list_tasks(c)),
     "task.ready": (ANYONE, lambda c: tasks.ready(c)),
+    "task.waiting": (ANYONE, lambda c: tasks.waiting(c, frozenset(Awaiting))),
     "task.next": (ANYONE, lambda c: tasks.next_task(c)),
 }
 
