@@ -28,7 +28,7 @@ OPENCODE_SCREENS = Drawing(
             state=State.WORKING,
             box=("empty",),
             foot=(r"\bretrying in\b",),
-            note=(r"(\S[^\[]*\[retrying in[^\]]*\])",),
+            note=(r"^[\s■⬝]*(\S.*\[retrying in[^\]]*\])",),
         ),
         Rule(name="esc-interrupt", state=State.WORKING, box=("empty",), foot=(r"\besc (?:again to )?interrupt\b",)),
         Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\bctrl\+p commands\b",)),

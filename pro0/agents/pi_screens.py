@@ -11,6 +11,15 @@ PI_SCREENS = Drawing(
     rules=(
         Rule(name="menu", state=State.DIALOG, menu=()),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
+        Rule(
+            name="retrying",
+            state=State.WORKING,
+            box=("empty",),
+            above=(r"^ [⠀-⣿] Retrying ",),
+            foot=(_FOOT,),
+            coloured=True,
+            note=(r"^ [⠀-⣿] (Retrying .*\d+s)",),
+        ),
         Rule(name="spinner", state=State.WORKING, box=("empty",), above=(r"^ [⠀-⣿] \S",), coloured=True, foot=(_FOOT,)),
         Rule(
             name="api-error",
