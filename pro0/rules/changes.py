@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
-from pro0.model.caller import THE_LEAD, Caller
+from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules import graph, lifecycle, prompts, supervised
@@ -90,11 +90,14 @@ def with_tasks(tasks: TaskList, changed: Iterable[Task]) -> TaskList:
 
 
 def owe(tasks: TaskList, caller: Caller, notices: Iterable[tuple[str, str, str]]) -> TaskList:
-    """Return the list with these notices owed, each (to, id, content); nobody is told what they did themselves."""
+    """Return the list with these notices owed, each (to, id, content); nobody is told what they did themselves.
+
+    But for the lead: who reads its mail is somebody else.
+    """
     owed = tuple(
         Notice(id=id, from_=caller.agent_id, to=to, content=content)
         for to, id, content in notices
-        if to != caller.agent_id
+        if to != caller.agent_id or caller.who is Who.LEAD
     )
     return replace(tasks, outbox=(*tasks.outbox, *owed)) if owed else tasks
 

@@ -1,0 +1,218 @@
+"""The verdict matrix, gates that only their own approval passes, and agents' commands (rulings 2.1, 2.2, 2.9)."""
+
+from itertools import product
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import Refused
+from pro0.model.caller import THE_HUMAN
+from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Status, Task, Verdict, Wait
+from pro0.rules import changes, gates
+from pro0.rules.acts import Act, Phase, phase
+from pro0.rules.board import Board, why_not_ready
+from tests.rules.building import LEAD_AGENT, T0, W1, ask, at, claimed, listed, make, standing, task, update
+
+COMPLETE, BACK, CANCEL = Phase.COMPLETED, Phase.PENDING, Phase.CANCELLED
+MATRIX = {
+    "work": (COMPLETE, BACK),
+    "approval": (COMPLETE, BACK),
+    "input": (BACK, CANCEL),
+    "review": (COMPLETE, BACK),
+    "content": (COMPLETE, BACK),
+    "escalation": (BACK, CANCEL),
+    "checkpoint": (BACK, BACK),
+}
+"""What approve and reject make of a task, by what it waits for: the ruling, in words of its own."""
+STARTS = {"handed off": Status.IN_PROGRESS, "created so": Status.PENDING}
+
+
+def waits(kind: str, status: Status = Status.IN_PROGRESS, requires: Gate | None = None) -> Task:
+    held = replace(standing(Phase.AWAITING), status=status, requires=requires)
+    if status is Status.PENDING:
+        held = replace(task(1), requires=requires)
+    return replace(held, awaiting=Wait(kind=Awaiting(kind), since=T0, by="w1", reason="why"))
+
+
+def verdict(one: Task, approved: bool, text: str = "") -> Task:
+    act = Act.APPROVE if approved else Act.REJECT
+    return changes.act(listed(one), one.id, ask(act, THE_HUMAN, text, at(5)))[1]
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("approved", [True, False], ids=["approve", "reject"])
+@pytest.mark.parametrize("kind", MATRIX)
+def test_the_matrix(kind: str, approved: bool, start: str) -> None:
+    """AC-01, S001-044…053: completed, handed back or cancelled; what is handed back keeps when it was started."""
+    before = waits(kind, STARTS[start])
+    after = verdict(before, approved, "said")
+    assert phase(after) is MATRIX[kind][0 if approved else 1]
+    assert (after.awaiting, after.claim) == (None, None)
+    assert after.history[-1].text == "said"
+    assert after.started_at == before.started_at
+    assert (after.completed_at == at(5)) is (phase(after) is COMPLETE)
+    if phase(after) is BACK:
+        assert after.assignee is None
+        assert why_not_ready(Board([after]), after) is None
+
+
+def test_the_matrix_is_whole() -> None:
+    assert set(gates.MATRIX) == set(product(Awaiting, Verdict))
+    assert set(MATRIX) == set(map(str, Awaiting))
+
+
+@pytest.mark.parametrize("approved", [True, False], ids=["approve", "reject"])
+@pytest.mark.parametrize("requires", Gate)
+@pytest.mark.parametrize("kind", MATRIX)
+def test_only_its_own_approval_passes_a_gate(kind: str, requires: Gate, approved: bool) -> None:
+    """Rulings 2.2, AC-06, AC-08, AC-09, S001-041: another one that would complete it makes it wait for its gate."""
+    after = verdict(waits(kind, requires=requires), approved)
+    expected = MATRIX[kind][0 if approved else 1]
+    assert after.requires is requires
+    if expected is COMPLETE and kind != requires.value:
+        assert after.awaiting
+        assert after.awaiting.kind.value == requires.value
+        assert after.status is Status.IN_PROGRESS
+        assert phase(verdict(after, approved=True)) is COMPLETE
+    else:
+        assert phase(after) is expected
+
+
+@pytest.mark.parametrize("requires", [None, *Gate])
+@pytest.mark.parametrize("start", [Phase.FAILED, Phase.AWAITING])
+def test_closing_does_not_pass_a_gate(start: Phase, requires: Gate | None) -> None:
+    """Rulings 2.1: a human's close of a gated task makes it wait."""
+    one = replace(standing(start), requires=requires)
+    after = changes.act(listed(one), one.id, ask(Act.CLOSE, THE_HUMAN, "by hand"))[1]
+    assert phase(after) is (Phase.AWAITING if requires else Phase.COMPLETED)
+    assert after.result == "by hand"
+
+
+@pytest.mark.parametrize("act", [Act.APPROVE, Act.CLOSE])
+@pytest.mark.parametrize("requires", [None, Gate.APPROVAL])
+def test_open_subtasks_come_first(act: Act, requires: Gate | None) -> None:
+    """Rulings 2.1, the order: open subtasks, the gate, completed; the gate comes when the subtasks are through."""
+    tasks = listed(waits("approval", requires=requires), task(2, parent=1))
+    tasks, after = changes.act(tasks, "task-1", ask(act, THE_HUMAN))
+    assert phase(after) is Phase.DONE
+    tasks, _ = changes.act(tasks, "task-2", ask(Act.CLAIM, W1))
+    tasks, _ = changes.act(tasks, "task-2", ask(Act.COMPLETE, W1))
+    assert phase(tasks.tasks[0]) is (Phase.AWAITING if requires else Phase.COMPLETED)
+
+
+@pytest.mark.parametrize("kind", ["input", "escalation"])
+def test_a_rejection_that_cancels_takes_the_subtasks_with_it(kind: str) -> None:
+    tasks = listed(waits(kind), replace(claimed(task(2)), parent="task-1"))
+    tasks, _ = changes.act(tasks, "task-1", ask(Act.REJECT, THE_HUMAN, "never mind"))
+    assert [phase(one) for one in tasks.tasks] == [Phase.CANCELLED, Phase.CANCELLED]
+    assert [(n.to, n.content) for n in tasks.outbox] == [("w1", "task-2 was cancelled: never mind")]
+
+
+@pytest.mark.parametrize("phase_", [Phase.PENDING, Phase.AWAITING])
+def test_a_hold_tells_why_and_leaves_the_gate(phase_: Phase) -> None:
+    """S001-096: it may be put over another one; what is required is asked for all the same."""
+    held = replace(standing(phase_), requires=Gate.REVIEW)
+    after = changes.act(listed(held), "task-1", ask(Act.HOLD, THE_HUMAN, "mine", kind=Awaiting.WORK))[1]
+    assert after.awaiting == Wait(kind=Awaiting.WORK, since=T0, by="human", reason="mine")
+    gate = verdict(after, approved=True).awaiting
+    assert gate
+    assert gate.kind is Awaiting.REVIEW
+
+
+@pytest.mark.parametrize("human", [True, False])
+def test_taking_nothing_back_changes_nothing(human: bool) -> None:
+    """AC-14: a human's clear of what does not wait is no error, and no entry either."""
+    tasks = listed(task(1))
+    request = ask(Act.CLEAR, THE_HUMAN if human else W1)
+    if human:
+        assert changes.act(tasks, "task-1", request) == (tasks, tasks.tasks[0])
+    else:
+        with pytest.raises(Refused):
+            changes.act(tasks, "task-1", request)
+
+
+# --- commands that agents make (rulings 2.9)
+
+
+def agents_command() -> Task:
+    return make(listed(), Draft(title="t", run="rm -rf x"), caller=W1)[1][0]
+
+
+def test_an_approved_command_may_run() -> None:
+    """Rulings 2.9: approve hands it back and it may run; the agreement is to that text."""
+    agreed = verdict(agents_command(), approved=True)
+    assert phase(agreed) is Phase.PENDING
+    assert why_not_ready(Board([agreed]), agreed) is None
+    changed = update(listed(agreed), "task-1", Changes(run="rm -rf /"), LEAD_AGENT)
+    assert changed.awaiting
+    assert changed.awaiting.reason == gates.AGENT_COMMAND
+
+
+def test_a_rejected_command_is_cancelled_and_never_runs() -> None:
+    """Rulings 2.9: also when it is reopened, it waits."""
+    rejected = verdict(agents_command(), approved=False)
+    assert phase(rejected) is Phase.CANCELLED
+    again = changes.act(listed(rejected), "task-1", ask(Act.REOPEN, THE_HUMAN))[1]
+    assert phase(again) is Phase.AWAITING
+    assert phase(verdict(again, approved=True)) is Phase.PENDING
+
+
+@pytest.mark.parametrize("word", [Act.CLEAR, Act.REJECT])
+@pytest.mark.parametrize("kind", Awaiting)
+def test_nothing_but_an_agreement_hands_a_command_back(kind: Awaiting, word: Act) -> None:
+    """Rulings 2.9: whatever else it was made to wait for in between."""
+    held = changes.act(listed(agents_command()), "task-1", ask(Act.HOLD, THE_HUMAN, kind=kind))[1]
+    after = changes.act(listed(held), "task-1", ask(word, THE_HUMAN))[1]
+    assert phase(after) in (Phase.AWAITING, Phase.CANCELLED)
+    if after.waits:
+        assert after.waits.reason == gates.AGENT_COMMAND
+
+
+def test_no_session_goes_on_with_a_command_nobody_agreed_to() -> None:
+    once = replace(agents_command(), session=W1.incarnation, assignee="w1")
+    with pytest.raises(Refused, match="no human has agreed"):
+        changes.act(listed(once), "task-1", ask(Act.CONTINUE, THE_HUMAN, holder=W1))
+
+
+def test_an_agent_that_takes_its_command_away_needs_no_agreement() -> None:
+    agreed = verdict(agents_command(), approved=True)
+    emptied = update(listed(agreed), "task-1", Changes(run=""), LEAD_AGENT)
+    assert (emptied.run, emptied.awaiting, emptied.unagreed) == (None, None, False)
+
+
+def test_work_for_a_human_with_an_agents_command_waits_for_the_agreement() -> None:
+    """Rulings 2.9 before S001-093: a rejection of the work would hand the command back otherwise."""
+    draft = Draft(title="t", run="rm -rf x", awaiting=Awaiting.WORK)
+    made = make(listed(), draft, caller=W1)[1][0]
+    assert made.awaiting
+    assert made.awaiting.kind is Awaiting.ESCALATION
+
+
+# --- gates that are declared, and who may change them
+
+
+@pytest.mark.parametrize("caller", [W1, LEAD_AGENT], ids=lambda caller: caller.who)
+@pytest.mark.parametrize("requires", ["", "review"])
+def test_only_a_human_changes_a_gate(caller: object, requires: str) -> None:
+    """Rulings 2, the task: declared by anybody who makes it, changed by a human alone."""
+    [gated] = make(listed(), Draft(title="t", requires=Gate.APPROVAL), caller=W1)[1]
+    with pytest.raises(Refused, match="only a human"):
+        update(listed(gated), gated.id, Changes(requires=requires), caller)  # type: ignore[arg-type]
+    assert update(listed(gated), gated.id, Changes(requires=requires)).requires == (requires or None)
+
+
+@pytest.mark.parametrize("kind", Awaiting)
+def test_what_is_created_to_wait_is_passed_over(kind: Awaiting) -> None:
+    """S001-093, S001-112: by ready, next and claim."""
+    tasks, [made] = make(listed(), Draft(title="t", awaiting=kind))
+    assert (why_not_ready(Board(tasks.tasks), made) or "").startswith(f"is awaiting a human ({kind}")
+    with pytest.raises(Refused):
+        changes.act(tasks, made.id, ask(Act.CLAIM, W1))
+
+
+def test_an_epic_waits_at_its_gate_like_any_parent() -> None:
+    """Rulings 2.4 with 2.2."""
+    tasks = listed(task(1, type=Kind.EPIC, requires=Gate.APPROVAL), replace(claimed(task(2)), parent="task-1"))
+    tasks, _ = changes.act(tasks, "task-2", ask(Act.COMPLETE, W1))
+    assert phase(tasks.tasks[0]) is Phase.AWAITING
+    assert phase(verdict(tasks.tasks[0], approved=True)) is Phase.COMPLETED
