@@ -11,6 +11,9 @@ GUARD = _PACKAGE / "guard" / "__main__.py"
 REVIVED = "--revived"
 """What a lead is told that a guard has started."""
 
+PI_BRIDGE = _PACKAGE / "agents" / "pi_bridge.js"
+"""The extension that every pi of a team is started with."""
+
 _INSTALLED = {"layouts": Path("share", "pro0", "layouts"), "man": Path("share", "man", "man1")}
 
 

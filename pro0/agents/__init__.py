@@ -13,6 +13,7 @@ AGENTS = {
     "codex": "pro0.agents.codex:CODEX",
     "command": "pro0.agents.command:COMMAND",
     "opencode": "pro0.agents.opencode:OPENCODE",
+    "pi": "pro0.agents.pi:PI",
     "shell": "pro0.agents.shell:SHELL",
 }
 

@@ -31,6 +31,14 @@ def spent(cost: float, limit: float) -> str:
     return f"the team has cost about ${cost:.2f} of ${limit:.2f}: {what}; see pro0 team cost"
 
 
+REFUSALS = {
+    "ask": "The person has not allowed this.",
+    "plan": "You may read and plan, and change nothing until the plan is approved.",
+    "delegates": "You plan and delegate: read what you need, use `pro0`, and leave the work itself to teammates.",
+}
+"""What an agent is told in place of a tool's result, by why the tool was not run."""
+
+
 def shutdown_request(reason: str) -> str:
     """Return what a member is asked when it should end."""
     why = f" ({reason})" if reason else ""

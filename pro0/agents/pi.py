@@ -1,0 +1,62 @@
+"""pi (`@mariozechner/pi-coding-agent`); what is known of it was measured with 0.73.1.
+
+It knows no MCP and asks for no permission: the bridge, an extension of ours, brings the second, and the `pro0` command
+is its way to the team.
+"""
+
+import msgspec
+
+from pro0 import resources
+from pro0.agents import first_prompt, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents.pi_screens import PI_SCREENS
+from pro0.agents.pi_session import FOLDER, SETTINGS, began, deliver, look, usage
+from pro0.agents.variables import NETWORK, PROVIDERS
+from pro0.model.runtime import State
+from pro0.rules import prompts
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with, the bridge in it."""
+    prompt, files = first_prompt.words(brief)
+    seat = brief.seat
+    argv = (
+        "pi",
+        *("--extension", str(resources.PI_BRIDGE)),
+        *(("--session", brief.session) if brief.resume else ()),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--thinking", seat.effort) if seat.effort else ()),
+        *((_as_text(prompt),) if prompt else ()),
+    )
+    settings = {
+        "mode": brief.mode,
+        "delegates": brief.delegate_only,
+        "commands": own_tools.COMMANDS,
+        "refusals": prompts.REFUSALS,
+    }
+    return Call(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
+
+
+def _as_text(prompt: str) -> str:
+    """Return a prompt that is taken for neither an option nor the name of a file."""
+    return f"\n{prompt}" if prompt.startswith(("-", "@")) else prompt
+
+
+PI = Adapter(
+    name="pi",
+    program="pi",
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=("PI_*", *PROVIDERS, *NETWORK),
+    session_ids="learned",
+    began=began,
+    look=look,
+    screens=PI_SCREENS,
+    deliver=deliver,
+    interrupt="Escape",
+    usage=usage,
+    delegates=True,
+    skills=".pi/agent/skills",
+)
