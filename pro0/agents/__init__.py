@@ -12,6 +12,7 @@ AGENTS = {
     "claude": "pro0.agents.claude:CLAUDE",
     "codex": "pro0.agents.codex:CODEX",
     "command": "pro0.agents.command:COMMAND",
+    "gemini": "pro0.agents.gemini:GEMINI",
     "opencode": "pro0.agents.opencode:OPENCODE",
     "pi": "pro0.agents.pi:PI",
     "shell": "pro0.agents.shell:SHELL",

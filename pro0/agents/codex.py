@@ -1,11 +1,10 @@
 """Codex (`@openai/codex`); what is known of it was measured with 0.169.0."""
 
-import msgspec
-
 from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call
 from pro0.agents.codex_rollout import began, look, usage
 from pro0.agents.codex_screens import CODEX_SCREENS
+from pro0.agents.toml_text import toml
 from pro0.agents.variables import AMAZON, NETWORK
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -31,7 +30,7 @@ def call(brief: Brief) -> Call:
         *(READ_ONLY if brief.delegate_only else MODES[brief.mode]),
         *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
         *(("--model", seat.model) if seat.model else ()),
-        *(("--config", f"model_reasoning_effort={_toml(seat.effort)}") if seat.effort else ()),
+        *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
         *(("--", prompt) if prompt else ()),
     )
     return Call(argv=argv, files=files)
@@ -46,12 +45,7 @@ def _server(brief: Brief) -> str:
         "env_vars": own_tools.variables(brief),
         "default_tools_approval_mode": "approve",
     }
-    return "{" + ",".join(f"{key}={_toml(value)}" for key, value in entries.items()) + "}"
-
-
-def _toml(value: object) -> str:
-    """Return a text, or a list of them, as TOML, which writes both as JSON does."""
-    return msgspec.json.encode(value).decode()
+    return "{" + ",".join(f"{key}={toml(value)}" for key, value in entries.items()) + "}"
 
 
 CODEX = Adapter(

@@ -31,6 +31,11 @@ def was_given(folder: str) -> bool:
     return Path(folder, FILE).is_file()
 
 
+def is_long(prompt: str) -> bool:
+    """Return whether a prompt is read from its file."""
+    return len(prompt.encode(errors="replace")) > IN_ARGV
+
+
 def _short(text: bytes, folder: str) -> str:
     if len(text) <= IN_ARGV:
         return text.decode(errors="replace")

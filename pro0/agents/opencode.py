@@ -5,21 +5,18 @@ import socket
 
 import msgspec
 
-from pro0.agents import own_tools
+from pro0.agents import layers, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode_database import began, usage
 from pro0.agents.opencode_screens import OPENCODE_SCREENS
 from pro0.agents.opencode_server import PASSWORD, SERVER, Server, deliver, look
 from pro0.agents.variables import NETWORK, PROVIDERS
-from pro0.errors import BadInput
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
 
 CONTENT = "OPENCODE_CONFIG_CONTENT"
 """The variable with settings that come on top of all others."""
-
-Rules = dict[str, object]
 
 
 def call(brief: Brief) -> Call:
@@ -35,17 +32,17 @@ def call(brief: Brief) -> Call:
         *(("--model", seat.model) if seat.model else ()),
         *((f"--prompt={prompt}",) if prompt else ()),
     )
-    settings = _merged(_theirs(brief), _settings(brief))
+    settings = layers.merged(layers.parsed(brief.environment.get(CONTENT) or "{}", CONTENT), _settings(brief))
     env = {PASSWORD: server.password, CONTENT: msgspec.json.encode(settings).decode()}
     return Call(argv=argv, env=env, files={SERVER: msgspec.json.encode(server), **files})
 
 
-def _settings(brief: Brief) -> Rules:
+def _settings(brief: Brief) -> layers.Settings:
     server = {"type": "local", "command": own_tools.server(brief), "enabled": True}
     return {"mcp": {own_tools.SERVER: server}, "permission": _permissions(brief)}
 
 
-def _permissions(brief: Brief) -> Rules:
+def _permissions(brief: Brief) -> layers.Settings:
     """Return what may be done without asking; the last rule that fits counts."""
     own = {f"{own_tools.SERVER}_*": "allow"}
     if brief.delegate_only:
@@ -63,30 +60,12 @@ def _permissions(brief: Brief) -> Rules:
     }
 
 
-_READING: Rules = {
+_READING: layers.Settings = {
     "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},
     **dict.fromkeys(("grep", "glob", "list", "lsp", "skill", "todowrite", "question"), "allow"),
 }
 """What changes nothing; secrets in .env files are asked for, as opencode itself does."""
 _EDIT = {PermissionMode.ASK: "ask", PermissionMode.EDITS: "allow", PermissionMode.PLAN: "deny"}
-
-
-def _theirs(brief: Brief) -> Rules:
-    text = brief.environment.get(CONTENT) or "{}"
-    try:
-        return msgspec.json.decode(text, type=Rules)
-    except msgspec.MsgspecError as error:
-        raise BadInput(f"{CONTENT} is no JSON object: {error}", hint=f"unset {CONTENT}, or mend it") from error
-
-
-def _merged(first: Rules, second: Rules) -> Rules:
-    """Return both, the second where they differ."""
-    merged = dict(first)
-    for key, value in second.items():
-        before = merged.get(key)
-        both = isinstance(before, dict) and isinstance(value, dict)
-        merged[key] = _merged(before, value) if both else value  # type: ignore[arg-type]
-    return merged
 
 
 def _free_port() -> int:
