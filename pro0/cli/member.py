@@ -8,6 +8,7 @@ COMMANDS = {
     "list": ("pro0.cli.member_look:list_members", "List the members with what each does"),
     "show": ("pro0.cli.member_look:show", "Show all that is known of one member"),
     "peek": ("pro0.cli.member_look:peek", "Print the last lines that a member shows"),
+    "focus": ("pro0.cli.member_look:focus", "Bring a member's pane before you"),
     "env": ("pro0.cli.member_look:env", "Print the variables with which a program acts as a member"),
     "shutdown": ("pro0.cli.member_acts:shutdown", "Ask a member to shut down"),
 }

@@ -110,6 +110,27 @@ def peek(name: str, lines: int, team: str | None) -> None:
 
 @click.command()
 @click.argument("name")
+@team_option
+def focus(name: str, team: str | None) -> None:
+    """Bring a member's pane before you, in the terminal that shows the team.
+
+    \b
+    Examples:
+      pro0 member focus w1
+    """
+    from pro0.engine.places import backend_of, shown_at
+
+    context = here(team)
+    seat = members.members(context).find(name)
+    state = members.members(context).state(seat.agent_id)
+    handle = shown_at(context.team, state) if state else None
+    if handle is None or not backend_of(context.team.config.read()).focus(handle):
+        raise NotFound(f"{seat.agent_id} has no pane", hint=f"pro0 member peek {seat.agent_id}")
+    say(f"{seat.agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
+
+
+@click.command()
+@click.argument("name")
 @click.option("--task", metavar="ID", help="Name this task in PRO0_TASK_ID.")
 @team_option
 @json_option

@@ -13,9 +13,11 @@ from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
+from pro0.errors import Pro0Error
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import (
+    ENDED,
     Action,
     Ask,
     Decision,
@@ -23,6 +25,7 @@ from pro0.model.runtime import (
     End,
     Finish,
     Free,
+    Handle,
     Nudge,
     Process,
     Runtime,
@@ -63,12 +66,14 @@ class Applier:
         self._opener = Opener(team, config, log, grace, revive=revive)
         self._ending: set[str] = set()
         self._owed: set[Action] = set()
+        self._labels: dict[Handle, str] = {}
 
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
         """Carry one decision out; returns True when the lead's work is over."""
         runtime = self._tell_all(decision)
         if runtime != snapshot.runtime:
             self._record(runtime)
+            self._label(runtime)
         self._opener.enlist(snapshot)
         starts = [action for action in decision.actions if isinstance(action, Start)]
         if starts:
@@ -76,6 +81,15 @@ class Applier:
         for action in decision.actions:
             self._touch(runtime, action)
         return any(isinstance(action, Finish) for action in decision.actions)
+
+    def _label(self, runtime: Runtime) -> None:
+        """Show in the borders what has changed."""
+        now = {seat.handle: str(seat.state) for seat in runtime.seats if seat.handle and seat.state not in ENDED}
+        new = {handle: state for handle, state in now.items() if self._labels.get(handle) != state}
+        self._labels = now
+        if new:
+            with suppress(Pro0Error):  # a border that is behind harms nobody
+                self._backend.label(new)
 
     def dismantle(self) -> None:
         """Remove what was made for running the team: its server, its reports (rulings 3.14, cleanupOnExit)."""

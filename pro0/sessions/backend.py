@@ -82,6 +82,14 @@ class Backend(Protocol):
         """Press one key in a session; False when this backend or the pane's mode cannot."""
         ...
 
+    def label(self, states: Mapping[Handle, str]) -> None:
+        """Show beside each session's title what its member does; where that cannot be shown, nothing happens."""
+        ...
+
+    def focus(self, handle: Handle) -> bool:
+        """Bring a session before the person who watches the team; False where there is nothing to bring."""
+        ...
+
     def close(self, handle: Handle) -> None:
         """Remove the place of an ended session; a place that is gone or not ours is left alone."""
         ...

@@ -6,7 +6,7 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -81,6 +81,13 @@ class Headless:
 
     def press(self, handle: Handle, key: Key) -> bool:  # noqa: ARG002
         """Return False: nobody reads here."""
+        return False
+
+    def label(self, states: Mapping[Handle, str]) -> None:
+        """Show nothing: there is no border."""
+
+    def focus(self, handle: Handle) -> bool:  # noqa: ARG002
+        """Return False: there is nothing to look at."""
         return False
 
     def close(self, handle: Handle) -> None:

@@ -1,6 +1,6 @@
 """A backend that shows nothing: it records what was asked of it, and dies when it is told to. For tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
@@ -25,6 +25,9 @@ class Memory:
         """Every nudge that arrived, as incarnation and line."""
         self.keys: list[tuple[str, Key]] = []
         """Every key that was pressed, as incarnation and key."""
+        self.labels: dict[str, str] = {}
+        """What the borders show, by incarnation."""
+        self.focused = ""
         self.busy: set[str] = set()
         """Incarnations that cannot be nudged now."""
         self.missing = ""
@@ -83,6 +86,16 @@ class Memory:
         if handle.incarnation in self.busy:
             return False
         self.keys.append((handle.incarnation, key))
+        return True
+
+    def label(self, states: Mapping[Handle, str]) -> None:
+        """Record what the borders show."""
+        self.labels.update({handle.incarnation: text for handle, text in states.items()})
+
+    def focus(self, handle: Handle) -> bool:
+        """Record which session is before the person; Refused when it has ended."""
+        self._check(handle)
+        self.focused = handle.incarnation
         return True
 
     def close(self, handle: Handle) -> None:

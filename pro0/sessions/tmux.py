@@ -6,7 +6,7 @@ A pane is ours when server, process and owner tag are those of the handle; that 
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count, groupby
 from pathlib import Path
@@ -18,7 +18,8 @@ from pro0.model.screen import Screen
 from pro0.sessions import tmux_socket
 from pro0.sessions.backend import Key, Opening, Place, always
 from pro0.sessions.starting import check
-from pro0.sessions.tmux_script import LOOK, Made, Row, block, line, made, ours, rows, screens, shown
+from pro0.sessions.tmux_keys import LIST, bindings, releases
+from pro0.sessions.tmux_script import LOOK, STATE, Made, Row, block, line, literal, made, ours, rows, screens, shown
 from pro0.sessions.tmux_windows import arrange, bring_up
 
 if TYPE_CHECKING:
@@ -101,6 +102,18 @@ class Tmux:
         """Paste what a key sends: the key itself would go to every pane of a synchronised window, or to copy mode."""
         return _act(handle, _paste(handle, _KEYS[key], "-r")) == ["sent"]
 
+    def label(self, states: Mapping[Handle, str]) -> None:
+        """Write states into the borders of the panes that are ours: one call of tmux for each server."""
+        for socket, group in groupby(sorted(states, key=_socket), key=_socket):
+            script = [block(ours(handle), handle.pane, _state(handle, states[handle])) for handle in group]
+            _server(socket).ask("\n".join(script) + "\n")
+
+    def focus(self, handle: Handle) -> bool:
+        """Make a pane, and its window, the one that is looked at; raises Refused when it is not ours."""
+        pane = ("-t", handle.pane)
+        _act(handle, line(("select-window", *pane), ("select-pane", *pane)))
+        return True
+
     def close(self, handle: Handle) -> None:
         """Kill this pane; one that is gone or not ours is left alone."""
         with suppress(Refused):
@@ -121,8 +134,10 @@ class Tmux:
                 _server(socket).end()
             tmux_socket.remove(socket)
             return
-        mine = [row for row in rows(_look(socket)).values() if row.team and row.team == place.uid]
-        _kill(_server(socket), mine)
+        there = rows(_look(socket)).values()
+        _kill(_server(socket), [row for row in there if row.team and row.team == place.uid])
+        if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
+            _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
 
 
 class _Ended(EnvironmentMissing):
@@ -136,6 +151,8 @@ def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
     found = rows(_look(socket)) if tmux_socket.listening(socket) else {}
     session = _session(place, found)
     fresh = not found and not place.inside_tmux
+    if place.inside_tmux:
+        server.ask("".join(line(one) + "\n" for one in bindings(server.ask(line(LIST)))))
     script = bring_up(place, arrange(place, openings, found, session), start=fresh)
     try:
         call = server.run(script, start=not place.inside_tmux)
@@ -186,6 +203,10 @@ def _act(handle: Handle, then: str) -> list[str]:
         return answer[1:]
     state = "now belongs to another process" if answer == [_FOREIGN[-1]] else "is gone"
     raise Refused(f"pane {pane} {state}", code="backend_stale")
+
+
+def _state(handle: Handle, text: str) -> str:
+    return line(("set-option", "-p", "-t", handle.pane, STATE, literal(text)))
 
 
 def _paste(handle: Handle, text: str, how: str) -> str:

@@ -1,17 +1,36 @@
 """Where new panes of a team go, and the one script that makes them: pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from zlib import crc32
 
 import msgspec
 
 from pro0.sessions.backend import Opening, Place
-from pro0.sessions.tmux_script import LOOK, MADE, NAME, TAG, TEAM, TITLE, WINDOW, Command, Row, line, literal
+from pro0.sessions.tmux_keys import bindings
+from pro0.sessions.tmux_script import (
+    COLOUR,
+    LOOK,
+    MADE,
+    NAME,
+    STATE,
+    TAG,
+    TEAM,
+    TITLE,
+    WINDOW,
+    Command,
+    Row,
+    line,
+    literal,
+)
 
 SIZE = (220, 50)
 """Columns and lines of a server of our own, until somebody looks at it."""
 
 _ROOM = ((80, 24, 6), (60, 12, 4), (0, 0, 1))
 """Columns and lines a window needs at least for so many panes; 6 panes on SIZE are 110 columns wide."""
+
+COLOURS = ("colour39", "colour208", "colour113", "colour177", "colour220", "colour203", "colour80", "colour147")
+"""Readable on light and dark; a member has the same one in every session."""
 
 _SERVER: tuple[Command, ...] = (
     ("set-option", "-s", "escape-time", "10"),
@@ -25,7 +44,7 @@ _WINDOW: tuple[tuple[str, str], ...] = (
     ("allow-rename", "off"),
     ("synchronize-panes", "off"),
     ("pane-border-status", "top"),
-    ("pane-border-format", f" #{{{TITLE}}} "),
+    ("pane-border-format", f"#[fg=#{{{COLOUR}}}] #{{{TITLE}}}#[default] #{{{STATE}}} "),
 )
 
 
@@ -65,7 +84,7 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
 
     It prints each pane as it is made, then all panes, with their tags.
     """
-    commands = [*_SERVER] if start else []
+    commands = [*_SERVER, *bindings()] if start else []
     for group in groups:
         commands += _group(place, group)
     return line(*commands, LOOK) + "\n"
@@ -125,4 +144,5 @@ def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:
     yield ("set-option", "-p", "-t", pane, TAG, opening.incarnation)
     yield ("set-option", "-p", "-t", pane, TEAM, place.uid)
     yield ("set-option", "-p", "-t", pane, TITLE, title)
+    yield ("set-option", "-p", "-t", pane, COLOUR, COLOURS[crc32(opening.title.encode()) % len(COLOURS)])
     yield ("select-pane", "-t", pane, "-T", title)

@@ -1,0 +1,109 @@
+"""Shift and the arrows in a team's windows, borders, focus: typed into a terminal that shows the team."""
+
+import subprocess
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pro0.model.runtime import Handle
+from pro0.sessions import backend_named
+from pro0.sessions.backend import Opening, Place
+from tests.waiting import wait_until
+
+
+class Watched:
+    """A team of four in two windows, and an outer terminal that shows it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = Place("keys", uuid.uuid4().hex, folder)
+        self.tmux = backend_named("tmux")
+        openings = [
+            Opening(f"inc-{n}", f"w{n}", ("/bin/sh", "-c", "cat -v"), folder / f"{n}.log", window)
+            for n, window in ((1, "front"), (2, "front"), (3, "front"), (4, "back"))
+        ]
+        self.handles = self.tmux.open(self.place, openings)
+        self.inner = ("tmux", "-S", self.handles[0].socket)
+        self.outer = ("tmux", "-L", f"outer-{uuid.uuid4().hex[:8]}", "-f", "/dev/null")
+        attach = f"env -u TMUX {' '.join(self.tmux.attach_command(self.place, self.handles))}"
+        subprocess.run([*self.outer, "new-session", "-d", "-x", "120", "-y", "40", attach], check=True)
+        wait_until(lambda: self.ask("list-clients"), 20, "the team is shown")
+
+    def ask(self, *words: str) -> str:
+        return subprocess.run([*self.inner, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+    def press(self, *keys: str) -> None:
+        subprocess.run([*self.outer, "send-keys", *keys], check=True)
+
+    def shown(self) -> str:
+        """The member whose pane has the keyboard."""
+        return self.ask("display-message", "-p", "-t", "keys", "#{@pro0_title}")
+
+    def close(self) -> None:
+        subprocess.run([*self.outer, "kill-server"], check=False)
+        self.tmux.dismantle(self.place)
+
+
+@pytest.fixture
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+    monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
+    team = Watched(tmp_path)
+    yield team
+    team.close()
+
+
+def test_shift_and_an_arrow_go_round_the_members(watched: Watched) -> None:
+    watched.tmux.focus(watched.handles[0])
+    for key, member in (("S-Down", "w2"), ("S-Right", "w3"), ("S-Down", "w1"), ("S-Up", "w3"), ("S-Left", "w2")):
+        watched.press(key)
+        wait_until(lambda member=member: watched.shown() == member, 10, f"{key} leads to {member}")  # type: ignore[misc]
+
+
+def test_from_a_window_with_one_member_they_go_on_to_the_next_window(watched: Watched) -> None:
+    watched.tmux.focus(watched.handles[3])
+    assert watched.shown() == "w4"
+    watched.press("S-Down")
+    wait_until(lambda: watched.shown() in ("w1", "w2", "w3"), 10, "the other window is shown")
+
+
+def test_in_any_other_window_the_keys_reach_the_program(watched: Watched) -> None:
+    watched.ask("new-window", "-t", "keys:", "cat -v")
+    watched.press("S-Down", "Enter")
+    wait_until(lambda: "^[[1;2B" in watched.ask("capture-pane", "-p", "-t", "keys"), 10, "the key arrives")
+
+
+def test_borders_say_what_each_member_does(watched: Watched) -> None:
+    watched.tmux.label({watched.handles[0]: "waiting #(touch renamed)", watched.handles[1]: "idle"})
+
+    def line(handle: Handle) -> str:
+        return watched.ask("display-message", "-p", "-t", handle.pane, "#{E:pane-border-format}")
+
+    assert "w1" in line(watched.handles[0])
+    assert "touch renamed" in line(watched.handles[0])
+    assert "idle" in line(watched.handles[1])
+    assert not Path("renamed").exists()
+
+
+def test_keys_of_the_persons_own_stay_and_ours_are_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
+    mine = ("tmux", "-L", "mine", "-f", "/dev/null")
+    subprocess.run([*mine, "new-session", "-d", "-s", "work", "cat"], check=True)
+    subprocess.run([*mine, "bind-key", "-n", "S-Up", "display-message", "mine"], check=True)
+    said = subprocess.check_output(
+        [*mine, "display-message", "-p", "-t", "work", "#{socket_path},#{pid},#{session_id}"], text=True
+    )
+    place, tmux = Place("keys", uuid.uuid4().hex, tmp_path, said.strip().replace(",$", ",")), backend_named("tmux")
+    tmux.open(place, [Opening("inc-1", "w1", ("/bin/sh", "-c", "cat"), tmp_path / "log")])
+
+    def keys() -> str:
+        return subprocess.check_output([*mine, "list-keys", "-T", "root"], text=True)
+
+    try:
+        assert "@pro0_window" in next(line for line in keys().splitlines() if "S-Down" in line)
+        assert "display-message mine" in next(line for line in keys().splitlines() if "S-Up" in line)
+        tmux.dismantle(place)
+        assert "@pro0_window" not in keys()
+        assert "display-message mine" in keys()
+    finally:
+        subprocess.run([*mine, "kill-server"], check=False)
