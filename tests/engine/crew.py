@@ -50,7 +50,7 @@ class Crew:
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,
-                env=os.environ | {"PRO0_LEAD": "1"},
+                env=os.environ | {"PRO0_LEAD": "1", HOME_VARIABLE: str(self.store.home)},
                 start_new_session=True,
             )
         self.leads.append(process)

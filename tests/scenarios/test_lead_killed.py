@@ -26,7 +26,7 @@ from tests.scenarios.leads import leader, one_after_the_other
 from tests.waiting import wait_until
 
 NAMES = ("w1", "w2", "w3")
-TIMES = {TEST: 4, SOAK: 50}
+TIMES = {TEST: 3, SOAK: 50}
 COMES_BACK = 60.0
 """Seconds to wait for a new lead: on an idle machine it takes 5 to 9; how long it took is printed."""
 

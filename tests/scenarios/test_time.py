@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from pro0 import processes
-from pro0.model.runtime import State
+from pro0.model.runtime import Process, State
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
 from pro0.ops.members import SeatDraft
-from tests.crash.lanes import LANES, SOAK, counted
+from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import Crew, crew
 from tests.programs import skewed
 from tests.scenarios.leads import leader, one_after_the_other
 
 DAY = 86400
-JUMPS = pytest.mark.parametrize("seconds", [DAY, -DAY, 3600, -3600], ids=["a-day-on", "a-day-back", "on", "back"])
+JUMPS = pytest.mark.parametrize("seconds", [DAY, -DAY], ids=["a-day-on", "a-day-back"])
 LOOKS = 2.5
 """Seconds in which a lead looks at least once."""
 SUSPENDED = {SOAK: 20}
@@ -32,7 +32,7 @@ class Clock:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.set(0)
+        file.write_text("0")
 
     def set(self, seconds: float) -> None:
         """Let it be wrong by so many seconds, and the lead look."""
@@ -68,8 +68,21 @@ def test_the_clock_jumps_while_a_team_works(team: Crew, clock: Clock, seconds: f
     (team.project / "go").touch()
     assert team.settled("task-1")[0].status is Status.COMPLETED
     assert team.notices("crashed") == []
+    counted(TEST, "jumps", str(seconds), 2)
     team.stop()
     assert [team.state(name).state for name in NAMES] == [State.SHUTDOWN] * 3
+
+
+def stop_all(team: Crew, lead: Process) -> list[Process]:
+    """Stop everything of a team, what is being started meanwhile too, and return it."""
+    stopped: list[Process] = []
+    while new := [one for one in (lead, *team.seen, *tagged(team)) if one not in stopped]:
+        stopped += [one for one in new if processes.signal_process(one, signal.SIGSTOP)]
+    return stopped
+
+
+def tagged(team: Crew) -> list[Process]:
+    return processes.tagged(TEAM_UID, [team.config.uid])[team.config.uid]
 
 
 @pytest.mark.parametrize("lane", LANES)
@@ -80,11 +93,9 @@ def test_everything_stands_still_and_goes_on(alpha: Crew, lane: str) -> None:
     assert lead
     [id] = alpha.give(Draft(title="long", run="while ! test -e go; do sleep 0.05; done", assignee="w1"))
     alpha.reaches("w1", State.WORKING)
-    everyone = [lead, *processes.tagged(TEAM_UID, [alpha.config.uid])[alpha.config.uid], *alpha.seen]
-    for one in everyone:
-        assert processes.signal_process(one, signal.SIGSTOP)
+    stopped = stop_all(alpha, lead)
     time.sleep(SUSPENDED.get(lane, 3))
-    for one in everyone:
+    for one in stopped:
         assert processes.signal_process(one, signal.SIGCONT)
     assert [task.assignee for task in alpha.settled(*alpha.give(Draft(title="t", run="true")))] == ["w2"]
     (alpha.project / "go").touch()

@@ -1,0 +1,132 @@
+"""Write the figures of whole teams in docs/faults.md: between their markers, from the counts that the tests left.
+
+Run it as `python -m tests.soak.figures`. A figure is never typed: what no test has counted is shown as a dash.
+"""
+
+import sys
+
+from tests.crash.figures import PAGE, Row, total
+from tests.crash.lanes import SOAK, TEST
+
+BEGIN = "<!-- figures of teams: tests/soak/figures.py writes what follows -->"
+END = "<!-- end of figures of teams -->"
+
+ROWS = (
+    Row(
+        "no process outlives its team",
+        "lead KILL TERM HUP INT, shutdown, stop, kill-session, kill-pane, server KILL, guards KILL, agents end or are "
+        "killed: each with a plain child, nohup, setsid, double fork, a child's child, one deaf to TERM",
+        "ends",
+        "orphans",
+        "scenarios/test_orphans.py",
+    ),
+    Row(
+        "a line about mail reaches its pane and no other: every byte is recorded",
+        "look-alike and prefix names, base-index 1, grouped sessions, panes moved, joined, zoomed, synchronised, the "
+        "same tag elsewhere",
+        "lines, 0 bytes elsewhere",
+        "nudges",
+        "hostile/test_panes.py",
+    ),
+    Row(
+        "a pane that is another's now gets nothing",
+        "another program in the pane, a new server with the same ids",
+        "lines refused",
+        "stale nudges",
+        "hostile/test_panes.py",
+    ),
+    Row(
+        "nobody else is touched, and no `#(…)` runs",
+        "a team inside a person's tmux: its panes, another server, another home's team of that name and processes "
+        "that look like ours are the same after every command from start to cleanup and `doctor --repair`",
+        "commands",
+        "bystanders",
+        "e2e/test_bystanders.py",
+    ),
+    Row(
+        "one lead again, never two; nothing lost, nobody restarted",
+        "the lead killed at random under load, while stopping, while cleaning",
+        "kills",
+        "lead kills",
+        "scenarios/test_lead_killed.py",
+    ),
+    Row(
+        "until the next lead leads, at most",
+        "the same; the machine was busy with other things",
+        "ms",
+        "slowest lead",
+        "scenarios/test_lead_killed.py",
+    ),
+    Row(
+        "who has a pid now is never signalled",
+        "a team killed whole; strangers at the very pids of its lead, guards and agents; then every command",
+        "strangers",
+        "strangers",
+        "scenarios/test_strangers.py",
+    ),
+    Row(
+        "a clock that jumps ends nobody",
+        "a day on and back, under a team at work",
+        "jumps",
+        "jumps",
+        "scenarios/test_time.py",
+    ),
+    Row(
+        "all stopped and continued, as by a lid: nobody restarted, the same lead",
+        "SIGSTOP to lead, guards, agents and what they run, for 3 s; in the soak 20 s",
+        "suspends",
+        "suspends",
+        "scenarios/test_time.py",
+    ),
+    Row(
+        "a stopped holder of a lock is given up after 10 s and named",
+        "the locks of home, team, tasks and a mailbox",
+        "holders",
+        "stopped holders",
+        "scenarios/test_held.py",
+    ),
+    Row(
+        "killed inside start, spawn, stop, cleanup: the next command finishes or undoes it, and after a cleanup files, "
+        "processes, tmux, ports, refs and worktrees are what they were",
+        "SIGKILL of the command, or of the lead, before each call that others can see",
+        "steps",
+        "steps",
+        "scenarios/test_steps.py",
+    ),
+    Row(
+        "ten members at work survive whatever happens: every acknowledged task done once or accounted for by a death, "
+        "every message there once and read, no orphan, one lead, its memory and open files flat",
+        "one fault every two seconds: agents, guards, lead, tmux server killed or stopped, all suspended, documents "
+        "corrupt, runtime.json lost and repaired, disk full, locks deleted, commands killed",
+        "faults",
+        "soak faults",
+        "soak/test_soak.py",
+    ),
+    Row("as long as that", "SOAK_SECONDS sets it", "s", "soak seconds", "soak/test_soak.py"),
+    Row("tasks in that time", "given by the test", "tasks", "soak tasks", "soak/test_soak.py"),
+    Row("messages in that time", "sent by the test", "messages", "soak mail", "soak/test_soak.py"),
+)
+
+
+def table() -> str:
+    """Return the table as Markdown."""
+    lines = ["| property | how it is tested | `make test` | `make soak` | command |", "|---|---|---|---|---|"]
+    for row in ROWS:
+        short, long = total(TEST, row.counts), total(SOAK, row.counts)
+        figures = f"{short or '-'} {row.unit} | {f'{long} {row.unit}' if long else 'the same'}"
+        lines.append(f"| {row.holds} | {row.how} | {figures} | `pytest tests/{row.file}` |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Put the table between the markers."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        sys.exit(f"{PAGE} has no markers")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
