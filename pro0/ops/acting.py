@@ -29,7 +29,9 @@ def act(context: Context, id: str, what: Act, said: str = "") -> Task:
 def carry_out(context: Context, id: str, asked: Request) -> Task:
     """Do what a request says on one task."""
     reopens = asked.act in _MAY_REOPEN
-    return edit(context, asked.act, id, lambda tasks: changes.act(tasks, task_id(id), asked), named=reopens)
+    return edit(
+        context, asked.act, id, lambda tasks: changes.act(tasks, task_id(id), in_turn(context, asked)), named=reopens
+    )
 
 
 def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool = False) -> Task:
@@ -55,6 +57,11 @@ def request(context: Context, act: Act, said: str = "") -> Request:
     if act is Act.COMPLETE:
         asked = replace(asked, cycles=limits(context).cycles)
     return replace(asked, watchers=watchers(context)) if act in _MAY_STOP else asked
+
+
+def in_turn(context: Context, asked: Request) -> Request:
+    """Return a request with the time of its turn, under the lock: who waited comes later, also by the history."""
+    return replace(asked, now=context.now())
 
 
 def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:

@@ -7,7 +7,7 @@ from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMA
 from pro0.model.ids import HUMAN, task_id
 from pro0.model.runtime import ENDED
 from pro0.model.task import Awaiting, Task, TaskList, Verdict
-from pro0.ops.acting import act, carry_out, edit, request
+from pro0.ops.acting import act, carry_out, edit, in_turn, request
 from pro0.ops.context import Context, operation
 from pro0.rules import changes
 from pro0.rules.acts import Act
@@ -62,7 +62,7 @@ def go_on(context: Context, id: str, said: str = "") -> Task:
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         session = _last_session(context, changes.find(tasks, task_id(id)))
-        return changes.act(tasks, task_id(id), replace(asked, holder=session))
+        return changes.act(tasks, task_id(id), replace(in_turn(context, asked), holder=session))
 
     return edit(context, Act.CONTINUE, id, change_it, named=True)
 

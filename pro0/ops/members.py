@@ -278,7 +278,7 @@ def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) 
     )
     unled_human = asker == ids.HUMAN and not led(wanted)  # who reads the lead's mailbox too
     for address in {ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)):
-        context.team.mailbox(address).post(replace(notice, to=address), context.now())
+        context.team.mailbox(address).post(replace(notice, to=address), context.now)
 
 
 def _log(context: Context, what: str, agent_id: str, **details: str) -> None:

@@ -37,7 +37,7 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
         content=_body(content),
         in_reply_to=in_reply_to,
     )
-    message = context.team.mailbox(address).post(notice, context.now())
+    message = context.team.mailbox(address).post(notice, context.now)
     context.team.log_event(context.now(), context.caller.agent_id, "message.send", to=address, seq=message.seq)
     return message
 
@@ -45,7 +45,7 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
 @operation("message.broadcast", PEOPLE_AND_AGENTS)
 def broadcast(context: Context, content: str) -> list[Message]:
     """Put a message into every living member's mailbox but the sender's (AC-69); one that fails stops no other."""
-    sender, body, now = context.caller.agent_id, _body(content), context.now()
+    sender, body = context.caller.agent_id, _body(content)
     messages, failed = [], []
     for seat in roster(context.team).live():
         if seat.agent_id != sender:
@@ -53,10 +53,10 @@ def broadcast(context: Context, content: str) -> list[Message]:
                 id=context.new_id(), from_=sender, to=seat.agent_id, type=MessageType.BROADCAST, content=body
             )
             try:
-                messages.append(context.team.mailbox(seat.agent_id).post(notice, now))
+                messages.append(context.team.mailbox(seat.agent_id).post(notice, context.now))
             except StoreError as error:
                 failed.append(error)
-    context.team.log_event(now, sender, "message.broadcast", recipients=len(messages))
+    context.team.log_event(context.now(), sender, "message.broadcast", recipients=len(messages))
     if failed:
         with already(f"sent to {', '.join(message.to for message in messages) or 'nobody'}"):
             raise failed[0]
@@ -156,7 +156,7 @@ def deliver(
         with suppress(StoreError, EnvironmentMissing):
             with suppress(NotFound):
                 if box.exists():
-                    box.deliver(notice, context.now(), owed or (lambda: these))
+                    box.deliver(notice, context.now, owed or (lambda: these))
             paid.add(notice.id)
     return frozenset(paid)
 

@@ -11,7 +11,7 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, W
 from pro0.model.ids import HUMAN, task_id
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
-from pro0.ops.acting import act, edit, limits, log, pay, recalled, request, watchers
+from pro0.ops.acting import act, edit, in_turn, limits, log, pay, recalled, request, watchers
 from pro0.ops.context import Context, operation
 from pro0.ops.gates import at_the_gate
 from pro0.ops.seats import roster
@@ -117,7 +117,11 @@ def assign(context: Context, id: str, to: str | None) -> Task:
     agent = roster(context.team).address(to) if to is not None else None
     asked = replace(request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
     notice = context.new_id()
-    return edit(context, Act.ASSIGN, id, lambda tasks: changes.assign(tasks, task_id(id), asked, notice))
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        return changes.assign(tasks, task_id(id), in_turn(context, asked), notice)
+
+    return edit(context, Act.ASSIGN, id, change_it)
 
 
 @operation("task.cancel", PEOPLE_AND_AGENTS)
@@ -129,10 +133,10 @@ def cancel(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.update", PEOPLE_AND_AGENTS)
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
-    now, added = context.now(), {task_id(name) for name in fields.add_dependencies}
+    added = {task_id(name) for name in fields.add_dependencies}
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
-        return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, now)
+        return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, context.now())
 
     return edit(context, "update", id, change_it)
 
@@ -172,15 +176,12 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
         raise Refused(f"{context.caller.agent_id} is no human", code="not_allowed")
     if not content.strip():
         raise Refused("a comment needs a text", hint=f'pro0 task comment {task.id} "what you found"')
-    new = Comment(
-        id=context.new_id(),
-        at=context.now(),
-        author=AGENT if author == AGENT and context.caller.who is Who.HUMAN else context.caller.agent_id,
-        text=text.checked(content, "comment"),
-    )
+    text.checked(content, "comment")
+    said_by = AGENT if author == AGENT and context.caller.who is Who.HUMAN else context.caller.agent_id
     comments = context.team.comments(task.id)
     add_folder(comments.folder)
     with comments.change(f"comment on {task.id}") as change:
+        new = Comment(id=context.new_id(), at=context.now(), author=said_by, text=content)
         change.value = replace(change.value, comments=(*change.value.comments, new))
     log(context, "comment", task)
     return new

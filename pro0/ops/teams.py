@@ -85,8 +85,8 @@ def pause(context: Context, *, paused: bool) -> Wanted:
 @operation("team.stop", IN_CHARGE)
 def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason: str = "") -> Wanted:
     """Ask every member to shut down; from now on nobody claims and nothing starts (rulings 3.9)."""
-    wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
     with context.team.require().wanted.change("stop a team") as change:
+        wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
         change.value = replace(change.value, wish=Wish.STOP, stop=wish)
     context.team.log_event(context.now(), context.caller.agent_id, "team.stop")
     return change.value

@@ -31,10 +31,13 @@ class Box:
         if not self.exists():
             self.head.create_once(Mailbox(agent_id=self.agent_id), f"make the mailbox of {self.agent_id}")
 
-    def post(self, notice: Notice, now: datetime) -> Message:
-        """Append a message and return it as stored; raises NotFound when the mailbox is gone."""
+    def post(self, notice: Notice, clock: Callable[[], datetime]) -> Message:
+        """Append a message and return it as stored; raises NotFound when the mailbox is gone.
+
+        The time is asked for under the lock: who waited comes later, also by its time.
+        """
         with self.head.change(f"send to {self.agent_id}") as change:
-            box, sealed = mail.overflow(mail.post(change.value, notice, now))
+            box, sealed = mail.overflow(mail.post(change.value, notice, clock()))
             if sealed:
                 _seal(change.folder, box.sealed, sealed)
             change.value = box
@@ -43,13 +46,13 @@ class Box:
             raise NotFound(f"the message {notice.id} is not in the mailbox of {self.agent_id}")
         return found
 
-    def deliver(self, notice: Notice, now: datetime, owed: Callable[[], Collection[str]]) -> None:
+    def deliver(self, notice: Notice, clock: Callable[[], datetime], owed: Callable[[], Collection[str]]) -> None:
         """Append an owed notice once, however often and by whomever it is tried; `owed` says what is owed still."""
         with self.head.change(f"send to {self.agent_id}") as change:
             still = owed()  # under the lock: whoever delivers it next finds it either here or owed no more
             if notice.id not in still:
                 return
-            box, sealed = mail.overflow(mail.deliver(change.value, notice, now, still))
+            box, sealed = mail.overflow(mail.deliver(change.value, notice, clock(), still))
             if sealed:
                 _seal(change.folder, box.sealed, sealed)
             change.value = box

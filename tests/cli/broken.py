@@ -30,7 +30,7 @@ def world(home: Path, project: Path) -> Context:
     tasks.comment(team, "1", "second")
     for number in range(1, SENT + 1):
         notice = Notice(id=f"m{number}", from_="w1", to="human", content=f"text {number}", type=MessageType.MESSAGE)
-        team.team.mailbox("human").post(notice, clock())
+        team.team.mailbox("human").post(notice, clock)
     gone = Process(pid=2**22 - 1, start="1", boot_id="x")
     with team.team.runtime.change("test") as change:
         change.value = replace(change.value, seats=(replace(known, guard=gone),))

@@ -88,7 +88,7 @@ def furnish(home: Path, project: Path, name: str = "alpha") -> Furnished:
     _tasks(context)
     for to in ("human", "lead"):
         messages.send(context, to, f"to {to}")
-    context.team.mailbox("w1").post(Notice(id="mail", from_="human", to="w1", content="to w1"), clock())
+    context.team.mailbox("w1").post(Notice(id="mail", from_="human", to="w1", content="to w1"), clock)
     _notices(context)
     full = Furnished(context)
     assert all(path.is_file() for path in full.files.values())

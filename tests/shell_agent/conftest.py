@@ -120,7 +120,7 @@ class Desk:
     def post(self, content: str, type: MessageType = MessageType.MESSAGE) -> None:
         """Put a message into the agent's mailbox."""
         notice = Notice(id=self.human.new_id(), from_="human", to="w1", type=type, content=content)
-        self.team.mailbox("w1").post(notice, clock())
+        self.team.mailbox("w1").post(notice, clock)
 
     def ask_to_end(self) -> None:
         """Ask as the lead does."""

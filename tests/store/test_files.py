@@ -41,7 +41,7 @@ def team(home: Path) -> TeamStore:
     with made.comments("task-1").change("fill") as comments:
         comments.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="x"),))
     for number in range(202):
-        made.mailbox("w1").post(Notice(id=f"m{number}", from_="human", to="w1", content="hello"), NOW)
+        made.mailbox("w1").post(Notice(id=f"m{number}", from_="human", to="w1", content="hello"), lambda: NOW)
     return made
 
 
@@ -219,9 +219,9 @@ def test_a_corrupt_report_is_an_error(team: TeamStore) -> None:
 
 CHANGES: dict[str, Callable[[TeamStore], object]] = {
     "a task": lambda team: change_a_task(team),
-    "a message": lambda team: team.mailbox("w1").post(Notice(id="n", from_="human", to="w1", content="c"), NOW),
+    "a message": lambda team: team.mailbox("w1").post(Notice(id="n", from_="human", to="w1", content="c"), lambda: NOW),
     "a sealing message": lambda team: team.mailbox("w1").post(
-        Notice(id="n", from_="human", to="w1", content="c" * 300_000), NOW
+        Notice(id="n", from_="human", to="w1", content="c" * 300_000), lambda: NOW
     ),
     "an inbox": lambda team: team.mailbox("w1").hand_out("inc-w1", acknowledge=True),
     "a state": lambda team: set_state(team, "w1", list(type(team.runtime.read().seats[0].state))[1]),
@@ -288,5 +288,5 @@ def test_short_writes_change_nothing_of_what_is_written(home: Path, what: str) -
 
 def filled(home: Path) -> TeamStore:
     team = make_team(home, "w1")
-    team.mailbox("w1").post(Notice(id="m0", from_="human", to="w1", content="hello"), NOW)
+    team.mailbox("w1").post(Notice(id="m0", from_="human", to="w1", content="hello"), lambda: NOW)
     return team

@@ -28,7 +28,7 @@ def box(tmp_path: Path) -> Box:
 
 def send(box: Box, *ids: str, size: int = 10) -> None:
     for id in ids:
-        box.post(Notice(id=id, from_="w2", to="w1", content="x" * size), NOW)
+        box.post(Notice(id=id, from_="w2", to="w1", content="x" * size), lambda: NOW)
 
 
 def fill(box: Box, number: int) -> list[str]:
@@ -84,7 +84,7 @@ def test_acknowledging_at_once(box: Box) -> None:
 
 
 def owe(box: Box, id: str, owed: set[str]) -> None:
-    box.deliver(Notice(id=id, from_="lead", to="w1", content="owed"), NOW, lambda: owed)
+    box.deliver(Notice(id=id, from_="lead", to="w1", content="owed"), lambda: NOW, lambda: owed)
 
 
 def test_a_debt_is_paid_once_also_after_its_message_was_sealed(box: Box) -> None:

@@ -209,7 +209,7 @@ def write_late(home: Path, number: int) -> None:
     for count in range(100_000):
         try:
             box = team.mailbox("lead")
-            box.post(Notice(id=f"{number}-{count}", from_="w1", to="lead", content="x" * 20_000), NOW)
+            box.post(Notice(id=f"{number}-{count}", from_="w1", to="lead", content="x" * 20_000), lambda: NOW)
             team.log_event(NOW, "w1", "late")
             team.mailbox(f"w{count}").make()
             with team.wanted.change("x") as change:
