@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Member, Seat, TeamConfig, Wanted
+from pro0.ops import messages
 from pro0.ops.context import Context, lead_context
 from pro0.store.teams import Store, TeamStore
 
@@ -63,6 +64,12 @@ def as_who(team: TeamStore, who: Who) -> Context:
         Who.MEMBER: member(team, "w1"),
         Who.OUTSIDE: Context(team, Caller(Who.OUTSIDE, "lead", "inc-outside")),
     }[who]
+
+
+def settle_debts(context: Context) -> None:
+    """Deliver all that a team owes, as its lead does."""
+    messages.pay(context, context.team.wanted)
+    messages.pay(context, context.team.tasks)
 
 
 def files(folder: Path) -> set[str]:

@@ -34,7 +34,7 @@ from pro0.model.runtime import (
     Tell,
     Withdraw,
 )
-from pro0.ops import acting, members, messages, ownership, tasks
+from pro0.ops import members, messages, ownership, tasks
 from pro0.ops.context import lead_context
 from pro0.store import atomic
 from pro0.store.teams import TeamStore
@@ -124,8 +124,10 @@ class Applier:
                 tasks.free(self._context, agent_id, incarnation, how)
             case Withdraw(request_id=request_id):
                 members.withdraw(self._context, request_id)
+            case Deliver(wishes=True):
+                messages.pay(self._context, self._team.wanted)
             case Deliver():
-                acting.settle_debts(self._context)
+                messages.pay(self._context, self._team.tasks)
         return True
 
     def _deliver(self, notice: Notice) -> bool:

@@ -290,7 +290,9 @@ class Withdraw(msgspec.Struct, frozen=True):
 
 
 class Deliver(msgspec.Struct, frozen=True):
-    """Deliver the notices that tasks.json still owes."""
+    """Deliver the notices that tasks.json still owes, or wanted.json (`wishes`)."""
+
+    wishes: bool = False
 
 
 class Finish(msgspec.Struct, frozen=True):

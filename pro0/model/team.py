@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from pro0.model.message import Notice
 from pro0.model.process import Process
 from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, written
 
@@ -150,3 +151,5 @@ class Wanted(Document, frozen=True, kw_only=True):
     remove: bool = False
     """Whether the team is to be removed once it has stopped."""
     seats: tuple[Seat, ...] = ()
+    outbox: tuple[Notice, ...] = ()
+    """The notices that changes of it still owe."""

@@ -2,18 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from pro0 import config
-from pro0.errors import StoreError
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
-from pro0.ops.context import Context, already
-from pro0.ops.messages import addresses, deliver
+from pro0.ops.context import Context
+from pro0.ops.messages import addresses, pay_if_possible
 from pro0.rules import archive, changes, text
 from pro0.rules.acts import Act, Request
 from pro0.rules.limits import Limits
@@ -47,7 +45,7 @@ def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool =
         owes = bool(change.value.outbox)
     log(context, what, task)
     if owes:
-        pay(context)
+        pay_if_possible(context, context.team.tasks)
     return task
 
 
@@ -89,29 +87,6 @@ def limits(context: Context) -> Limits:
 def watchers(context: Context) -> tuple[str, ...]:
     """Return who is told when a supervised tree stops: lead and human, once each (rulings 2.8, 3.8)."""
     return (LEAD,) if LEAD in addresses(context.team, THE_HUMAN) else (LEAD, HUMAN)
-
-
-def settle_debts(context: Context) -> None:
-    """Deliver what tasks.json owes, then take it off the list; again after a crash, nobody is told twice.
-
-    What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
-    """
-
-    def owed() -> set[str]:
-        return {notice.id for notice in context.team.tasks.read().outbox}
-
-    paid = deliver(context, context.team.tasks.read().outbox, owed)
-    if not paid:
-        return
-    with already("they are told"), context.team.tasks.change("deliver notices") as change:
-        left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
-        change.value = replace(change.value, outbox=left)
-
-
-def pay(context: Context) -> None:
-    """Deliver what an act owes; the act is done, and what cannot be delivered now the lead delivers later."""
-    with suppress(StoreError):
-        settle_debts(context)
 
 
 def log(context: Context, what: str, task: Task) -> None:

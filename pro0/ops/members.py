@@ -11,7 +11,8 @@ from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Runtime, SeatState
 from pro0.model.team import Answer, PermissionMode, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops import costs
-from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, already, operation
+from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
+from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules import text
 from pro0.rules.changes import find
@@ -101,9 +102,9 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
             reason=text.checked(reason, "reason"),
         )
         answered = replace(seat, answer=said)
-        change.value = with_seat(change.value, answered)
-    with already("the answer stands"):
-        _tell_the_asker(context, change.value, seat, said)
+        owed = _to_the_asker(context, change.value, seat, said)
+        change.value = replace(with_seat(change.value, answered), outbox=(*change.value.outbox, *owed))
+    pay_if_possible(context, context.team.wanted)
     _log(context, "answer", caller.agent_id, approve=str(approve).lower(), reason=reason)
     return answered
 
@@ -265,20 +266,22 @@ def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
     return wish
 
 
-def _tell_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> None:
+def _to_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> list[Notice]:
+    """Return what is owed to whoever asked, and to the lead address, about an answer."""
     asker = _wish(wanted, seat).by
     verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
-    notice = Notice(
-        id=context.new_id(),
-        from_=seat.agent_id,
-        to=asker,
-        type=MessageType.SHUTDOWN_RESPONSE,
-        content=f"{seat.agent_id} {verdict}",
-        in_reply_to=said.request_id,
-    )
     unled_human = asker == ids.HUMAN and not led(wanted)  # who reads the lead's mailbox too
-    for address in {ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)):
-        context.team.mailbox(address).post(replace(notice, to=address), context.now)
+    return [
+        Notice(
+            id=context.new_id(),
+            from_=seat.agent_id,
+            to=address,
+            type=MessageType.SHUTDOWN_RESPONSE,
+            content=f"{seat.agent_id} {verdict}",
+            in_reply_to=said.request_id,
+        )
+        for address in ({ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)))
+    ]
 
 
 def _log(context: Context, what: str, agent_id: str, **details: str) -> None:

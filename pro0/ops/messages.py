@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TypeVar
 
 import msgspec
 
@@ -10,11 +11,17 @@ from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
+from pro0.model.task import TaskList
+from pro0.model.team import Wanted
 from pro0.ops.context import Context, already, operation
 from pro0.ops.seats import led, roster
 from pro0.rules import text
 from pro0.rules.mail import unread_up_to
+from pro0.store.files import File
 from pro0.store.teams import TeamStore
+
+Owing = TypeVar("Owing", TaskList, Wanted)
+"""A document whose changes owe notices."""
 
 
 class Letter(msgspec.Struct, frozen=True):
@@ -159,6 +166,29 @@ def deliver(
                     box.deliver(notice, context.now, owed or (lambda: these))
             paid.add(notice.id)
     return frozenset(paid)
+
+
+def pay(context: Context, file: File[Owing]) -> None:
+    """Deliver what a document owes, then take it off the list; again after a crash, nobody is told twice.
+
+    What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
+    """
+
+    def owed() -> set[str]:
+        return {notice.id for notice in file.read().outbox}
+
+    paid = deliver(context, file.read().outbox, owed)
+    if not paid:
+        return
+    with already("they are told"), file.change("deliver notices") as change:
+        left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
+        change.value = msgspec.structs.replace(change.value, outbox=left)
+
+
+def pay_if_possible(context: Context, file: File[Owing]) -> None:
+    """Deliver what an act owes; the act is done, and what cannot be delivered now the lead delivers later."""
+    with suppress(StoreError):
+        pay(context, file)
 
 
 def _merged(boxes: Iterable[list[Letter]]) -> list[Letter]:

@@ -11,9 +11,10 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, W
 from pro0.model.ids import HUMAN, task_id
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
-from pro0.ops.acting import act, edit, in_turn, limits, log, pay, recalled, request, watchers
+from pro0.ops.acting import act, edit, in_turn, limits, log, recalled, request, watchers
 from pro0.ops.context import Context, operation
 from pro0.ops.gates import at_the_gate
+from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.rules import changes, editing, making, text
 from pro0.rules.acts import Act
@@ -58,7 +59,7 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
     for task in made:
         log(context, "create", task)
     if owes:
-        pay(context)
+        pay_if_possible(context, context.team.tasks)
     return made
 
 
@@ -164,7 +165,7 @@ def free(context: Context, agent_id: str, incarnation: str, how: str) -> list[Ta
     for task in freed:
         log(context, "free", task)
     if owes:
-        pay(context)
+        pay_if_possible(context, context.team.tasks)
     return freed
 
 

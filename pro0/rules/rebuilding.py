@@ -63,7 +63,7 @@ def wanted(found: Remains[Wanted], known: Known) -> Wanted:
 
     A member of whom nothing but a mailbox is left gets no seat: nobody knows what program it would be.
     """
-    fields = dict(found.fields)
+    fields = found.fields | {"outbox": tuple(found.fields.get("outbox", ()))}
     seats = _by_agent(fields.pop("seats", []))
     named = {member.agent_id: member for member in known.config.members} if known.config else {}
     states = {state.agent_id: state for state in known.runtime.seats} if known.runtime else {}

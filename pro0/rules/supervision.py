@@ -55,6 +55,8 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         more.extend(Tell(f"{key}:{to}", to, text) for to in _supervisors(view))
     if snapshot.tasks and snapshot.tasks.outbox:
         more.append(Deliver())
+    if snapshot.wanted.outbox:
+        more.append(Deliver(wishes=True))
     wakes = [plan.wake_at for plan in plans if plan.wake_at]
     return Decision(runtime=runtime, actions=(*actions, *more), wake_at=min(wakes, default=None))
 

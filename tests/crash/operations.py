@@ -17,12 +17,12 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
-from pro0.ops import acting, costs, gates, members, messages, tasks, teams, trees
+from pro0.ops import costs, gates, members, messages, tasks, teams, trees
 from pro0.ops.members import SeatDraft
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
 from tests.crash.worlds import Picture, Place, Tree, World
-from tests.teams import NOW
+from tests.teams import NOW, settle_debts
 
 RUNS = "abc"
 
@@ -134,7 +134,7 @@ TASKS = (
     Row("task.comment", starts.base, lambda w: tasks.comment(w.human(), "2", "another")),
     Row("task.comment", starts.base, lambda w: tasks.comment(w.member("w2"), "1", "one"), "the first"),
     Row("task.free", starts.ended, lambda w: tasks.free(w.lead(), "w1", "inc-w1", "exited")),
-    Row("settle_debts", starts.owing, lambda w: acting.settle_debts(w.lead()), owes=True),
+    Row("settle_debts", starts.owing, lambda w: settle_debts(w.lead()), owes=True),
 )
 GATES = (
     Row("task.approve", starts.gated, lambda w: gates.approve(w.human(), "8", "good")),
@@ -179,8 +179,8 @@ TEAMS = (
     Row("member.spawn", starts.ended, lambda w: members.spawn(w.human(), [SeatDraft(name="w1")], 9), "in its seat"),
     Row("member.restart", starts.ended, lambda w: members.restart(w.human(), "w1")),
     Row("member.shutdown", starts.base, lambda w: members.shutdown(w.human(), "w1", reason="enough")),
-    Row("shutdown.answer", starts.asked, lambda w: members.answer(w.member("w1"), approve=True)),
-    Row("shutdown.answer", starts.led, lambda w: members.answer(w.member("w1"), approve=True), "two are told"),
+    Row("shutdown.answer", starts.asked, lambda w: members.answer(w.member("w1"), approve=True), owes=True),
+    Row("shutdown.answer", starts.led, lambda w: members.answer(w.member("w1"), approve=True), "two are told", True),
     Row("shutdown.withdraw", starts.asked, lambda w: members.withdraw(w.lead(), "w-900")),
     Row("member.undo", starts.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
     Row("team.create", starts.empty, create),

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import msgspec
 from msgspec.structs import replace
 
-from pro0.ops import acting, messages, tasks, teams
+from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context, lead_context
 from pro0.ops.status import progress, status
 from pro0.rules import archive, mail
@@ -25,7 +25,7 @@ from pro0.store import tasklist
 from pro0.store.paths import NEW, TRASH
 from pro0.store.teams import Store, TeamStore
 from tests.faults import temporary_files
-from tests.teams import NOW, human, member
+from tests.teams import NOW, human, member, settle_debts
 
 Tree = dict[str, bytes | None]
 """The files below a home by path; None stands for a folder."""
@@ -221,7 +221,7 @@ def recover(world: World) -> None:
     """Do what the next start, and the next turn of a lead, do anyway."""
     world.store.sweep()
     if world.team.exists():
-        acting.settle_debts(world.lead())
+        settle_debts(world.lead())
 
 
 def readable(data: bytes) -> bool:

@@ -14,13 +14,13 @@ import pytest
 from pro0.errors import Refused
 from pro0.model.runtime import Runtime
 from pro0.model.task import Draft, TaskList
-from pro0.ops import acting, members, messages, tasks, teams
+from pro0.ops import members, messages, tasks, teams
 from pro0.ops.members import SeatDraft
 from pro0.ops.status import status
 from pro0.store.files import decoder
 from pro0.store.teams import Store, TeamStore
 from tests.faults import DONE, KILLED, MUTATING, Fault, kill_after, kill_before, points, temporary_files
-from tests.teams import human, make_team, member
+from tests.teams import human, make_team, member, settle_debts
 
 Seen = list[object]
 
@@ -108,7 +108,7 @@ def follow(team: TeamStore, what: str, act: Callable[[TeamStore], object]) -> No
     """Do the act again, as its caller would: it works, or says that it was done."""
     with suppress(Refused):
         act(team)
-    acting.settle_debts(human(team))
+    settle_debts(human(team))
 
 
 def test_readers_meet_whole_files_only(base: Path) -> None:

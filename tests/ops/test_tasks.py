@@ -9,13 +9,13 @@ from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
-from pro0.ops import acting, messages, tasks, teams
+from pro0.ops import messages, tasks, teams
 from pro0.ops.context import lead_context
 from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.store.teams import TeamStore
 from tests.faults import contents
-from tests.teams import NOW, human, make_team, member, set_state
+from tests.teams import NOW, human, make_team, member, set_state, settle_debts
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_debt_is_paid_once(team: TeamStore) -> None:
     owed = team.tasks.read().outbox
     messages.deliver(human(team), owed)
     for _ in range(2):
-        acting.settle_debts(human(team))
+        settle_debts(human(team))
     assert team.tasks.read().outbox == ()
     assert told(team, "w1") == ["task-1 is assigned to you: one"]
     assert told(team, "w2") == ["task-2 is assigned to you: two"]
@@ -146,7 +146,7 @@ def test_one_corrupt_mailbox_stops_nobody_else(team: TeamStore) -> None:
     assert [notice.to for notice in team.tasks.read().outbox] == ["w1"]
     assert team.mailbox("w1").head.path.read_bytes() == b"{"
     team.mailbox("w1").head.path.write_bytes(good)
-    acting.settle_debts(human(team))
+    settle_debts(human(team))
     assert told(team, "w1") == ["task-1 is assigned to you: one"]
 
 

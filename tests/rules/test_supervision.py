@@ -278,7 +278,9 @@ def test_owed_notices_are_delivered() -> None:
     owing = TaskList(outbox=(Notice(id="n", from_="w1", to="lead", content="c"),))
     owed = replace(look(session()), tasks=owing)
     assert kinds(decided(owed)) == ["Deliver"]
-    assert only(Deliver, decided(owed))
+    assert only(Deliver, decided(owed)) == [Deliver()]
+    wished = replace(look(session()), wanted=replace(look(session()).wanted, outbox=owing.outbox))
+    assert only(Deliver, decided(wished)) == [Deliver(wishes=True)]
 
 
 def test_the_report_is_taken_over_whole() -> None:
