@@ -1,11 +1,17 @@
-"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead."""
+"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead, mcp."""
 
 import sys
 
-from bench import lead, panes, startup, store
+from bench import lead, mcp, panes, startup, store
 from bench.figure import Figure, table
 
-GROUPS = {"startup": startup.figures, "store": store.figures, "panes": panes.figures, "lead": lead.figures}
+GROUPS = {
+    "startup": startup.figures,
+    "store": store.figures,
+    "panes": panes.figures,
+    "lead": lead.figures,
+    "mcp": mcp.figures,
+}
 
 
 def main(names: list[str]) -> int:

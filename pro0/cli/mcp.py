@@ -4,8 +4,7 @@ import click
 
 
 @click.command()
-@click.pass_context
-def mcp(context: click.Context) -> None:
+def mcp() -> None:
     """Serve the tools of a team to an agent, over stdio (MCP).
 
     An agent starts this beside itself. Who calls is told by the environment: a member's session gets its member's
@@ -20,4 +19,4 @@ def mcp(context: click.Context) -> None:
     """
     from pro0.mcp.server import serve
 
-    context.exit(serve())
+    serve()

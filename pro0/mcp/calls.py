@@ -6,12 +6,13 @@ import os
 import threading
 from queue import SimpleQueue
 
+from pro0.errors import Pro0Error
 from pro0.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, Call, Fault
+from pro0.store.paths import home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pro0.mcp.desk import Desk
     from pro0.mcp.wire import JSON
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 class Calls:
     """Runs the calls of one client; `done` is told each outcome, in the thread that has it."""
 
-    def __init__(self, home: Path, done: Callable[[Call, dict[str, JSON] | Fault], None]) -> None:
-        self._home = home
+    def __init__(self, done: Callable[[Call, dict[str, JSON] | Fault], None]) -> None:
         self._done = done
         self._desk: Desk | None = None
         self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -65,12 +65,15 @@ class Calls:
     def _outcome(self, call: Call) -> dict[str, JSON] | Fault | None:
         """Return what comes of a call, None when a thread of its own will tell."""
         from pro0.mcp.desk import Desk
-        from pro0.mcp.tools import TOOLS, perform
+        from pro0.mcp.tools import TOOLS, failed, perform
 
         tool = TOOLS.get(call.name)
         if tool is None:
             return Fault(INVALID_PARAMS, f"Unknown tool: {call.name[:100]}")
-        desk = self._desk = self._desk or Desk(os.environ, self._home)
+        try:
+            desk = self._desk = self._desk or Desk(os.environ, home(os.environ))
+        except Pro0Error as error:
+            return failed(error)
         if tool.waits:
             threading.Thread(target=lambda: self._done(call, perform(tool, desk, call)), daemon=True).start()
             return None

@@ -5,8 +5,6 @@ import select
 import sys
 from contextlib import suppress
 
-from pro0.processes import pidfd
-
 CHUNK = 65536
 PIECE = 4096
 """Bytes that a pipe takes at once when it is writable at all: a write of no more never blocks."""
@@ -91,12 +89,20 @@ class Parent:
         """A descriptor that is readable once the parent has ended, where the system has that."""
         if sys.platform == "linux":
             with suppress(OSError):
-                self.sources = [pidfd.open_process(self._pid)]
+                self.sources = [_open_process(self._pid)]
         self.look = None if self.sources else LOOK
 
     def gone(self) -> bool:
         """Return whether this process has another parent now."""
         return os.getppid() != self._pid
+
+
+def _open_process(pid: int) -> int:
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(pid)
+    from pro0.processes import pidfd
+
+    return pidfd.open_process(pid)
 
 
 def _take_streams() -> tuple[int, int]:

@@ -1,37 +1,38 @@
 """What is listed for each kind of caller: written beforehand from the table of tools, since to make it takes long."""
 
 import os
-from pathlib import Path
 
 from pro0.mcp.protocol import Listing
 from pro0.mcp.wire import decode
 from pro0.model.ids import LEAD
 from pro0.ops.identity import session_of
-from pro0.store.paths import DOCUMENT
+from pro0.store.root import root
 
-FOLDER = Path(__file__).with_name("listed")
+FOLDER = os.path.join(os.path.dirname(__file__), "listed")  # noqa: PTH118, PTH120 - pathlib takes a while to import
 LEAD_AGENT, MEMBER, OUTSIDE = KINDS = "lead_agent", "member", "outside"
 
 
-def kind_of_caller(home: Path) -> str:
+def kind_of_caller() -> str:
     """Return who this process speaks for: the lead agent, a member, or an agent outside every team."""
-    session = session_of(os.environ, home)
+    session = session_of(os.environ, root(os.environ))
     if session is None:
         return OUTSIDE
     if session[2] is None:  # only a guard was found: what its report says takes longer to find out
         from pro0.ops.context import caller_of
+        from pro0.store.paths import home
 
-        return str(caller_of(os.environ, home)[0].who)
+        return str(caller_of(os.environ, home(os.environ))[0].who)
     return LEAD_AGENT if session[2] == LEAD else MEMBER
 
 
 def listing(kind: str) -> Listing:
     """Return what a caller of this kind is told."""
-    found = decode(file(kind).read_bytes())
+    with open(file(kind), "rb") as stream:
+        found = decode(stream.read())
     assert isinstance(found, dict)
     return Listing(str(found["instructions"]), found["tools"])
 
 
-def file(kind: str) -> Path:
+def file(kind: str) -> str:
     """Return where the list of one kind of caller is."""
-    return FOLDER / f"{kind}{DOCUMENT}"
+    return f"{FOLDER}{os.sep}{kind}{os.extsep}json"

@@ -6,14 +6,11 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 
-from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
 from pro0.mcp.protocol import Call, Conversation, Fault
 from pro0.mcp.wire import JSON, Lines
-from pro0.store import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,14 +25,8 @@ Outcome = dict[str, JSON] | Fault
 
 
 def serve() -> int:
-    """Serve the client at stdin and stdout until it goes; returns the exit code."""
-    try:
-        home = paths.home(os.environ)
-        kind = kind_of_caller(home)
-    except Pro0Error as error:
-        sys.stderr.write(f"pro0: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
-        return error.exit_code
-    Server(home, kind).run()
+    """Serve the client at stdin and stdout until it goes, and end this process."""
+    Server(kind_of_caller()).run()
     sys.stderr.flush()
     os._exit(0)  # a thread that waits for a lead would hold the end up
 
@@ -43,8 +34,7 @@ def serve() -> int:
 class Server:
     """One client, from its first line until it goes."""
 
-    def __init__(self, home: Path, kind: str) -> None:
-        self._home = home
+    def __init__(self, kind: str) -> None:
         self._channel = Channel()
         self._conversation = Conversation(listing(kind), self._channel.send, self._start, self._later)
         self._lines = Lines()
@@ -97,7 +87,7 @@ class Server:
         if self._running is None:
             from pro0.mcp.calls import Calls
 
-            self._running = Calls(self._home, self._done)
+            self._running = Calls(self._done)
         return self._running
 
     def _done(self, call: Call, outcome: Outcome) -> None:

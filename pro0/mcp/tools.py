@@ -17,7 +17,7 @@ from pro0.rules.text import visible
 
 FAMILIES = (team_tools, lead_tools, work_tools, mail_tools, ticket_tools)
 
-__all__ = ["FAMILIES", "TOOLS", "perform"]
+__all__ = ["FAMILIES", "TOOLS", "failed", "perform"]
 
 
 def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
@@ -29,14 +29,14 @@ def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
         value = harmless(msgspec.to_builtins(tool.function(desk, **given)))
         return _result(value, [encode(value), *_hints(tool, desk)])
     except Pro0Error as error:
-        return _failed(error)
+        return failed(error)
     except Exception as error:  # noqa: BLE001 - an agent goes on after a fault of pro0
         if os.environ.get("PRO0_DEBUG") == "1":
             import traceback
 
             traceback.print_exc()
         hint = "this is a fault of pro0"
-        return _failed(Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint))
+        return failed(Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint))
 
 
 def harmless(value: object) -> object:
@@ -76,7 +76,8 @@ def _hints(tool: Tool, desk: Desk) -> list[str]:
     return [unread_here(unread)] if unread else []
 
 
-def _failed(error: Pro0Error) -> dict[str, JSON]:
+def failed(error: Pro0Error) -> dict[str, JSON]:
+    """Return an error as the result of a call, for an agent to act on."""
     said = {"code": error.code, "message": error.message} | ({"hint": error.hint} if error.hint else {})
     value = harmless({"error": said})
     text = error.message + (f"\nhint: {error.hint}" if error.hint else "")

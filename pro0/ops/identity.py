@@ -1,14 +1,10 @@
-"""Who a process is: a member by its environment, or by the guard above it; with the standard library alone.
+"""Who a process is: a member by its environment, or by the guard above it; with as good as no import.
 
 Programs that many agents start at once ask here, before they import anything that takes longer.
 """
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
-
-from pro0.processes.arguments import ancestor_arguments
-from pro0.store.paths import launched
 
 TEAM = "PRO0_TEAM"
 AGENT_ID = "PRO0_AGENT_ID"
@@ -25,16 +21,25 @@ Session = tuple[str | None, str, str | None]
 """Team, incarnation and agent id of a member's session; no agent id where only its guard could be found."""
 
 
-def session_of(environment: Mapping[str, str], home: Path) -> Session | None:
+def session_of(environment: Mapping[str, str], home: str | os.PathLike[str]) -> Session | None:
     """Return the session that this process belongs to, None outside every session of that home."""
     agent, incarnation = environment.get(AGENT_ID), environment.get(INCARNATION)
     if agent and incarnation and _same(environment.get(MEMBER_OF), home):
         return environment.get(TEAM), incarnation, agent
+    return _guarded(home)
+
+
+def _same(member_of: str | None, home: str | os.PathLike[str]) -> bool:
+    return member_of is None or os.path.realpath(member_of) == os.path.realpath(home)
+
+
+def _guarded(home: str | os.PathLike[str]) -> Session | None:
+    from pathlib import Path
+
+    from pro0.processes.arguments import ancestor_arguments
+    from pro0.store.paths import launched
+
     for arguments in ancestor_arguments(os.getpid()):
-        if arguments and (found := launched(home, arguments[-1])):
+        if arguments and (found := launched(Path(home), arguments[-1])):
             return *found, None
     return None
-
-
-def _same(member_of: str | None, home: Path) -> bool:
-    return member_of is None or os.path.realpath(member_of) == os.path.realpath(home)

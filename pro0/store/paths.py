@@ -6,8 +6,7 @@ from pathlib import Path
 from pro0.errors import BadInput
 from pro0.model import ids
 from pro0.rules.text import visible
-
-HOME_VARIABLE = "PRO0_HOME"
+from pro0.store.root import HOME_VARIABLE as HOME_VARIABLE
 
 CONFIG = "config.json"
 WANTED = "wanted.json"

@@ -217,9 +217,9 @@ def test_the_owner_of_a_guard_above_is_found(home: Path) -> None:
     team = make_team(home, "w1")
     launch = team.paths.sessions / team.paths.launch("inc-w1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pro0.ops.identity.ancestor_arguments", lambda _pid: [["python", str(launch)]])
-        assert listing.kind_of_caller(home) == listing.MEMBER
-    assert listing.kind_of_caller(home) == listing.OUTSIDE
+        patch.setattr("pro0.processes.arguments.ancestor_arguments", lambda _pid: [["python", str(launch)]])
+        assert listing.kind_of_caller() == listing.MEMBER
+    assert listing.kind_of_caller() == listing.OUTSIDE
 
 
 def test_a_person_s_agent_takes_its_team_up_again_after_its_server_was_killed(

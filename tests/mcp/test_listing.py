@@ -1,6 +1,7 @@
 """The lists that are kept beside the code are those of the table, and say what agents can use."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -18,13 +19,13 @@ LONGEST = 240
 
 
 def listed(kind: str) -> list[dict[str, Any]]:
-    found = json.loads(listing.file(kind).read_bytes())["tools"]
+    found = json.loads(Path(listing.file(kind)).read_bytes())["tools"]
     assert isinstance(found, list)
     return found
 
 
 def test_the_committed_lists_are_current() -> None:
-    committed = {path.stem: path.read_text(encoding="utf-8") for path in listing.FOLDER.iterdir()}
+    committed = {path.stem: path.read_text(encoding="utf-8") for path in Path(listing.FOLDER).iterdir()}
     assert committed == documents(), "run `make schemas`"
 
 

@@ -164,7 +164,7 @@ def test_below_a_guard_nobody_is_human(base: Path, monkeypatch: pytest.MonkeyPat
     """Rulings 2.3: also with an empty environment, and when the guard's report is not there."""
     sessions = Store(base).team("alpha").paths.sessions
     guard = ["python", "-I", "-S", "/x/pro0/guard/__main__.py", str(sessions / "inc-w1.start.json")]
-    monkeypatch.setattr("pro0.ops.identity.ancestor_arguments", lambda _pid: [["sh"], guard, ["tmux"]])
+    monkeypatch.setattr("pro0.processes.arguments.ancestor_arguments", lambda _pid: [["sh"], guard, ["tmux"]])
     if reported:
         (sessions / "inc-w1.json").write_text(
             '{"revision": 1, "agentId": "w1", "incarnation": "inc-w1", "since": "2026-01-01T00:00:00Z",'

@@ -1,0 +1,93 @@
+"""The MCP server that every agent has: ready against a bare interpreter, its private memory, a call."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psutil
+from msgspec.structs import replace
+
+from bench.figure import Figure, interleaved, milliseconds
+from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, world
+from pro0.model.runtime import SeatState, State
+from pro0.model.team import Seat
+from pro0.ops.context import Context, clock
+from pro0.ops.members import identity
+
+ROUNDS = 15
+CALLS = 200
+READY_GOAL = 3.0
+MEMORY_GOAL = 15.0
+CALL_GOAL = 10.0
+OPENING = [
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+]
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 3,
+    "method": "tools/call",
+    "params": {"name": "task_get", "arguments": {"task_id": "1"}},
+}
+
+
+class Server:
+    """A server of one member, whose tools are listed: it is ready."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            [PRO0, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | environment
+        )
+        for message in OPENING:
+            self.ask(message)
+
+    def ask(self, message: dict[str, object]) -> None:
+        """Send one message and wait for its answer."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+        assert b'"result"' in self.process.stdout.readline()
+
+    def private(self) -> float:
+        """Return the memory that only this process has, in MiB."""
+        return float(psutil.Process(self.process.pid).memory_full_info().uss) / 2**20
+
+    def end(self) -> None:
+        """Let it go, as clients do."""
+        self.process.communicate()
+
+
+def figures() -> Iterator[Figure]:
+    """Measure servers of one member of a team with 100 tasks."""
+    with world() as folder:
+        context = make_team(folder)
+        add_tasks(context, 100)
+        member = _member(context)
+        bare = lambda: run(sys.executable, "-I", "-c", "pass")  # noqa: E731
+        floor, ready = interleaved([bare, lambda: Server(member).end()], ROUNDS)
+        server = Server(member)
+        first = server.private()
+        calls = [milliseconds(lambda: server.ask(CALL)) for _ in range(CALLS)]
+        later = server.private()
+        server.end()
+    yield Figure("mcp, tools are listed", ready, "ms", READY_GOAL, "x", floor, "python -I -c pass")
+    yield Figure("mcp, private memory", first, "MiB", MEMORY_GOAL, "MiB")
+    yield Figure(f"mcp, private memory after {CALLS} calls", later, "MiB", MEMORY_GOAL, "MiB")
+    yield Figure("mcp, a call at 100 tasks", statistics.median(calls), "ms", CALL_GOAL, "ms")
+
+
+def _member(context: Context) -> dict[str, str]:
+    """Write down a session that lives, and return its identity."""
+    now = clock()
+    state = SeatState(agent_id="w1", generation=1, incarnation="bench", state=State.IDLE, since=now, started_at=now)
+    with context.team.wanted.change(TEAM) as wanted:
+        seats = (Seat(agent_id="w1", name="w1", agent="shell"),)
+        wanted.value = replace(wanted.value, seats=seats)
+    with context.team.runtime.change(TEAM) as runtime:
+        runtime.value = replace(runtime.value, seats=(state,))
+    context.team.mailbox("w1").make()
+    return identity(context.team, state)
