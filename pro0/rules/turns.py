@@ -51,8 +51,16 @@ def tell_who_is_needed(view: View, plan: Plan) -> Plan:
     if key in state.told:
         return plan
     told = replace(state, told=(*state.told, key)[-MEMORY:])
-    to = [HUMAN, LEAD] if state.state is State.ERROR and plan.seat.agent_id != LEAD else [HUMAN]
-    return plan.then(told, *(Tell(f"{key}:{address}", address, prompts.needs_a_person(state)) for address in to))
+    text = prompts.needs_a_person(state)
+    return plan.then(told, *(Tell(f"{key}:{to}", to, text) for to in _who_helps(view, state)))
+
+
+def _who_helps(view: View, state: SeatState) -> list[str]:
+    """Return who is told: the person, and of an error the lead address; without a lead agent the person reads that."""
+    if state.state is not State.ERROR or state.agent_id == LEAD:
+        return [HUMAN]
+    led = any(seat.agent_id == LEAD for seat in view.snapshot.wanted.seats)
+    return [HUMAN, LEAD] if led else [LEAD]
 
 
 def nudge(view: View, plan: Plan) -> Plan:

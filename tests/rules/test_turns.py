@@ -117,7 +117,7 @@ def test_an_unresponsive_member_is_so_until_its_agent_does_something() -> None:
     [
         (State.WAITING, [HUMAN]),
         (State.DIALOG, [HUMAN]),
-        (State.ERROR, [HUMAN, LEAD]),
+        (State.ERROR, [LEAD]),
         (State.IDLE, []),
         (State.WORKING, []),
     ],
@@ -130,3 +130,11 @@ def test_whoever_is_needed_is_told_once(state: State, told: list[str]) -> None:
     assert all("Bash(make)" in tell.content for tell in tells)
     again = decided(replace(snapshot, runtime=first.runtime))
     assert not [tell for tell in only(Tell, again) if ":idle:" not in tell.id]
+
+
+@pytest.mark.parametrize(("name", "told"), [("w1", [HUMAN, LEAD]), (LEAD, [HUMAN])])
+def test_beside_a_lead_agent_an_error_is_told_to_both(name: str, told: list[str]) -> None:
+    ended = {f"inc-{name}": Seen(State.ERROR, AGO, "screen")}
+    seats = [seat("w1", agent="claude"), seat(LEAD, agent="claude")]
+    decision = decided(look(session(name, state=State.WORKING, told=()), seats=seats, seen=ended))
+    assert [tell.to for tell in only(Tell, decision) if ":error:" in tell.id] == told
