@@ -18,10 +18,16 @@ CLAUDE_SCREENS = Drawing(
         Rule(
             name="permission",
             state=State.WAITING,
-            menu=(r"(?i)\b(?:do you want to|would you like to) (?!use this API key|trust)",),
+            menu=(r"(?i)\b(?:do you want to|would you like to|wants to) (?!use this API key|trust)",),
             note=(r"^ (?!Do you want|Esc )(\w.*)$", r"^ {3}(?!\d\.)(\S.*)$", r"^ Do you want to ((?!proceed).*)\?$"),
         ),
-        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*\?|WARNING.*)(?:\s|$)",)),
+        Rule(
+            name="question",
+            state=State.WAITING,
+            menu=(r"^(?:←\s+)?\s*[☐☒✔]\s", r"^Enter to select\b"),
+            note=(r"^(\S.*\?)$",),
+        ),
+        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*\?|WARNING.*|Select .*)(?:\s|$)",)),
         Rule(name="typed", state=State.DRAFT, box=("typed",), absent=(r"^Resume this session with",)),
         Rule(
             name="retrying",

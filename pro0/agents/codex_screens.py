@@ -29,7 +29,7 @@ CODEX_SCREENS = Drawing(
                 r"^\s*Destination: (.+)$",
             ),
         ),
-        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*?\?|Hooks need review)(?:\s|$)",)),
+        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^\s*(\S.*?\?|Hooks need review|Select .*)(?:\s|$)",)),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
         Rule(
             name="esc-to-interrupt",

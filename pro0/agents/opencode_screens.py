@@ -4,13 +4,15 @@ from pro0.model.runtime import State
 from pro0.rules.drawing import Frame
 from pro0.rules.screens import Drawing, Rule
 
+_OPEN = r"^\s*┃\s+(?:△ |.*\besc dismiss\b)"
+
 OPENCODE_SCREENS = Drawing(
     frame=Frame(
         prompt=r"^\s*┃ {0,2}",
         floor=r"^\s*╹▀{8}",
         hints=r"Ask anything",
-        menu=r"^\s*┃\s+△ ",
-        keys=r"^\s*┃\s+△ ",
+        menu=_OPEN,
+        keys=_OPEN,
         menu_height=60,
         top=r"^[^┃]*$",
     ),
@@ -21,6 +23,7 @@ OPENCODE_SCREENS = Drawing(
             menu=(r"┃\s+△ (?:Permission required|Always allow|Reject permission)",),
             note=(r"┃\s+[#←→] (\S.*?)(?:\s{3,}|$)", r"┃\s+\$ (.*?)(?:\s{3,}|$)"),
         ),
+        Rule(name="question", state=State.WAITING, menu=(r"\besc dismiss\b",), note=(r"┃\s+(\S.*\?)(?:\s{3,}|$)",)),
         Rule(name="menu", state=State.DIALOG, menu=()),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
         Rule(

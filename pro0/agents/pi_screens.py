@@ -1,4 +1,7 @@
-"""How pi draws its states, as seen in version 0.73; it has no permission prompts."""
+"""How pi draws its states, as seen in version 0.73.
+
+It has no permission prompts, and draws its menus where its input box was, as if somebody had typed them: a draft.
+"""
 
 from pro0.model.runtime import State
 from pro0.rules.drawing import Frame
@@ -7,9 +10,8 @@ from pro0.rules.screens import Drawing, Rule
 _FOOT = r"\d%/\d"
 
 PI_SCREENS = Drawing(
-    frame=Frame(prompt=r"^", edge=r"^─{8}", top=r"^─{8}"),
+    frame=Frame(prompt=r"^", edge=r"^─{8}"),
     rules=(
-        Rule(name="menu", state=State.DIALOG, menu=()),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
         Rule(
             name="retrying",

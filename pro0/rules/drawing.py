@@ -79,12 +79,12 @@ def cut(frame: Frame, screen: Screen) -> Parts:
         rows.pop()
     if not rows or _OVER.match(rows[-1]):
         return Parts()
-    menu = _menu(frame, rows)
+    span = _box(frame, rows)
+    menu = _menu(frame, rows, span)
     if menu is not None:
         top = _lowest(frame.top, rows[:menu]) if frame.top else None
         start = 0 if top is None else top + 1
         return Parts(above=_blocks(rows[:start]), menu=_filled(rows[start:]), chosen=rows[menu])
-    span = _box(frame, rows)
     if span is None:
         blocks = _blocks(rows)
         return Parts(above=blocks[:-1], foot=blocks[-1].rows)
@@ -94,17 +94,16 @@ def cut(frame: Frame, screen: Screen) -> Parts:
     return Parts(above=_blocks(rows[: start - bool(frame.edge)]), box=box, text=text, foot=_filled(rows[below:]))
 
 
-def _menu(frame: Frame, rows: Sequence[str]) -> int | None:
-    """Return the row of a menu's chosen line, if a menu is what the screen ends with."""
-    edge = _lowest(frame.edge, rows) if frame.edge else None
+def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
+    """Return the row of a menu's chosen line, if a menu is what the screen ends with, and no input box."""
     chosen = _lowest(frame.menu, rows)
-    if chosen is None or (edge is not None and chosen < edge):
+    if chosen is None or len(_filled(rows[chosen:])) > frame.menu_height:
         return None
-    if len(_filled(rows[chosen:])) > frame.menu_height or (_lowest(frame.floor or frame.prompt, rows) or 0) > chosen:
+    if box is not None and (box[1] > chosen if frame.edge else box[0] > chosen):
         return None
-    if edge is None and _lowest(frame.keys, rows[chosen:]) is None:
-        return None
-    return chosen
+    edge = _lowest(frame.edge, rows) if frame.edge else None
+    own = edge is not None and edge < chosen
+    return chosen if own or _lowest(frame.keys, rows[chosen:]) is not None else None
 
 
 def _box(frame: Frame, rows: Sequence[str]) -> Span | None:
