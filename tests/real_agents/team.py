@@ -3,12 +3,14 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from tests.e2e.conftest import Cli, Team
+from tests.leftovers import processes_under
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import Usage
 from tests.real_agents.scripts import marker
@@ -44,6 +46,14 @@ class RealTeam(Team):
         """Return the processes of a member's session, its agent's first."""
         agent = psutil.Process(self.member(name)["pid"])
         return [agent, *agent.children(recursive=True)]
+
+    def kill_everything(self) -> None:
+        """Kill agents, guards, the lead and tmux, all that belongs to this person, at once."""
+        while left := processes_under(self.home.parent):
+            for one in left:
+                with suppress(psutil.Error):
+                    one.process.kill()
+            psutil.wait_procs([one.process for one in left], timeout=10)
 
     def pane(self, name: str) -> Pane:
         """Return the pane of a member, for a person's eyes and hands."""
