@@ -9,6 +9,7 @@ _BUSY = r"^[•◦] .*\besc to interrupt\)"
 CODEX_SCREENS = Drawing(
     frame=Frame(
         prompt=r"^[›!](?:\s|$)",
+        holds_cursor=True,
         menu=r"^\s*› \d+\. ",
         top=r"^[›•■✗✔⚠] ",
         hints=r"Ask Codex to do anything|Ask a follow-up question",

@@ -10,6 +10,7 @@ OPENCODE_SCREENS = Drawing(
     frame=Frame(
         prompt=r"^\s*┃ {0,2}",
         floor=r"^\s*╹▀{8}",
+        holds_cursor=True,
         hints=r"Ask anything",
         menu=_OPEN,
         keys=_OPEN,

@@ -33,6 +33,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     empty row above the rows at the foot."""
     floor: str = ""
     """The row below an input box of which every row begins like a prompt, and the last names the model."""
+    holds_cursor: bool = False
+    """Whether the cursor always stands in the input box: elsewhere, something else covers the box and gets the keys."""
     hints: str = ""
     """What may stand in the input box while nothing is typed."""
     hint_colours: tuple[str, ...] = ()
@@ -79,7 +81,7 @@ def cut(frame: Frame, screen: Screen) -> Parts:
         rows.pop()
     if not rows or _OVER.match(rows[-1]):
         return Parts()
-    span = _box(frame, rows)
+    span = _box(frame, screen, rows)
     menu = _menu(frame, rows, span)
     if menu is not None:
         top = _lowest(frame.top, rows[:menu]) if frame.top else None
@@ -106,12 +108,16 @@ def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
     return chosen if own or _lowest(frame.keys, rows[chosen:]) is not None else None
 
 
-def _box(frame: Frame, rows: Sequence[str]) -> Span | None:
+def _box(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | None:
     """Return the first row of the input box, and the row after its last."""
-    if frame.edge:
-        return _between_edges(frame, rows)
-    if frame.floor:
-        return _on_a_floor(frame, rows)
+    find = _between_edges if frame.edge else _on_a_floor if frame.floor else _below_its_prompt
+    span = find(frame, rows)
+    if span and frame.holds_cursor and screen.cursor and not span[0] <= screen.cursor[1] < span[1]:
+        return None
+    return span
+
+
+def _below_its_prompt(frame: Frame, rows: Sequence[str]) -> Span | None:
     start = _lowest(frame.prompt, rows)
     if start is None:
         return None

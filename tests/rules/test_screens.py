@@ -136,6 +136,15 @@ def answered(name: str, words: str) -> Screen:
     return screen_of("\n".join(rows))
 
 
+@pytest.mark.parametrize("name", ["opencode-idle-after-turn", "codex-idle-after-turn"])
+def test_a_box_without_the_cursor_is_covered_by_something_else(name: str) -> None:
+    """OpenCode draws its menus over the screen and leaves the box as it was; an Enter would choose there."""
+    recording = next(r for r in RECORDED if r.name == name)
+    column, row = recording.screen.cursor or (0, 0)
+    assert drawn(recording.agent, replace(recording.screen, cursor=(column, row - 20))).state is State.UNKNOWN
+    assert drawn(recording.agent, replace(recording.screen, cursor=(column + 5, row))).state is State.IDLE
+
+
 ANSWERS = [
     ("pi", "Error: 529 scripted", State.ERROR),
     ("pi", "⠴ Working...", State.WORKING),
