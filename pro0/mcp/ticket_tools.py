@@ -1,21 +1,24 @@
 """Tools of tasks with the names of S000 and S003, in both families: what an agent may do to its own task."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from pro0.mcp import views
 from pro0.mcp.desk import Desk
 from pro0.mcp.tool import EVERYBODY, OwnTask, TaskId, both, tool
-from pro0.mcp.work_tools import Limit, with_priority
-from pro0.model.task import Draft
-from pro0.ops import tasks
+from pro0.mcp.work_tools import Limit, Role
+from pro0.model.task import Awaiting, Draft
+from pro0.ops import gates, tasks
 from pro0.rules.views import ticket_status
 
 COMMENTS = 100
 """Remarks that are given at once, the newest."""
 
 Board = Annotated[str | None, Meta(description="The task's id; without it the task above your own, else your own.")]
+
+
+Awaited = Literal["review", "work", "approval", "input", "content", "escalation", "checkpoint"]
 
 
 @tool("task.list", EVERYBODY, names=both("list"))
@@ -44,10 +47,11 @@ def task_create(
     title: Annotated[str, Meta(description="One line.")],
     description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")],
     priority: Annotated[int | None, Meta(description="Lower goes first, 0 is the highest.")] = None,
+    role_id: Role = None,
 ) -> views.TaskLine:
     """Add a task below the one your session is for; without such a one, to the team's list."""
-    draft = Draft(title=title, description=description, parent=desk.task)
-    [made] = tasks.create(desk.context, [with_priority(draft, priority)], last=True)
+    draft = Draft(title=title, description=description, parent=desk.task, priority=priority, role=role_id)
+    [made] = tasks.create(desk.context, [draft], last=True)
     return _line(desk, made.id)
 
 
@@ -65,6 +69,17 @@ def task_mark_failed(
 ) -> views.TaskLine:
     """Mark your own task as failed, when it cannot be done."""
     return _line(desk, tasks.fail(desk.context, desk.own_task(task_id), error).id)
+
+
+@tool("task.hand_off", EVERYBODY, names=both("request_review"))
+def task_request_review(
+    desk: Desk,
+    reason: Annotated[str, Meta(description="What the person should decide or look at.")],
+    task_id: OwnTask = None,
+    awaiting: Annotated[Awaited, Meta(description="What you need of the person.")] = "review",
+) -> views.TaskLine:
+    """Hand your own task to a person, when only they can say how it goes on; you work on it no more."""
+    return _line(desk, gates.hand_off(desk.context, desk.own_task(task_id), Awaiting(awaiting), reason).id)
 
 
 @tool("task.comment", EVERYBODY, names=both("comment_create"))

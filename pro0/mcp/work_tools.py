@@ -3,15 +3,16 @@
 from typing import Annotated, Literal
 
 from msgspec import Meta
-from msgspec.structs import replace
 
 from pro0.mcp import views
 from pro0.mcp.desk import Desk
 from pro0.mcp.tool import EVERYBODY, LEADS, TaskId, tool
-from pro0.model.task import SETTLED, Changes, Draft
-from pro0.ops import tasks
+from pro0.model.task import SETTLED, Changes, Draft, Gate
+from pro0.ops import gates, tasks
 
 Which = Literal["open", "all", "pending", "in_progress", "done", "completed", "failed", "cancelled"]
+Gates = Literal["approval", "review", "content"]
+Role = Annotated[str | None, Meta(description="The id of the role that should do it.")]
 Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
 Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
 
@@ -68,11 +69,13 @@ def create_task(
     title: Annotated[str, Meta(description="One line.")],
     description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")] = "",
     dependencies: Names = [],  # noqa: B006 - never changed
-    priority: Annotated[int | None, Meta(description="Lower goes first; 0 to 4 are usual.")] = None,
+    priority: Annotated[int | None, Meta(description="Lower goes first; without it, after its siblings.")] = None,
     assignee: Annotated[str | None, Meta(description="A teammate it is reserved for; else anybody's.")] = None,
     parent: Annotated[str | None, Meta(description="The id of the task it is a part of.")] = None,
     acceptance: Annotated[str, Meta(description="How to tell that it is done.")] = "",
     run: Annotated[str | None, Meta(description="A command for a shell member; a person must agree.")] = None,
+    role_id: Role = None,
+    requires: Annotated[Gates | None, Meta(description="What a person must give before it is complete.")] = None,
 ) -> views.TaskLine:
     """Add a task to the team's list. Teammates take ready tasks by themselves, in the order of priority."""
     draft = Draft(
@@ -83,8 +86,11 @@ def create_task(
         parent=parent,
         acceptance=acceptance,
         run=run,
+        priority=priority,
+        role=role_id,
+        requires=Gate(requires) if requires else None,
     )
-    [made] = tasks.create(desk.context, [with_priority(draft, priority)], last=True)
+    [made] = tasks.create(desk.context, [draft], last=True)
     return _line(desk, made.id)
 
 
@@ -98,7 +104,7 @@ def assign_task(
     return _line(desk, tasks.assign(desk.context, task_id, teammate_name).id)
 
 
-@tool("task.update", LEADS)
+@tool("task.update", EVERYBODY)
 def update_task(
     desk: Desk,
     task_id: TaskId,
@@ -109,7 +115,10 @@ def update_task(
     add_dependencies: Names = [],  # noqa: B006 - never changed
     drop_dependencies: Annotated[list[str], Meta(description="Ids it need not wait for.")] = [],  # noqa: B006
 ) -> views.TaskLine:
-    """Change what a task says, its priority, or what it depends on; what is not named stays."""
+    """Change what a task says, its priority, or what it depends on; what is not named stays.
+
+    A teammate may change the open subtasks of its own task.
+    """
     changes = Changes(
         title=title,
         description=description,
@@ -121,17 +130,20 @@ def update_task(
     return _line(desk, tasks.update(desk.context, task_id, changes).id)
 
 
+@tool("task.retry", LEADS)
+def retry_task(
+    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="What should be done otherwise.")] = ""
+) -> views.TaskLine:
+    """Make a failed task pending again, for somebody to take."""
+    return _line(desk, gates.retry(desk.context, task_id, reason).id)
+
+
 @tool("task.cancel", LEADS)
 def cancel_task(
     desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="Why, for who works on it.")] = ""
 ) -> views.TaskLine:
     """Cancel a task and its open subtasks; whoever works on one is told."""
     return _line(desk, tasks.cancel(desk.context, task_id, reason).id)
-
-
-def with_priority(draft: Draft, priority: int | None) -> Draft:
-    """Return a draft with this priority; without one it goes after its siblings."""
-    return draft if priority is None else replace(draft, priority=priority)
 
 
 def _line(desk: Desk, id: str) -> views.TaskLine:

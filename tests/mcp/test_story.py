@@ -107,6 +107,8 @@ async def _work(lead: Caller, w1: Caller) -> None:
     for family in ("task", "ticket"):
         await _family(w1, family)
         await _family(lead, family)
+    assert await w1.refused("update_task", task_id="2", title="no") == "not_allowed"
+    w1.used.add("update_task")  # below a supervised task it may
     await _lead_alone(lead)
 
 
@@ -143,6 +145,11 @@ async def _family(who: Caller, family: str) -> None:
     assert (await who(f"{family}_mark_done", result="done"))["status"] == "closed"
     assert await who.refused(f"{family}_mark_done") == "bad_input"
     await who("claim_task", task_id=two)
+    handed = await who(f"{family}_request_review", reason="which of both?", awaiting="input")
+    assert (handed["status"], handed["note"]) == ("needs_review", "is awaiting a human (input: which of both?)")
+    three = (await who(f"{family}_create", title="three", description="", priority=0))["id"]
+    assert (await who(f"{family}_get", **{id: three}))["priority"] == 0
+    await who("claim_task", task_id=three)
     assert (await who(f"{family}_mark_failed", error="it cannot be done"))["status"] == "failed"
 
 
@@ -152,10 +159,12 @@ async def _lead_alone(lead: Caller) -> None:
     assert made["note"] == "is awaiting a human (escalation: agent-made command)"
     changed = await lead("update_task", task_id=made["id"], title="changed", priority=7)
     assert (changed["title"], changed["priority"]) == ("changed", 7)
+    failed = (await lead("list_tasks", status="failed"))["tasks"][0]["id"]
+    assert (await lead("retry_task", task_id=failed, reason="try it otherwise"))["status"] == "pending"
     assert (await lead("assign_task", task_id="2", teammate_name="w1"))["assignee"] == "w1"
     assert "assignee" not in await lead("assign_task", task_id="2")
     assert (await lead("cancel_task", task_id="2", reason="not needed"))["status"] == "cancelled"
-    assert (await lead("get_claimable_tasks"))["tasks"] == []
+    assert [task["id"] for task in (await lead("get_claimable_tasks"))["tasks"]] == [failed]
     taken = await lead("create_task", title="by myself")
     await lead("claim_task", task_id=taken["id"])
     assert (await lead("release_task", task_id=taken["id"]))["status"] == "pending"
