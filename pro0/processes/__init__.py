@@ -29,6 +29,7 @@ __all__ = [
     "end",
     "having",
     "identify",
+    "in_group",
     "signal_process",
     "stopped",
     "tagged",
@@ -73,6 +74,11 @@ def called_with(last: Mapping[str, str]) -> set[str]:
 def descendants(pid: int) -> list[Process]:
     """Return the children of a process, their children, and so on; zombies are not counted."""
     return [_process(found) for found in table.below(pid)]
+
+
+def in_group(group: int) -> list[Process]:
+    """Return the processes of a process group whose leader, of that pid, is not waited for yet: it is no stranger's."""
+    return [_process(found) for found in table.in_group(group)]
 
 
 def ancestors(pid: int) -> list[Process]:

@@ -49,6 +49,11 @@ def session_pids(session: int) -> list[int]:
     return [pid for pid in pids() if _session(pid) == session]
 
 
+def group_pids(group: int) -> list[int]:
+    """Return the pids of the processes of one process group."""
+    return [pid for pid in pids() if _group(pid) == group]
+
+
 def environment(pid: int) -> bytes:
     """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
     return _read(f"/proc/{pid}/environ")
@@ -69,6 +74,13 @@ def _owner(one: os.DirEntry[str]) -> int:
 def _session(pid: int) -> int:
     try:
         return os.getsid(pid)
+    except OSError:
+        return -1
+
+
+def _group(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
     except OSError:
         return -1
 

@@ -105,6 +105,11 @@ def in_session(session: int) -> list[Entry]:
     return [one for pid in system.session_pids(session) if (one := entry(pid))]
 
 
+def in_group(group: int) -> list[Entry]:
+    """Return the processes of a process group, given as the pid of its leader, which is not waited for yet."""
+    return [one for pid in system.group_pids(group) if (one := entry(pid))]
+
+
 def _all() -> Iterator[Entry]:
     for pid in system.pids():
         if found := entry(pid):

@@ -105,6 +105,8 @@ class ShellAgent:
             ending = running.follow(task.timeout, watch, self._voice.pass_on, lambda: self._look(task), self._poll)
         except KeyboardInterrupt:
             ending = running.end("interrupted in its pane", self._voice.pass_on)
+        if ending.left and not ending.why:
+            self._voice.say(f"{task.id}: ended what its command left running ({ending.left})")
         self._report(task, ending)
 
     def _look(self, task: Task) -> str:

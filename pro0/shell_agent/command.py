@@ -1,4 +1,8 @@
-"""Running one task's command: its output streamed and its tail kept, its time limited, its whole tree ended."""
+"""Running one task's command: its output streamed and its tail kept, its time limited, its whole tree ended.
+
+When a command is over, all that it started is: a task that is done leaves nothing behind that works on, or holds a port
+that the next one needs. What shall go on is a member of its own, of the agent `command`.
+"""
 
 import os
 import selectors
@@ -23,11 +27,15 @@ RUN = "PRO0_RUN"
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a command ended: its code (negative for a signal), its output's tail, and why it was ended, if it was."""
+    """How a command ended: its code (negative for a signal), its output's tail, and why it was ended, if it was.
+
+    `left` is how many processes it had left behind, which are ended.
+    """
 
     code: int
     tail: str
     why: str = ""
+    left: int = 0
 
 
 class Running:
@@ -46,6 +54,8 @@ class Running:
             env={**environment, RUN: tag},
             process_group=0,
         )
+        # It is waited for last: as long as it is not, its pid, and that of its group, are nobody else's.
+        self._head = processes.identify(self._child.pid)
         assert self._child.stdout is not None
         self._output = self._child.stdout.fileno()
         os.set_blocking(self._output, False)
@@ -57,11 +67,11 @@ class Running:
         looked = time.monotonic()
         deadline = looked + limit if limit else None
         with selectors.DefaultSelector() as selector, ExitWatch() as exits:
-            if me := processes.identify(self._child.pid):
-                exits.add(me)
+            if self._head:
+                exits.add(self._head)
             for source in (self._output, watch, exits):
                 selector.register(source, selectors.EVENT_READ)
-            while self._child.poll() is None:
+            while self._runs():
                 for key, _ in selector.select(_until(deadline, poll)):
                     if key.fileobj == self._output and not self._read(pass_on):
                         selector.unregister(self._output)
@@ -72,35 +82,43 @@ class Running:
                     why = f"over its limit of {limit:g} s"
                 if why:
                     return self.end(why, pass_on)
-        return self._ended(pass_on, "")
+        return self.end("", pass_on)
 
     def end(self, why: str, pass_on: Callable[[bytes], None]) -> Ending:
-        """End the command and everything it started, TERM, grace, KILL."""
-        processes.end(self._tree, self._grace)
-        self._child.wait()
-        return self._ended(pass_on, why)
+        """End the command, if it runs still, and everything it started, TERM, grace, KILL."""
+        over = not self._runs()
+        if over:  # before its children are ended: what they say to that is none of its result
+            self._drain(pass_on)
+        if left := self._tree():
+            processes.end(self._tree, self._grace)
+        if not over:
+            self._drain(pass_on)
+        if self._child.stdout:
+            self._child.stdout.close()
+        return Ending(self._child.wait(), self._tail.decode(errors="replace").strip(), why, len(left))
+
+    def _runs(self) -> bool:
+        return self._head is not None and processes.alive(self._head)
 
     def _tree(self) -> list[Process]:
-        """Return all that carries this run's tag, the command, and what was ever seen below it: each way has gaps."""
+        """Return what carries this run's tag, is of its group, or was ever seen below the command: each has gaps."""
         self._seen.update(processes.tagged(RUN, [self._tag])[self._tag])
-        if self._child.poll() is None and (head := processes.identify(self._child.pid)):
-            self._seen.update((head, *processes.descendants(head.pid)))
+        self._seen.update(processes.in_group(self._child.pid))
+        if self._runs():
+            self._seen.update(processes.descendants(self._child.pid))
         return [process for process in self._seen if processes.alive(process)]
 
-    def _ended(self, pass_on: Callable[[bytes], None], why: str) -> Ending:
+    def _drain(self, pass_on: Callable[[bytes], None]) -> None:
         chunks = 0
         while chunks < LAST_CHUNKS and self._read(pass_on):
             chunks += 1
-        if self._child.stdout:
-            self._child.stdout.close()
-        return Ending(self._child.wait(), self._tail.decode(errors="replace").strip(), why)
 
     def _read(self, pass_on: Callable[[bytes], None]) -> bool:
         """Pass on what there is to read; False at the end of the output, or when there is nothing now."""
         try:
             output = os.read(self._output, CHUNK)
         except BlockingIOError:
-            return self._child.poll() is None
+            return self._runs()
         pass_on(output)
         self._tail = (self._tail + output)[-TAIL:]
         return bool(output)

@@ -53,6 +53,18 @@ def test_the_time_limit_ends_the_whole_tree(desk: Desk) -> None:
     assert desk.settled(desk.give("echo on")).result == "on"
 
 
+def test_what_a_command_leaves_running_is_over_when_its_task_is(desk: Desk) -> None:
+    """Whoever is ready then finds its ports and files free."""
+    ready = "for kind in " + " ".join(CHILDREN) + "; do until test -s pids/$kind; do sleep 0.05; done; done; echo done"
+    id = desk.give(command(desk.folder, ready))
+    desk.start()
+    done = desk.settled(id)
+    assert (done.status, done.result) == (Status.COMPLETED, "done")
+    left = [int(file.read_text()) for file in (desk.folder / "pids").iterdir()]
+    assert len(left) == len(CHILDREN)
+    assert not [pid for pid in left if processes.identify(pid)]
+
+
 def test_the_limit_holds_for_a_command_that_hides(desk: Desk) -> None:
     """No tag, and nothing below it: only that it is the command itself gives it away."""
     id = desk.give("exec env -i sleep 300", timeout=0.2)

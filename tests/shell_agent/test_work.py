@@ -128,6 +128,7 @@ def test_a_child_that_keeps_the_output_open_holds_nobody_up(desk: Desk, left: st
     desk.start()
     assert desk.settled(id).status is Status.COMPLETED
     assert desk.settled(after).result == "next"
+    assert f"{id}: ended what its command left running (1)" in desk.shown()
 
 
 def test_a_result_that_cannot_be_stored_is_stored_later(desk: Desk) -> None:
