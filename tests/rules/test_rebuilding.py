@@ -1,0 +1,304 @@
+"""A document made anew from its remains and from what others say: what nobody knows does the least harm (rulings 3)."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.message import Notice
+from pro0.model.process import Process
+from pro0.model.runtime import Exit, Failure, Phase, Refusal, Report, Runtime, SeatState, State
+from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
+from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
+from pro0.rules import rebuilding
+from pro0.rules.rebuilding import RISKY, Known
+from pro0.rules.salvage import Remains
+from tests.rules.building import T0, at, task
+
+GUARD, AGENT = Process(pid=7, start="70", boot_id="b"), Process(pid=8, start="80", boot_id="b")
+KNOWN = Known(name="alpha", now=at(9))
+
+
+def remains(damaged: dict[str, set[str]] | None = None, **fields: Any) -> Remains[Any]:
+    return Remains(fields, [], damaged or {})
+
+
+def over(number: int) -> Task:
+    return task(number, status=Status.COMPLETED)
+
+
+def test_tasks_that_can_be_read_are_kept_once() -> None:
+    """The last copy counts; what has no task's id is none."""
+    odd = [replace(task(1), id=id) for id in ("task-x", "x-1", "task-", "task-1234567890", "1")]
+    debt = Notice(id="n", from_="lead", to="w1", content="c")
+    made = rebuilding.tasks(remains(tasks=[task(1), *odd, task(1, priority=0)], outbox=[debt], next_id=9), KNOWN)
+    assert made == TaskList(tasks=(task(1, priority=0),), outbox=(debt,), next_id=9)
+
+
+@pytest.mark.parametrize(
+    ("fields", "more", "next_id"),
+    [
+        ({}, {}, 1),
+        ({"next_id": 30}, {}, 30),
+        ({"tasks": [task(5)]}, {}, 6),
+        ({}, {"highest_task": 40}, 41),
+        ({}, {"archive": ((over(50), over(3)), ())}, 51),
+    ],
+)
+def test_no_number_is_given_twice(fields: dict[str, Any], more: dict[str, Any], next_id: int) -> None:
+    assert rebuilding.tasks(remains(**fields), replace(KNOWN, **more)).next_id == next_id
+
+
+def test_the_archive_is_counted_when_there_is_one() -> None:
+    made = rebuilding.tasks(remains(tasks=[task(9)]), replace(KNOWN, archive=((over(1), over(2)), (over(9),))))
+    assert (made.sealed, made.archived, made.recalled) == (2, Archived(completed=2), ("task-9",))
+    untouched = rebuilding.tasks(remains(sealed=4, archived=Archived(failed=3)), KNOWN)
+    assert (untouched.sealed, untouched.archived) == (4, Archived(failed=3))
+
+
+HELD = task(
+    1,
+    status=Status.IN_PROGRESS,
+    claim=Claim(agent_id="w1", incarnation="i", epoch=1, claimed_at=T0),
+    awaiting=Wait(kind=Awaiting.INPUT, since=T0, by="w1"),
+)
+
+
+@pytest.mark.parametrize("field", sorted(RISKY))
+def test_a_task_whose_state_is_unknown_has_failed(field: str) -> None:
+    """It runs again only when a person says so."""
+    (made,) = rebuilding.tasks(remains({"task-1": {field, "title"}}, tasks=[HELD]), KNOWN).tasks
+    why = f"its {field} could not be read: look at it, then: pro0 task reopen task-1"
+    assert made == replace(HELD, status=Status.FAILED, claim=None, awaiting=None, closed_reason=why)
+
+
+def test_all_that_is_unknown_is_named() -> None:
+    (made,) = rebuilding.tasks(remains({"task-1": {"run", "claim", "labels"}}, tasks=[HELD]), KNOWN).tasks
+    assert made.closed_reason.startswith("its claim and run could not be read")
+
+
+@pytest.mark.parametrize("damage", [{"title"}, {"labels", "priority"}, set[str]()])
+def test_other_damage_changes_nothing(damage: set[str]) -> None:
+    assert rebuilding.tasks(remains({"task-1": damage}, tasks=[HELD]), KNOWN).tasks == (HELD,)
+
+
+def test_a_settled_task_stays_settled_when_its_status_is_known() -> None:
+    harmless = rebuilding.tasks(remains({"task-1": {"claim"}}, tasks=[over(1)]), KNOWN)
+    assert harmless.tasks == (over(1),)
+    unknown = rebuilding.tasks(remains({"task-1": {"status"}}, tasks=[over(1)]), KNOWN)
+    assert unknown.tasks[0].status is Status.FAILED
+
+
+def test_lost_tasks_are_named_in_order() -> None:
+    mentioned = ["task-10", "task-2", "task-1", "task-3", "task-2"]
+    assert rebuilding.lost_tasks(mentioned, TaskList(tasks=(task(1),))) == ["task-2", "task-3", "task-10"]
+    assert rebuilding.lost_tasks(mentioned, TaskList(), before=["task-10"]) == ["task-1", "task-2", "task-3"]
+
+
+def state(agent_id: str, incarnation: str = "i", **fields: object) -> SeatState:
+    usual = SeatState(
+        agent_id=agent_id, generation=2, incarnation=incarnation, state=State.IDLE, since=T0, started_at=T0
+    )
+    return replace(usual, **fields)
+
+
+def seat(agent_id: str, **fields: object) -> Seat:
+    return replace(Seat(agent_id=agent_id, name=agent_id.title(), agent="shell"), **fields)
+
+
+CONFIG = TeamConfig(
+    name="alpha",
+    created_at=T0,
+    uid="u",
+    project="/p",
+    members=(Member(name="W One", agent_id="w1", category="dev", agent="claude"), Member(name="M", agent_id="w3")),
+)
+
+
+def test_seats_come_from_whoever_knows_them() -> None:
+    """Their own remains first, then config.json, then the sessions; a program that nobody knows is no program."""
+    facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"), state("w2"))))
+    kept = seat("w4", prompt="kept", generation=5)
+    made = rebuilding.wanted(remains(seats=[kept], max_cost=3.0), facts)
+    assert made == Wanted(
+        max_cost=3.0,
+        seats=(
+            kept,
+            Seat(agent_id="w1", name="W One", agent="claude", generation=2, role="dev"),
+            Seat(agent_id="w3", name="M", agent="command", generation=1),
+            Seat(agent_id="w2", name="w2", agent="command", generation=2),
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", ["human", "all", "A b", "", "../x"])
+def test_what_cannot_be_a_member_gets_no_seat(name: str) -> None:
+    assert rebuilding.wanted(remains(seats=[seat(name), seat("lead")]), KNOWN).seats == (seat("lead"),)
+
+
+@pytest.mark.parametrize(
+    ("phase", "wish"),
+    [(None, Wish.RUN), (Phase.RUNNING, Wish.RUN), (Phase.STOPPING, Wish.STOP), (Phase.STOPPED, Wish.STOP)],
+)
+def test_a_team_that_should_stop_is_not_started(phase: Phase | None, wish: Wish) -> None:
+    facts = replace(KNOWN, runtime=Runtime(phase=phase) if phase else None)
+    assert rebuilding.wanted(remains(), facts).wish is wish
+    other = Wish.RUN if wish is Wish.STOP else Wish.STOP
+    assert rebuilding.wanted(remains(wish=other), facts).wish is other
+
+
+@pytest.mark.parametrize(
+    ("said", "paused"),
+    [([], False), (["pause"], True), (["pause", "unpause"], False), (["unpause", "pause", "stop"], True)],
+)
+def test_a_pause_is_remembered_by_its_event(said: list[str], paused: bool) -> None:
+    facts = replace(KNOWN, events=(*({"event": f"team.{what}"} for what in said), {"other": "x"}))
+    assert rebuilding.wanted(remains(), facts).paused is paused
+    assert rebuilding.wanted(remains(paused=not paused), facts).paused is not paused
+
+
+EVENT = {
+    "event": "team.create",
+    "uid": "u-event",
+    "project": "/event",
+    "mode": "tmux",
+    "reason": "asked",
+    "tmux": "/socket",
+    "sockets": "/sockets",
+}
+
+
+def test_a_config_is_made_of_its_event() -> None:
+    wanted = Wanted(seats=(seat("w1", role="dev"), seat("w2")))
+    facts = replace(KNOWN, events=({"event": "x"}, EVENT), wanted=wanted, runtime=Runtime(seats=(state("w1"),)))
+    made = rebuilding.config(remains(), facts)
+    assert made == TeamConfig(
+        name="alpha",
+        created_at=at(9),
+        uid="u-event",
+        project="/event",
+        mode="tmux",
+        mode_reason="asked",
+        inside_tmux="/socket",
+        sockets="/sockets",
+        members=(
+            Member(name="W1", agent_id="w1", category="dev", session_id="i", spawned_at=T0, agent="shell"),
+            Member(name="W2", agent_id="w2", agent="shell"),
+        ),
+    )
+
+
+def test_what_a_config_still_says_wins() -> None:
+    known = Member(name="Other", agent_id="w1", agent="pi")
+    fields: dict[str, Any] = {
+        "name": "beta",
+        "created_at": T0,
+        "uid": "u",
+        "project": "/p",
+        "mode": "headless",
+        "members": [known],
+    }
+    fields |= {"mode_reason": "r", "inside_tmux": "/t", "sockets": "/s"}
+    facts = replace(KNOWN, events=(EVENT,), wanted=Wanted(seats=(seat("w1"),)))
+    assert rebuilding.config(remains(**fields), facts) == TeamConfig(**fields | {"name": "alpha", "members": (known,)})
+
+
+def test_a_config_of_which_nothing_is_left() -> None:
+    made = rebuilding.config(remains(), replace(KNOWN, new_uid="new", project="/here"))
+    assert made == TeamConfig(name="alpha", created_at=at(9), uid="new", project="/here")
+
+
+def report(agent_id: str, incarnation: str = "i", **fields: object) -> Report:
+    usual = Report(agent_id=agent_id, incarnation=incarnation, guard=GUARD, agent=AGENT, state=State.IDLE, since=T0)
+    return replace(usual, **fields)
+
+
+WANTED = Wanted(seats=(seat("w1", generation=4), seat("w2")))
+
+
+def test_sessions_come_from_the_reports_of_their_guards() -> None:
+    """Of members that nobody wants only those that live."""
+    said = (report("w1", task="task-1", note="n"), report("w8", "alive"), report("w9", "dead"))
+    made = rebuilding.runtime(remains(), replace(KNOWN, wanted=WANTED, reports=said, living=frozenset({"alive"})))
+    assert {one.agent_id: one.incarnation for one in made.seats} == {"w8": "alive", "w1": "i"}
+    assert made.seats[1] == SeatState(
+        agent_id="w1",
+        generation=4,
+        incarnation="i",
+        state=State.IDLE,
+        since=T0,
+        started_at=T0,
+        task="task-1",
+        guard=GUARD,
+        agent=AGENT,
+        note="n",
+    )
+    assert made.seats[0].generation == 1
+
+
+def test_the_living_session_counts_then_the_newest() -> None:
+    facts = replace(
+        KNOWN,
+        wanted=WANTED,
+        reports=(report("w1", "old", since=at(1)), report("w1", "new", since=at(2)), report("w1", "alive")),
+    )
+    assert rebuilding.runtime(remains(), facts).seats[0].incarnation == "new"
+    living = replace(facts, living=frozenset({"alive"}))
+    assert rebuilding.runtime(remains(), living).seats[0].incarnation == "alive"
+    of_the_dead = remains(seats=[state("w1", "recorded")])
+    assert rebuilding.runtime(of_the_dead, facts).seats == (state("w1", "recorded"),)
+    assert rebuilding.runtime(of_the_dead, living).seats[0].incarnation == "alive"
+    both = replace(living, living=frozenset({"alive", "recorded"}))
+    assert rebuilding.runtime(of_the_dead, both).seats == (state("w1", "recorded"),)
+
+
+def test_nobody_is_made_up() -> None:
+    facts = replace(KNOWN, reports=(report("w1"),))
+    assert rebuilding.runtime(remains(seats=[state("human"), state("w2")]), facts).seats == (state("w2"),)
+
+
+@pytest.mark.parametrize(
+    ("said", "ended", "recorded"),
+    [
+        (State.IDLE, False, State.IDLE),
+        (State.IDLE, True, State.EXITED),
+        (State.CRASHED, True, State.CRASHED),
+        (State.SHUTDOWN, True, State.SHUTDOWN),
+    ],
+)
+def test_who_has_ended_has_ended(said: State, ended: bool, recorded: State) -> None:
+    end = Exit(at=at(1), code=0) if ended else None
+    facts = replace(KNOWN, wanted=WANTED, reports=(report("w1", state=said, exit=end),))
+    (made,) = rebuilding.runtime(remains(), facts).seats
+    assert (made.state, made.exit) == (recorded, end)
+
+
+@pytest.mark.parametrize(
+    ("wish", "living", "phase"),
+    [
+        (None, False, Phase.RUNNING),
+        (Wish.RUN, False, Phase.RUNNING),
+        (Wish.STOP, False, Phase.STOPPED),
+        (Wish.STOP, True, Phase.STOPPING),
+    ],
+)
+def test_the_phase_follows_from_the_wish(wish: Wish | None, living: bool, phase: Phase) -> None:
+    facts = replace(KNOWN, wanted=Wanted(wish=wish) if wish else None, living=frozenset({"i"} if living else ()))
+    assert rebuilding.runtime(remains(), facts).phase is phase
+    assert rebuilding.runtime(remains(phase=Phase.STOPPING), facts).phase is Phase.STOPPING
+
+
+def test_the_rest_of_a_runtime_is_kept_but_its_lead() -> None:
+    failure = Failure(agent_id="w1", generation=1, at=T0, message="m")
+    refusal = Refusal(request_id="r")
+    made = rebuilding.runtime(
+        remains(lead=GUARD, lead_version="9", failures=[failure], refusals=[refusal], phase=Phase.RUNNING), KNOWN
+    )
+    assert made == Runtime(lead_version="9", failures=(failure,), refusals=(refusal,))
+
+
+def test_a_report_is_what_the_lead_knew() -> None:
+    end = Exit(at=at(1), code=1)
+    known = state("w1", guard=GUARD, agent=AGENT, task="task-1", note="n", exit=end, state=State.EXITED)
+    assert rebuilding.report(known) == report("w1", task="task-1", note="n", exit=end, state=State.EXITED)
+    assert rebuilding.report(state("w1")) is None

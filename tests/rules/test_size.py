@@ -1,0 +1,38 @@
+"""How much a JSON text holds is told before it is parsed (reliability 27)."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0.rules.size import holds_more_than
+
+VALUES = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+def counted(value: object) -> int:
+    """Texts, lists, mappings, and the commas between values."""
+    if isinstance(value, str):
+        return 1
+    if not isinstance(value, list | dict):
+        return 0
+    items = [*value] if isinstance(value, list) else [*value, *value.values()]
+    return 1 + max(0, len(value) - 1) + sum(map(counted, items))
+
+
+@given(VALUES)
+def test_it_counts_texts_lists_mappings_and_commas(value: object) -> None:
+    data, number = json.dumps(value).encode(), counted(value)
+    assert not holds_more_than(number, data)
+    assert number == 0 or holds_more_than(number - 1, data)
+
+
+@pytest.mark.parametrize("data", [b'"' * 9, b'["' + b"\\" * 9, b'{"a": "never ends, [{'])
+def test_what_is_no_json_is_counted_too(data: bytes) -> None:
+    assert holds_more_than(0, data)
+    assert not holds_more_than(len(data), data)
