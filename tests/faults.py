@@ -192,8 +192,8 @@ def points(
 
 
 @contextmanager
-def fault_at(at: int, fault: Fault, calls: tuple[str, ...] = CALLS) -> Iterator[Shim]:
-    """Have one fault in this process."""
+def fault_at(at: int | None, fault: Fault, calls: tuple[str, ...] = CALLS) -> Iterator[Shim]:
+    """Have one fault in this process, or with `at` None one at every call."""
     with Shim(calls, at, fault) as shim:
         yield shim
 

@@ -193,8 +193,8 @@ def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
         version = 0
     if version > SCHEMA_VERSION:
         return newer(path, version)
-    why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-    return StoreError(f"{path} is corrupt: {why}", code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
+    what = f"{path} is corrupt: {error}"
+    return StoreError(what, code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
 
 
 def newer(path: Path, version: int) -> StoreError:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from pro0.errors import NotFound, StoreError
+from pro0.errors import StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
 from pro0.store import atomic
@@ -41,10 +41,7 @@ class Box:
             if sealed:
                 _seal(change.folder, box.sealed, sealed)
             change.value = box
-        found = next((message for message in (*reversed(box.messages), *sealed) if message.id == notice.id), None)
-        if found is None:
-            raise NotFound(f"the message {notice.id} is not in the mailbox of {self.agent_id}")
-        return found
+        return next(message for message in (*reversed(box.messages), *sealed) if message.id == notice.id)
 
     def deliver(self, notice: Notice, clock: Callable[[], datetime], owed: Callable[[], Collection[str]]) -> None:
         """Append an owed notice once, however often and by whomever it is tried; `owed` says what is owed still."""

@@ -179,3 +179,12 @@ class Mail(RuleBasedStateMachine):
 
 TestMail = Mail.TestCase
 TestMail.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+
+
+def test_a_single_message_is_never_sealed_however_long() -> None:
+    """There would be no head to count it."""
+    box = posted("x" * (mail.HEAD_BYTES + 1))
+    assert mail.overflow(box) == (box, ())
+    more = mail.post(box, notice("m2"), at(2))
+    left, sealed = mail.overflow(more)
+    assert ([message.id for message in left.messages], [message.id for message in sealed]) == (["m2"], ["m1"])

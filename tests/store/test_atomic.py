@@ -9,6 +9,8 @@ import pytest
 from pro0.store import atomic
 from tests.faults import (
     ERRORS,
+    Call,
+    Shim,
     count,
     fail_with,
     fault_at,
@@ -122,3 +124,89 @@ def test_a_linked_folder_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     with pytest.raises(OSError), atomic.folder(tmp_path / "link"):
         pass
+
+
+def test_what_need_not_last_is_not_synced(place: Path) -> None:
+    def quickly() -> None:
+        with atomic.folder(place) as folder:
+            atomic.replace(folder, "file", NEW, durable=False)
+
+    assert "fsync" not in [call.name for call in count(quickly, CALLS)]
+    assert (place / "file").read_bytes() == NEW
+
+
+def test_the_first_error_is_told_when_cleaning_up_fails_too(place: Path) -> None:
+    def fail(_shim: Shim, name: str, _real: Call, _args: tuple[object, ...], _kwargs: dict[str, object]) -> object:
+        raise OSError(errno.ENOSPC if name == "rename" else errno.EIO, name)
+
+    with pytest.raises(OSError, match="rename"), fault_at(None, fail, ("rename", "unlink")):
+        write(place)
+    assert (place / "file").read_bytes() == OLD
+    assert len(temporary_files(place)) == 1
+
+
+def test_an_error_after_the_change_says_so(place: Path) -> None:
+    with pytest.raises(OSError) as late, fault_at(2, fail_with(errno.EIO), ("fsync",)):
+        write(place)
+    assert (late.value.errno, late.value.strerror) == (
+        errno.EIO,
+        "Input/output error, after the change: it may be lost again",
+    )
+    assert (place / "file").read_bytes() == NEW
+
+
+def test_a_folder_in_a_folder_is_made_for_good(place: Path) -> None:
+    def into() -> None:
+        with atomic.folder(place) as folder, atomic.subfolder(folder, "sub") as sub:
+            atomic.replace(sub, "file", NEW)
+
+    names = [call.name for call in count(into, ("mkdir", "open", "fsync"))]
+    assert names == ["open", "mkdir", "fsync", "open", "open", "fsync", "fsync"]
+    names = [call.name for call in count(into, ("mkdir", "open", "fsync"))]
+    assert names == ["open", "mkdir", "open", "open", "fsync", "fsync"]
+    assert (place / "sub" / "file").read_bytes() == NEW
+
+
+def test_nothing_is_handed_to_programs_that_are_started(place: Path) -> None:
+    with atomic.folder(place) as folder, atomic.subfolder(folder, "sub") as sub:
+        assert not os.get_inheritable(folder)
+        assert not os.get_inheritable(sub)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "long"])
+def test_only_a_regular_file_is_read_and_only_so_much(place: Path, kind: str) -> None:
+    """Reliability 27, 30."""
+    path = place / "file"
+    if kind != "long":
+        path.unlink()
+    if kind == "link":
+        path.symlink_to(place / "other")
+        (place / "other").write_bytes(OLD)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    why = {
+        "link": "symbolic links",
+        "long": f"file has {len(OLD)} bytes, more than {len(OLD) - 1}",
+    }
+    before = len(os.listdir("/dev/fd"))
+    with (
+        atomic.folder(place) as folder,
+        pytest.raises(OSError, match=why.get(kind, "file is not a regular file")),
+    ):
+        atomic.read(folder, "file", len(OLD) - 1)
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_file_of_the_limit_is_read(place: Path) -> None:
+    with atomic.folder(place) as folder:
+        assert atomic.read(folder, "file", len(OLD)) == OLD
+
+
+def test_a_file_that_grows_meanwhile_is_read_whole(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with atomic.folder(place) as folder:
+        (place / "file").write_bytes(b"x" * 200_000)
+        real = os.fstat
+        monkeypatch.setattr(os, "fstat", lambda descriptor: os.stat_result((*real(descriptor)[:6], 3, 0, 0, 0)))
+        assert atomic.read(folder, "file", 10) == b"x" * 200_000

@@ -140,3 +140,25 @@ def test_killed_or_failing_at_every_call(tmp_path: Path, fault: Fault) -> None:
         assert ended != DONE or fault not in (kill_before, kill_after)
         assert ended == KILLED or fault not in (kill_before, kill_after)
     assert fault not in (kill_before, kill_after)
+
+
+def test_a_log_is_made_before_it_is_needed(tmp_path: Path) -> None:
+    with atomic.folder(tmp_path) as folder:
+        for _ in range(2):
+            journal.check(folder, NAME)
+            assert (tmp_path / NAME).read_bytes() == b""
+            assert (tmp_path / NAME).stat().st_mode & 0o777 == 0o600
+        (tmp_path / NAME).unlink()
+        (tmp_path / NAME).symlink_to(tmp_path / "else")
+        with pytest.raises(OSError, match="symbolic"):
+            journal.check(folder, NAME)
+    assert not (tmp_path / "else").exists()
+
+
+def test_a_log_that_was_cut_is_read_from_its_start(tmp_path: Path) -> None:
+    log = Journal(tmp_path / NAME)
+    (tmp_path / NAME).write_bytes(b"1\n2\nhalf")
+    assert list(log.fresh()) == [b"1", b"2"]
+    (tmp_path / NAME).write_bytes(b"3\n")
+    assert list(log.fresh()) == [b"3"]
+    assert list(log.fresh()) == []

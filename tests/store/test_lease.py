@@ -175,3 +175,13 @@ def test_a_newer_lease_can_be_read(tmp_path: Path) -> None:
     whole = {"pid": 1, "start": "2", "bootId": "b", "version": "9.0", "why": "lead", "more": [1]}
     (tmp_path / LEASE).write_text(json.dumps(whole))
     assert Lease(tmp_path).read() == Holder(1, "2", "b", "9.0", "lead")
+
+
+def test_the_holder_is_a_process(tmp_path: Path) -> None:
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    found = lease.read()
+    assert found
+    assert found.process == processes.identify(os.getpid())
+    assert str(found) == f"pid {os.getpid()} (lead, pro0 {__version__})"
+    lease.drop()

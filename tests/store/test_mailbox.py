@@ -191,3 +191,33 @@ def test_a_mailbox_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         send(Box(tmp_path / "gone", "w1"), "m1")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_did_not_arrive_is_given_again(box: Box) -> None:
+    fill(box, 3)
+    assert len(box.hand_out("first", acknowledge=False)) == 3
+    box.take_back("second")
+    assert box.hand_out("first", acknowledge=False) == []
+    fill(box, 2)
+    send(box, "x", "y")
+    assert len(box.hand_out("first", acknowledge=False)) == 2
+    box.take_back("first")
+    assert [delivery.message.id for delivery in box.hand_out("first", acknowledge=False)] == ["x", "y"]
+
+
+def test_a_debt_may_be_what_seals_a_head(box: Box) -> None:
+    fill(box, HEAD_COUNT)
+    debt = Notice(id="debt", from_="lead", to="w1", content="owed")
+    box.deliver(debt, NOW, lambda: {"debt"})
+    head = box.head.read()
+    assert (head.sealed, head.messages[-1].id, head.delivered) == (1, "debt", ("debt",))
+    box.deliver(debt, NOW, lambda: ())
+    assert len(everything(box)) == HEAD_COUNT + 1
+
+
+def test_reading_is_acknowledged_up_to_a_message(box: Box) -> None:
+    fill(box, 5)
+    box.acknowledge(3)
+    assert [message.read for message in box.head.read().messages] == [True, True, True, False, False]
+    box.acknowledge(1)
+    assert box.head.read().acked == 3

@@ -1,0 +1,107 @@
+"""Waking up when a folder changes: of the files that were asked for, soon, and never for anything else."""
+
+import os
+import select
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from watchfiles import Change
+
+from pro0.store import watch
+from pro0.store.watch import Watch
+
+SECONDS = 20
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "watched"
+    (place / "below").mkdir(parents=True)
+    return place
+
+
+@pytest.fixture
+def watching(folder: Path) -> Iterator[Watch]:
+    made = looking(folder)
+    yield made
+    made.close()
+
+
+def looking(folder: Path) -> Watch:
+    """Return a watch that is known to look: it has told of a change."""
+    made = Watch([folder], r"tasks\.json|probe")
+    for number in range(SECONDS * 10):
+        (folder / "probe").write_text(str(number))
+        if select.select([made], [], [], 0.1)[0]:
+            settle(made)
+            return made
+    raise AssertionError("it never looked")
+
+
+def settle(made: Watch) -> None:
+    """Wait until all that was changed before is told."""
+    while select.select([made], [], [], 0.5)[0]:
+        assert made.drain()
+
+
+def told(made: Watch) -> bool:
+    return bool(select.select([made], [], [], SECONDS)[0])
+
+
+@pytest.mark.parametrize("name", ["tasks.json", "below/tasks.json"])
+def test_a_change_is_told_and_forgotten(watching: Watch, folder: Path, name: str) -> None:
+    (folder / name).write_text("x")
+    assert told(watching)
+    settle(watching)
+    assert not watching.drain()
+    os.replace(folder / "probe", folder / name)
+    assert told(watching)
+
+
+def test_which_names_fit() -> None:
+    named = watch._Named(r"a\.json|b")
+    fits = {name: named(Change.modified, f"/x/{name}") for name in ("a.json", "b", "axjson", "a.json.b", "ab", "")}
+    assert fits == {"a.json": True, "b": True, "axjson": False, "a.json.b": False, "ab": False, "": False}
+
+
+def test_a_folder_that_is_gone_is_no_error(folder: Path) -> None:
+    made = Watch([folder / "gone"], ".*")
+    made._thread.join(SECONDS)
+    assert not made._thread.is_alive()
+    assert not made.drain()
+    made.close()
+
+
+def test_a_full_pipe_blocks_nobody(folder: Path) -> None:
+    """One byte of it is enough to wake up."""
+    made = looking(folder)
+    with suppress(BlockingIOError):
+        while os.write(made._writable, b"x" * 4096):
+            pass
+    for number in range(20):
+        (folder / "tasks.json").write_text(str(number))
+    made.close()
+    assert not made._thread.is_alive()
+
+
+def test_nothing_stays_open(folder: Path) -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    Watch([folder], "x").close()
+    before = descriptors()
+    for _ in range(3):
+        Watch([folder], "x").close()
+    assert descriptors() == before
+
+
+def test_a_system_without_pipe2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pipe2", raising=False)
+    made = Watch([folder], "x")
+    for descriptor in (made.fileno(), made._writable):
+        assert not os.get_blocking(descriptor)
+        assert not os.get_inheritable(descriptor)
+    assert not made.drain()
+    made.close()
