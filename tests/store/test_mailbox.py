@@ -208,10 +208,10 @@ def test_what_did_not_arrive_is_given_again(box: Box) -> None:
 def test_a_debt_may_be_what_seals_a_head(box: Box) -> None:
     fill(box, HEAD_COUNT)
     debt = Notice(id="debt", from_="lead", to="w1", content="owed")
-    box.deliver(debt, NOW, lambda: {"debt"})
+    box.deliver(debt, lambda: NOW, lambda: {"debt"})
     head = box.head.read()
     assert (head.sealed, head.messages[-1].id, head.delivered) == (1, "debt", ("debt",))
-    box.deliver(debt, NOW, lambda: ())
+    box.deliver(debt, lambda: NOW, lambda: ())
     assert len(everything(box)) == HEAD_COUNT + 1
 
 
