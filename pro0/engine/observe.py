@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
+from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
 from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
@@ -14,7 +15,6 @@ from pro0.errors import Pro0Error
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
-from pro0.ops.context import clock
 from pro0.rules.mail import unread_up_to
 from pro0.store.teams import TeamStore
 
@@ -33,6 +33,7 @@ class Observer:
         self._team = team
         self._nudger = nudger
         self._ledger = Ledger(team)
+        self._jumps = Jumps()
         self._backend = nudger.backend
         self._clean: set[str] = set()
         self._guards: set[tuple[Process, str]] = set()
@@ -49,14 +50,15 @@ class Observer:
 
         What can be done without is left out: tasks, a mailbox, a report that cannot be read.
         """
-        team, self.trouble = self._team, []
+        team, self.trouble, now = self._team, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), team.runtime.read()
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         unopened = self._unopened(looks, runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
         return Snapshot(
-            now=clock(),
+            now=now,
+            moved=self._jumps.moved(wanted, runtime),
             config=team.config.read(),
             wanted=wanted,
             runtime=runtime,

@@ -204,6 +204,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """All that `decide` may know: taken by `engine.observe`, without a lock."""
 
     now: datetime
+    moved: dict[datetime, datetime] = {}
+    """Moments that were stamped before the clock jumped, as they would be stamped now."""
     config: TeamConfig
     wanted: Wanted
     runtime: Runtime

@@ -21,9 +21,9 @@ def ask(view: View, plan: Plan) -> Plan:
         return plan
     if plan.seat.agent not in view.snapshot.protocol:
         return _ending(view, plan, state)
-    if state.asked == wish.id and not _to_be_asked_again(wish, plan.seat, state):
+    if state.asked == wish.id and not _to_be_asked_again(view, wish, plan.seat, state):
         return plan
-    again = _answer(wish, plan.seat, state) if state.asked == wish.id else None
+    again = _answer(view, wish, plan.seat, state) if state.asked == wish.id else None
     asked = replace(state, asked=wish.id, asked_at=view.now if again else wish.at)
     id = f"{wish.id}:{state.incarnation}" + (f":{again.at.isoformat()}" if again else "")
     return plan.then(asked, Ask(id, state.agent_id, prompts.shutdown_request(wish.reason)))
@@ -36,12 +36,12 @@ def hear(view: View, plan: Plan) -> Plan:
         return plan
     if approved(view, plan):
         return _ending(view, plan, state)
-    deadline = wish.at + timedelta(seconds=wish.timeout)
+    deadline = view.at(wish.at) + timedelta(seconds=wish.timeout)
     if view.now < deadline:
         return plan.wake(deadline)
     if wish.force:
         return _ending(view, plan, state)
-    answer = _answer(wish, plan.seat, state)
+    answer = _answer(view, wish, plan.seat, state)
     if answer:
         return replace(plan, stays=f"not yet: {answer.reason}")
     if state.state is not State.UNRESPONSIVE:
@@ -55,7 +55,7 @@ def overdue(view: View, plan: Plan) -> Plan:
     over = state is not None and state.state in ENDED and state.incarnation in view.snapshot.guards_alive
     if state is None or not (over or (plan.living and state.ending_since)):
         return plan
-    deadline = (state.since if over else state.ending_since or view.now) + ENDING_LIMIT
+    deadline = view.at(state.since if over else state.ending_since or view.now) + ENDING_LIMIT
     if view.now < deadline:
         return plan.wake(deadline)
     return plan.then(state, End(state.agent_id, state.incarnation, firm=True)).wake(view.now + timedelta(seconds=1))
@@ -75,7 +75,7 @@ def refused(view: View, plans: list[Plan]) -> Iterable[tuple[ShutdownWish, dict[
 def approved(view: View, plan: Plan) -> Answer | None:
     """Return the answer with which this session agreed to end, if it did."""
     wish = _wish(view, plan.seat)
-    answer = _answer(wish, plan.seat, plan.state) if plan.state and wish else None
+    answer = _answer(view, wish, plan.seat, plan.state) if plan.state and wish else None
     return answer if answer and answer.approve else None
 
 
@@ -83,19 +83,24 @@ def _wish(view: View, seat: Seat) -> ShutdownWish | None:
     return view.snapshot.wanted.stop or seat.shutdown
 
 
-def _answer(wish: ShutdownWish, seat: Seat, state: SeatState) -> Answer | None:
+def _answer(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> Answer | None:
     """Return what this session said since it was last asked; it may have answered before the asking was recorded."""
     said = seat.answer
     if said is None or (said.request_id, said.incarnation) != (wish.id, state.incarnation):
         return None
-    asked_later = state.asked == wish.id and state.asked_at and said.at < state.asked_at
+    asked_later = state.asked == wish.id and state.asked_at and view.at(said.at) < view.at(state.asked_at)
     return None if asked_later else said
 
 
-def _to_be_asked_again(wish: ShutdownWish, seat: Seat, state: SeatState) -> bool:
+def _to_be_asked_again(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> bool:
     """Return whether a member that said "not yet" has turned idle since."""
-    answer = _answer(wish, seat, state)
-    return answer is not None and not answer.approve and state.state is State.IDLE and state.since > answer.at
+    answer = _answer(view, wish, seat, state)
+    return (
+        answer is not None
+        and not answer.approve
+        and state.state is State.IDLE
+        and view.at(state.since) > view.at(answer.at)
+    )
 
 
 def _ending(view: View, plan: Plan, state: SeatState) -> Plan:

@@ -26,6 +26,10 @@ class View(msgspec.Struct, frozen=True):
         """Return the time of the snapshot."""
         return self.snapshot.now
 
+    def at(self, stamp: datetime) -> datetime:
+        """Return a stored moment by the clock of the snapshot, which may have jumped since."""
+        return self.snapshot.moved.get(stamp, stamp)
+
     @property
     def blind(self) -> bool:
         """Return whether the tasks are unknown: the board is empty then, which says nothing."""

@@ -80,7 +80,9 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
         asked = state.ending_since is not None or ending.approved(view, plan) is not None
         ended = State.SHUTDOWN if asked else report.state
         return plan.then(replace(seen, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
-    if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and report.since <= state.since):
+    if state.state is State.STOPPING or (
+        state.state is State.UNRESPONSIVE and view.at(report.since) <= view.at(state.since)
+    ):
         return plan.then(seen)
     if state.source:  # the guard knows only that the agent runs
         return plan.then(replace(seen, state=state.state, note=state.note))
@@ -112,7 +114,7 @@ def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
     if state is None or state.incarnation in view.snapshot.guards_alive:
         return plan
     if state.guard is None:
-        deadline = state.started_at + STARTING_LIMIT
+        deadline = view.at(state.started_at) + STARTING_LIMIT
         if view.now < deadline:
             return plan.wake(deadline)
     over = State.SHUTDOWN if state.ending_since else State.CRASHED

@@ -4,6 +4,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
 from pro0.ops.members import SeatDraft
 from tests.crash.lanes import LANES, SOAK, TEST, counted
-from tests.engine.crew import Crew, crew
+from tests.engine.crew import PATIENCE, Crew, crew
 from tests.programs import skewed
 from tests.scenarios.leads import leader, one_after_the_other
+from tests.waiting import wait_until
 
 DAY = 86400
 JUMPS = pytest.mark.parametrize("seconds", [DAY, -DAY], ids=["a-day-on", "a-day-back"])
@@ -71,6 +73,22 @@ def test_the_clock_jumps_while_a_team_works(team: Crew, clock: Clock, seconds: f
     counted(TEST, "jumps", str(seconds), 2)
     team.stop()
     assert [team.state(name).state for name in NAMES] == [State.SHUTDOWN] * 3
+
+
+@JUMPS
+def test_the_clock_jumps_while_a_team_stops(team: Crew, clock: Clock, seconds: float) -> None:
+    """Who works has as long as was said, by seconds that pass."""
+    with ThreadPoolExecutor(1) as pool:
+        stop = pool.submit(team.stop, timeout=60, force=True)
+        wait_until(lambda: any("not yet" in line for line in team.shown), PATIENCE, "it is asked")
+        clock.set(seconds)
+        assert not stop.done(), stop.result()
+        assert team.state("w1").state is State.WORKING
+        (team.project / "go").touch()
+        stop.result()
+    assert team.task("task-1").status is Status.COMPLETED
+    assert team.notices("crashed") == []
+    counted(TEST, "jumps", f"{seconds} while stopping", 1)
 
 
 def stop_all(team: Crew, lead: Process) -> list[Process]:
