@@ -26,6 +26,8 @@ Outcome = dict[str, JSON] | Fault
 
 def serve() -> int:
     """Serve the client at stdin and stdout until it goes, and end this process."""
+    if os.isatty(0):
+        sys.stderr.write("pro0: an agent is to speak to this, in lines of JSON; pro0 mcp --help says how to add it\n")
     Server(kind_of_caller()).run()
     sys.stderr.flush()
     os._exit(0)  # a thread that waits for a lead would hold the end up
