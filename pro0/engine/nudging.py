@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of
 from pro0.engine.sights import Sights, Watched
 from pro0.errors import Pro0Error
 from pro0.model.runtime import Handle, Nudge, Nudged, SeatState, State
-from pro0.rules.nudges import alone, free, took
+from pro0.rules.nudges import alone, comes, free, standing, took
 from pro0.rules.screens import Drawing
 from pro0.store.teams import TeamStore
 
@@ -93,13 +94,15 @@ class Nudger:
         return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
 
     def _paste(self, place: "Input", handle: Handle) -> str:
-        if why := place.closed():
+        if stands := place.standing():
+            place = replace(place, line=stands)
+        elif why := place.closed():
             return why
-        if not self.backend.nudge(handle, place.line, place.ready):
+        elif not self.backend.nudge(handle, place.line, place.shows):
             return "its pane takes no input, or something else came up there"
-        if place.left():
+        elif place.left():
             return ""
-        # Some agents take the first Enter for a part of the paste.
+        # Some agents take the first Enter for a part of the paste; or an earlier try, or lead, has left the line there.
         if place.ready() and self.backend.press(handle, "Enter") and place.left():
             return ""
         return "the line stays in its input"
@@ -120,6 +123,19 @@ class Input(msgspec.Struct, frozen=True):
             return ""
         state = reading.state if reading else State.UNKNOWN
         return "something stands in its input" if state is State.IDLE else f"it is {state}"
+
+    def standing(self) -> str:
+        """Return the fixed line that stands there already, empty for none."""
+        return standing(self.drawing, self.sights.now(self.watched)[1])
+
+    def shows(self) -> bool:
+        """Wait until the line, and nothing else, stands there; a busy agent is slow to draw it."""
+        deadline = time.monotonic() + VERIFY
+        while not alone(self.drawing, *(now := self.sights.now(self.watched)), self.line):
+            if time.monotonic() > deadline or not comes(self.drawing, *now, self.line):
+                return False
+            time.sleep(PAUSE)
+        return True
 
     def ready(self) -> bool:
         """Return whether the line, and nothing else, stands there."""

@@ -16,6 +16,8 @@ from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
 from pro0.ops.context import clock
 from pro0.rules import screens
+from pro0.rules.nudges import own as own_line
+from pro0.rules.screens import Drawing
 from pro0.rules.states import combine
 from pro0.sessions.backend import Backend
 from pro0.store.teams import TeamStore
@@ -113,8 +115,12 @@ def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
     """Return what each source says."""
     adapter = watched.adapter
     own = adapter.look(watched.sight, watched.memory) if adapter.look else None
-    shown = screens.read(adapter.screens, screen) if screen else ()
-    return (own, *shown) if own else shown
+    return (*([own] if own else []), *(_shown(adapter.screens, screen) if screen else ()))
+
+
+def _shown(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
+    readings = screens.read(drawing, screen)
+    return (own_line(drawing, reading, screen) for reading in readings) if drawing else readings
 
 
 def _seen(reading: Reading, before: Seen | None, now: datetime) -> Seen:

@@ -1,5 +1,6 @@
 """Every text that a member or the lead address is told by pro0."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from pro0.model.runtime import SeatState, State
@@ -15,6 +16,15 @@ def unread_line(unread: int) -> str:
 def ready_line(ready: int) -> str:
     """Return the fixed line that an idle agent gets about tasks it could claim."""
     return f"{ready} task{' is' if ready == 1 else 's are'} ready for you: run `pro0 task next`"
+
+
+def is_fixed_line(text: str) -> bool:
+    """Return whether a text is one of the two fixed lines, white space aside: a narrow pane wraps them anywhere."""
+    return _shape(text) in {_shape(line(number)) for line in (unread_line, ready_line) for number in (1, 2)}
+
+
+def _shape(line: str) -> str:
+    return re.sub(r"\d+", "#", "".join(line.split()))
 
 
 def needs_a_person(state: SeatState) -> str:

@@ -16,6 +16,7 @@ from pro0.model.runtime import Handle, Nudge, Nudged, Process, Report, SeatState
 from pro0.model.screen import Screen
 from pro0.model.team import Seat
 from pro0.ops.context import clock
+from pro0.rules.prompts import ready_line, unread_line
 from pro0.sessions.backend import Key, always
 from pro0.sessions.memory import Memory
 from tests.engine.crew import Crew
@@ -167,6 +168,38 @@ def test_what_happens_between_the_line_and_its_enter_stops_the_enter(
     assert "something else came up" in hand.nudge()
     assert pane.sent == []
     assert hand.nudger.arrived() == {}
+
+
+def test_a_line_that_is_drawn_late_gets_its_enter(pane: Pane, hand: Hand) -> None:
+    """A busy agent draws what was pasted after a while, and bit by bit."""
+
+    def late() -> None:
+        pane.show("")
+        threading.Timer(0.3, pane.show, [LINE[:20]]).start()
+        threading.Timer(0.6, pane.show, [LINE]).start()
+
+    pane.between = late
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE]
+
+
+@pytest.mark.parametrize("stands", [LINE, unread_line(1), ready_line(3)])
+def test_a_line_that_an_earlier_try_has_left_there_only_gets_its_enter(stands: str, pane: Pane, hand: Hand) -> None:
+    pane.show(stands)
+    assert hand.nudge() == ""
+    assert pane.sent == [stands]
+
+
+def test_an_own_line_is_no_draft_of_a_person(pane: Pane, hand: Hand) -> None:
+    """Else nobody would ever send it: nothing is done to an agent in whose input a person types."""
+    watched = hand.nudger.sights.watched("inc-1")
+    assert watched
+    states = []
+    for text in (LINE, LINE + " please", "half a thought"):
+        pane.show(text)
+        reading, _ = hand.nudger.sights.now(watched)
+        states.append(reading and reading.state)
+    assert states == [State.IDLE, State.DRAFT, State.DRAFT]
 
 
 def test_an_agent_that_takes_the_enter_for_a_part_of_the_paste_gets_one_more(pane: Pane, hand: Hand) -> None:
