@@ -40,6 +40,8 @@ class Recording(msgspec.Struct, frozen=True):
     agent: str
     state: str
     """A state of pro0, or `ended`: then it is none, since the screen does not know whether its program lives."""
+    size: tuple[int, int]
+    """Columns and rows of its terminal."""
     screen: Screen
 
     @property
@@ -59,9 +61,7 @@ def drawn(agent: str, screen: Screen) -> Reading:
 
 
 def _recording(name: str, fact: dict[str, object]) -> Recording:
-    fact = {"cursor": [0, 0], "title": "", **fact}
-    column, row = msgspec.convert(fact["cursor"], tuple[int, int])
+    cursor, size = (msgspec.convert(fact[key], tuple[int, int]) for key in ("cursor", "size"))
     captured = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    return Recording(
-        name, str(fact["agent"]), str(fact["state"]), screen_of(captured, str(fact["title"]), (column, row))
-    )
+    screen = screen_of(captured, str(fact["title"]), cursor)
+    return Recording(name, str(fact["agent"]), str(fact["state"]), size, screen)

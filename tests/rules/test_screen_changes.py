@@ -13,7 +13,7 @@ from pro0.model.screen import Screen
 from pro0.rules.states import ATTENTION
 from tests.recorded import DRAWINGS, QUIET, Recording, drawn, recordings
 
-LIVING = [recording for recording in recordings() if recording.state != "ended"]
+LIVING = [recording for recording in recordings() if recording.state not in ("ended", State.UNKNOWN)]
 ASKING = [recording for recording in LIVING if recording.state in (State.WAITING, State.DIALOG)]
 RECORDED = st.sampled_from(LIVING)
 ASKED = st.sampled_from(ASKING)

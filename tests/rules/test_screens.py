@@ -9,7 +9,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import Screen
 from pro0.rules import screens
 from pro0.rules.escapes import screen_of
-from tests.recorded import DRAWINGS, QUIET, Recording, drawn, recordings
+from tests.recorded import DRAWINGS, FOLDER, QUIET, Recording, drawn, recordings
 
 RECORDED = recordings()
 LIVING = [recording for recording in RECORDED if recording.state != "ended"]
@@ -27,7 +27,7 @@ def test_a_recorded_screen_is_read_right(recording: Recording, view: str) -> Non
     """Issue 4, line 4."""
     reading = drawn(recording.agent, VIEWS[view](recording))
     assert (reading.state, reading.source) == (recording.state, "screen")
-    assert reading.rule
+    assert bool(reading.rule) is (recording.state != State.UNKNOWN)
 
 
 @pytest.mark.parametrize("recording", RECORDED, ids=lambda recording: recording.name)
@@ -39,8 +39,17 @@ def test_the_screen_of_an_ended_program_is_not_quiet(recording: Recording) -> No
 
 def test_every_agent_and_every_state_is_recorded() -> None:
     assert {recording.agent for recording in RECORDED} == set(DRAWINGS)
-    states = {State.IDLE, State.WORKING, State.WAITING, State.DIALOG, State.DRAFT, State.ERROR}
+    states = {State.IDLE, State.WORKING, State.WAITING, State.DIALOG, State.DRAFT, State.ERROR, State.UNKNOWN}
     assert {recording.state for recording in LIVING} == states
+    assert len(list(FOLDER.glob("*.txt"))) == len(RECORDED)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "opencode", "pi", "gemini"])
+@pytest.mark.parametrize("size", [(80, 20), (200, 60)])
+def test_small_and_large_terminals_are_recorded(agent: str, size: tuple[int, int]) -> None:
+    """Issue 4, line 4. pi asks for no permission."""
+    states = {State.IDLE, State.WORKING, State.DRAFT} | ({State.WAITING} if agent != "pi" else set())
+    assert states <= {r.state for r in LIVING if r.agent == agent and r.size == size}
 
 
 NOTES = {
