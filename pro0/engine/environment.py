@@ -10,7 +10,7 @@ from pathlib import Path
 from pro0.agents import AGENTS, adapter_named
 from pro0.config import SETTINGS
 from pro0.ops.identity import IDENTITY
-from pro0.ops.ownership import LEAD_MARK
+from pro0.processes.table import SPARED
 from pro0.store.paths import HOME_VARIABLE
 
 ALLOWED = (
@@ -75,10 +75,10 @@ def _with_pro0(path: str) -> str:
 
 def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:
     """Return the environment of a lead process: what the team was started in, never any member's identity."""
-    kept = {name: value for name, value in environment.items() if name not in IDENTITY}
+    kept = {name: value for name, value in environment.items() if not name.startswith(_OWN) or name in _SETTINGS}
     return kept | lead_variables(home)
 
 
 def lead_variables(home: str) -> dict[str, str]:
     """Return the variables by which a process is the lead of a home."""
-    return {HOME_VARIABLE: home, LEAD_MARK: "1"}
+    return {HOME_VARIABLE: home, SPARED: "1"}

@@ -8,13 +8,12 @@ from pro0 import processes, resources
 from pro0.model.runtime import Process
 from pro0.ops.identity import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
 from pro0.processes.arguments import arguments
+from pro0.processes.table import SPARED
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import TeamStore
 
 _GUARD = resources.GUARD.parts[-3:]
 """How the path of a guard's program ends, whichever pro0 has started it."""
-LEAD_MARK = "PRO0_LEAD"
-"""The variable that says of a process that it is a lead."""
 
 
 def is_guard(team: TeamStore, process: Process, incarnation: str) -> bool:
@@ -32,8 +31,8 @@ def is_guard(team: TeamStore, process: Process, incarnation: str) -> bool:
 def is_lead(team: TeamStore, process: Process) -> bool:
     """Say whether this process lives and was started as a lead of the team."""
     called = [argument for argument in arguments(process.pid) if argument != resources.REVIVED]
-    said = processes.variables(process, (LEAD_MARK, HOME_VARIABLE))
-    marked = said.get(LEAD_MARK) == "1" and HOME_VARIABLE in said and _is_home(Path(said[HOME_VARIABLE]), team)
+    said = processes.variables(process, (SPARED, HOME_VARIABLE))
+    marked = said.get(SPARED) == "1" and HOME_VARIABLE in said and _is_home(Path(said[HOME_VARIABLE]), team)
     return marked and called[-3:] == ["pro0", "lead", team.name]
 
 

@@ -71,9 +71,12 @@ def called_with(last: Mapping[str, str]) -> set[str]:
     return {value for argument, value in last.items() if argument in said}
 
 
-def descendants(pid: int) -> list[Process]:
-    """Return the children of a process, their children, and so on; zombies are not counted."""
-    return [_process(found) for found in table.below(pid)]
+def descendants(pid: int, *, sparing: bool = False) -> list[Process]:
+    """Return the children of a process, their children, and so on; zombies are not counted.
+
+    With `sparing` neither what was started for others, as a lead is, nor what is below that.
+    """
+    return [_process(found) for found in table.below(pid, table.is_spared if sparing else None)]
 
 
 def in_group(group: int) -> list[Process]:

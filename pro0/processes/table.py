@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pro0.model.runtime import Process
 
 
+SPARED = "PRO0_LEAD"
+"""The variable, with the value 1, of leads and of what they start for others: it is no session's, wherever it hangs."""
+
+
 class Entry:
     """One running process: its identity, and who its parent was when it was looked at."""
 
@@ -79,6 +83,11 @@ def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
 def says(pid: int, variable: str, value: str) -> bool:
     """Say whether the environment of a process has `variable=value`; no when it cannot be read."""
     return _variable(system.environment(pid), variable) == value.encode()
+
+
+def is_spared(pid: int) -> bool:
+    """Say whether a process was started for others, as a lead, a guard or a server is."""
+    return says(pid, SPARED, "1")
 
 
 def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:

@@ -16,7 +16,7 @@ from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Key, Opening, Place, always
-from pro0.sessions.starting import check, surroundings
+from pro0.sessions.starting import check, started_for_others
 
 PATIENCE = 5.0
 """Seconds that guards get to end when the bring-up they belong to failed."""
@@ -127,7 +127,7 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             cwd=place.project,
-            env=surroundings(),
+            env=started_for_others(),
             start_new_session=True,
         )
     finally:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 
 from pro0.errors import BadInput, EnvironmentMissing
+from pro0.processes.table import SPARED
 from pro0.sessions.backend import Opening, Place
 
 _PASSED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "TMUX_TMPDIR"})
@@ -15,6 +16,11 @@ _INCARNATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 def surroundings() -> dict[str, str]:
     """Return the part of this process's environment that sessions may see: no secret, no agent's setting."""
     return {name: value for name, value in os.environ.items() if name in _PASSED or name.startswith("LC_")}
+
+
+def started_for_others() -> dict[str, str]:
+    """Return the environment of guards and servers: should a lead be started within a session, they are not of it."""
+    return surroundings() | {SPARED: "1"}
 
 
 def is_incarnation(text: str) -> bool:

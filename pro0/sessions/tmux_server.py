@@ -9,7 +9,7 @@ from libtmux.common import tmux_cmd
 from libtmux.exc import LibTmuxException
 
 from pro0.errors import EnvironmentMissing
-from pro0.sessions.starting import surroundings
+from pro0.sessions.starting import started_for_others
 from pro0.sessions.tmux_socket import listening
 
 LIMIT = 5.0
@@ -31,7 +31,7 @@ class Call(tmux_cmd):
                 encoding="utf-8",
                 errors="backslashreplace",
                 cwd=cwd,
-                env=surroundings(),
+                env=started_for_others(),
             )
         except FileNotFoundError:
             raise EnvironmentMissing(

@@ -105,7 +105,7 @@ class Running:
         self._seen.update(processes.tagged(RUN, [self._tag])[self._tag])
         self._seen.update(processes.in_group(self._child.pid))
         if self._runs():
-            self._seen.update(processes.descendants(self._child.pid))
+            self._seen.update(processes.descendants(self._child.pid, sparing=True))
         return [process for process in self._seen if processes.alive(process)]
 
     def _drain(self, pass_on: Callable[[bytes], None]) -> None:

@@ -117,6 +117,7 @@ STARTER = {
     "MY_TOKEN": "secret",
     "MY_OTHER": "x",
     "ANTHROPIC_API_KEY": "k",
+    "UNKNOWN_API_KEY": "k",
     "PRO0_HOME": "/elsewhere",
     "PRO0_LEAD": "1",
     "PRO0_STATE_FD": "5",
@@ -124,7 +125,8 @@ STARTER = {
     "TZ": "\udcff",
     **dict.fromkeys(IDENTITY, "somebody"),
 }
-USUAL = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "PRO0_MAX_TEAMMATES": "3"}
+USUAL = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "PRO0_MAX_TEAMMATES": "3", "ANTHROPIC_API_KEY": "k"}
+"""The keys of agents are kept; each agent is given its own."""
 
 
 @pytest.mark.parametrize(
