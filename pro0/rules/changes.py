@@ -16,6 +16,7 @@ from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules import graph, lifecycle, prompts, supervised
 from pro0.rules.acts import Act, Phase, Request, phase
 from pro0.rules.board import Board, settling, why_not_ready
+from pro0.rules.supervised import notice_id
 
 
 def find(tasks: TaskList, id: str) -> Task:
@@ -51,7 +52,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     return changed, find(changed, id)
 
 
-def assign(tasks: TaskList, id: str, request: Request, notice_id: str) -> tuple[TaskList, Task]:
+def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[TaskList, Task]:
     """Reserve a pending task for one member, and owe that member one message (rulings 2, assign)."""
     if find(tasks, id).type is Kind.EPIC:
         raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
@@ -59,7 +60,7 @@ def assign(tasks: TaskList, id: str, request: Request, notice_id: str) -> tuple[
     changed, task = act(tasks, id, request)
     if before.assignee == request.assignee:
         return tasks, before
-    notices = [assigned(task, request.assignee, notice_id)] if request.assignee else []
+    notices = [assigned(task, request.assignee, notice)] if request.assignee else []
     return owe(changed, request.caller, notices), task
 
 
@@ -144,16 +145,9 @@ def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList
     below = [task for task in Board(tasks.tasks).below(asked) if task.status not in SETTLED]
     cancel = replace(request, act=Act.CANCEL)
     tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
-    notices = [
-        (
-            task.claim.agent_id,
-            supervised.notice_id(task, task.claim.agent_id),
-            f"{task.id} was cancelled: {request.text or task.title}",
-        )
-        for task in (*reversed(below), asked)
-        if task.claim
-    ]
-    return owe(tasks, request.caller, notices)
+    held = [(task.claim.agent_id, find(tasks, task.id)) for task in (*reversed(below), asked) if task.claim]
+    said = request.text
+    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.cancelled(task, said)) for to, task in held])
 
 
 def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request) -> TaskList:
@@ -168,7 +162,7 @@ def _tell_to_go_on(tasks: TaskList, task: Task, request: Request) -> TaskList:
     if request.act is not Act.CONTINUE or task.claim is None:
         return tasks
     to = task.claim.agent_id
-    return owe(tasks, request.caller, [(to, supervised.notice_id(task, to), prompts.goes_on(task, request.text))])
+    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.goes_on(task, request.text))])
 
 
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:

@@ -33,8 +33,8 @@ def claim(task: Task, request: Request) -> Task:
 
 def undo_start(task: Task, request: Request) -> Task:
     """Put a task back to where its start, which came to nothing, found it."""
-    before = next((entry.from_ for entry in reversed(task.history) if entry.act == Act.START), None)
-    if before is Status.DONE:
+    started = next(entry for entry in reversed(task.history) if entry.act == Act.START)
+    if started.from_ is Status.DONE:
         return replace(task, status=Status.DONE, claim=None, session=None)
     first = task.claim is not None and task.started_at == task.claim.claimed_at
     return replace(hand_back(task, request), started_at=None if first else task.started_at)

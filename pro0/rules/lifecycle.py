@@ -102,8 +102,14 @@ def _permit(task: Task, step: Step, request: Request) -> None:
         raise Refused(f"the session of {task.id}, {task.claim.agent_id}, waits for its subtasks", code="conflict")
     if act is Act.REVIEW and not task.claim:
         raise Refused(f"{task.id} has no session that could review", code="no_session")
+    if act is Act.UNDO_START and _last_act(task) != Act.START:
+        raise Refused(f"the last that was done to {task.id} was not its start", code="wrong_phase")
     if act is Act.CONTINUE and task.unagreed:
         raise Refused(f"no human has agreed to the command of {task.id}", hint=f"pro0 task approve {task.id}")
+
+
+def _last_act(task: Task) -> str:
+    return next((entry.act for entry in reversed(task.history) if entry.act in tuple(Act)), "")
 
 
 def _led_by_an_agent(task: Task, request: Request) -> None:

@@ -80,6 +80,11 @@ def review(parent: Task, over: Mapping[str, Task | None]) -> str:
     )
 
 
+def cancelled(task: Task, words: str) -> str:
+    """Return what a member is told whose task is no longer wanted."""
+    return f"{task.id} was cancelled: {words or task.title}"
+
+
 def goes_on(task: Task, words: str) -> str:
     """Return what a session is told when a human lets it go on with its task."""
     return f"go on with {task.id}: {words or task.title}"

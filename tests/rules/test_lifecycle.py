@@ -79,8 +79,13 @@ def test_every_cell(now: Phase, act: Act, who: Who) -> None:
     before = standing(now, holder=caller if who in (AGENT, MEMBER) or act is Act.HAND_OFF else W2)
     if now is Phase.DONE and act in (Act.REVIEW, Act.DIED):
         before = waiting_for_subtasks()
+    if now is Phase.WORKING and act is Act.UNDO_START:
+        before = advance(standing(Phase.PENDING), ask(Act.START, THE_LEAD, holder=W1))
     allowed, result = ALLOWED.get((now, act), ((), now))
     request = ask(act, caller, "why", at(5), assignee="w9" if act is Act.ASSIGN else None, holder=HOLDER.get(act))
+    if act is Act.CLEAR and who is HUMAN and now in (Phase.PENDING, Phase.WORKING, Phase.DONE):
+        assert advance(before, request) is before, "AC-14: what does not wait is not in need of it"
+        return
     if who not in allowed:
         with pytest.raises(Refused) as refused:
             advance(before, request)
@@ -281,7 +286,7 @@ class Acts(RuleBasedStateMachine):
         except Refused:
             return
         if after is before:
-            assert act is Act.COMPLETE
+            assert act in (Act.COMPLETE, Act.CLEAR)
             return
         allowed, _ = ALLOWED[phase(before), act]
         assert caller.who in allowed

@@ -1,0 +1,193 @@
+"""A small model of the rules for tasks, in words of its own: what rulings 2 says, without history, times or texts.
+
+It shares nothing with `pro0.rules`: an act is a method that returns whether it is allowed, and changes a dictionary.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+SETTLED = ("completed", "failed", "cancelled")
+COMPLETES = ("work", "approval", "review", "content")
+CANCELS = ("input", "escalation")
+AGENTS = ("w1", "w2", "lead agent")
+IN_CHARGE = ("human", "lead agent")
+CYCLES = 1
+"""Reviews in a row without progress that are allowed here, so that random walks get there."""
+
+
+def mail(who: str) -> str:
+    """The mailbox that somebody reads: a lead agent reads the lead's."""
+    return "lead" if who == "lead agent" else who
+
+
+@dataclass
+class Item:
+    """A task of the model."""
+
+    parent: int | None = None
+    deps: set[int] = field(default_factory=set)
+    epic: bool = False
+    policy: str | None = None
+    requires: str | None = None
+    status: str = "pending"
+    waits: str | None = None
+    holder: str | None = None
+    assignee: str | None = None
+    last: str | None = None
+    unagreed: bool = False
+    wish: bool = False
+    watch: set[int] = field(default_factory=set)
+    open_before: int | None = None
+    cycles: int = 0
+    from_done: bool = False
+    just_started: bool = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it waits for a human, or has failed."""
+        return self.status == "failed" or (self.waits is not None and self.open)
+
+    @property
+    def phase(self) -> str:
+        """Where it stands, in one word."""
+        if not self.open:
+            return self.status
+        if self.waits:
+            return "awaiting"
+        return "working" if self.status == "in_progress" else self.status
+
+    @property
+    def open(self) -> bool:
+        """Whether it is not settled."""
+        return self.status not in SETTLED
+
+
+class Model:
+    """All tasks by number, and how often each address was told something."""
+
+    def __init__(self) -> None:
+        self.items: dict[int, Item] = {}
+        self.told: Counter[str] = Counter()
+        self.next = 1
+
+    # --- what follows from the state
+
+    def above(self, number: int) -> list[int]:
+        found = []
+        parent = self.items[number].parent
+        while parent in self.items:
+            found.append(parent)
+            parent = self.items[parent].parent
+        return found
+
+    def policy(self, number: int) -> str | None:
+        return next((self.items[n].policy for n in (number, *self.above(number)) if self.items[n].policy), None)
+
+    def watcher(self, number: int) -> int | None:
+        """The supervised task whose session looks after this one."""
+        for n in self.above(number):
+            if not self.items[n].epic:
+                return n if self.policy(n) == "supervised" else None
+        return None
+
+    def watched(self, number: int) -> set[int]:
+        real = {n for n, item in self.items.items() if not item.epic and number in self.above(n)}
+        return {n for n in real if next(m for m in self.above(n) if not self.items[m].epic) == number}
+
+    def children(self, number: int, *, still_open: bool = True) -> list[int]:
+        return [n for n, item in self.items.items() if item.parent == number and (item.open or not still_open)]
+
+    def ready(self, number: int) -> bool:
+        item = self.items[number]
+        if item.epic or item.waits or item.status != "pending":
+            return False
+        if any(d not in self.items or self.items[d].status != "completed" for d in item.deps):
+            return False
+        if any(self.items[n].stopped for n in self.above(number)):
+            return False
+        watcher = self.watcher(number)
+        if watcher is None:
+            return True
+        if self.items[watcher].status != "done" or not self.items[watcher].holder:
+            return False
+        others = [self.items[n] for n in self.watched(watcher) - {number}]
+        return not any(other.stopped or other.status in ("in_progress", "done") for other in others)
+
+    def circular(self) -> bool:
+        """Whether tasks wait for each other: for dependencies, and parents for their subtasks."""
+        left = {n: {d for d in item.deps if d in self.items} for n, item in self.items.items()}
+        for n, item in self.items.items():
+            if item.parent in left:
+                left[item.parent].add(n)
+        while free := [n for n, waits in left.items() if not waits]:
+            left = {n: waits - set(free) for n, waits in left.items() if n not in free}
+        return bool(left)
+
+    def follow(self) -> None:
+        """Let parents that are over end, and supervised ones look at what is through."""
+        changed = True
+        while changed:
+            changed = False
+            for n, item in self.items.items():
+                begun = item.epic and item.status == "pending" and bool(self.children(n, still_open=False))
+                settles = begun or (item.status == "done" and (item.epic or self.policy(n) != "supervised"))
+                if settles and not item.waits and not self.children(n):
+                    self.finish(n)
+                    changed = True
+        for n, item in self.items.items():
+            if item.status != "done" or item.epic or self.policy(n) != "supervised":
+                continue
+            through = {m for m in item.watch if m not in self.items or self._through(m)}
+            item.watch = (item.watch - through) | {m for m in self.watched(n) if self.items[m].open}
+            if through:
+                self.told[mail(item.assignee or "lead")] += 1
+                if item.holder:
+                    item.status = "in_progress"
+
+    def _through(self, number: int) -> bool:
+        return self.items[number].status in ("completed", "cancelled")
+
+    def finish(self, number: int, passed: str | None = None) -> None:
+        """End a task's own work: open subtasks, then the gate, then completed (2.1)."""
+        item = self.items[number]
+        item.holder, item.waits = None, None
+        if self.children(number):
+            item.status = "done"
+        elif item.requires and passed != item.requires:
+            item.status, item.waits = "in_progress", item.requires
+        else:
+            item.status = "completed"
+
+    def back(self, number: int) -> None:
+        item = self.items[number]
+        item.status, item.holder, item.assignee, item.last = "pending", None, None, None
+        item.waits = "escalation" if item.unagreed else None
+        item.cycles, item.open_before = 0, None
+
+    def give(self, number: int, session: str) -> None:
+        item = self.items[number]
+        item.from_done = item.status == "done"
+        item.status, item.waits, item.wish = "in_progress", None, False
+        item.holder = item.assignee = item.last = session
+
+    def cancel_all(self, number: int, who: str) -> None:
+        """Cancel a task and what is open below it; who works on any of it is told."""
+        for n in [number, *(m for m in self.items if number in self.above(m) and self.items[m].open)]:
+            item = self.items[n]
+            if item.holder and item.holder != who:
+                self.told[mail(item.holder)] += 1
+            item.status, item.holder, item.waits, item.wish = "cancelled", None, None, False
+
+    def tell_of_stop(self, number: int, who: str) -> None:
+        item, watcher = self.items[number], self.watcher(number)
+        if not item.stopped:
+            return
+        everyone: set[str] = set()
+        above = watcher if watcher is not None else item.parent if item.status == "failed" else None
+        if above in self.items and self.items[above].assignee:
+            everyone.add(self.items[above].assignee or "")
+        if watcher is not None:
+            everyone.add("lead")
+        for address in {mail(name) for name in everyone}:
+            if who == "lead" or address != mail(who):
+                self.told[address] += 1
