@@ -85,8 +85,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Hand the fixed line over by the agent's own channel, whatever it does; False when it did not take it."""
     asks_at_turn_end: bool = False
     """Whether it asks for mail by itself when a turn ends, so that nothing need be typed while it works."""
-    interrupt: str = ""
-    """The tmux name of the key that stops a turn, empty for an agent that cannot be interrupted."""
+    interrupt: Literal["", "Escape"] = ""
+    """The key that stops a turn, empty for an agent that cannot be interrupted."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None
     """Read what the transcript has got since the last look, and return the whole; None when there is none yet."""
     delegates: bool = False

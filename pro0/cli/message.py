@@ -22,10 +22,11 @@ LOOK = 0.1
 @click.command()
 @click.argument("to")
 @click.argument("text", metavar="TEXT|-")
+@click.option("--urgent", is_flag=True, help="Stop the turn of an agent that works, where it can be stopped.")
 @click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds until it is read: exit 124 if not.")
 @team_option
 @json_option
-def send(to: str, text: str, wait: float | None, team: str | None, as_json: bool) -> None:
+def send(to: str, text: str, urgent: bool, wait: float | None, team: str | None, as_json: bool) -> None:
     """Send a message to one member, by id or name, or to `lead` or `human`.
 
     A recipient that is unknown or has ended is exit 3, and nothing is sent. What was sent is kept until it is read;
@@ -38,7 +39,7 @@ def send(to: str, text: str, wait: float | None, team: str | None, as_json: bool
       git diff | pro0 send "Test Runner" -
     """
     context = here(team)
-    message = messages.send(context, to, _text(text))
+    message = messages.send(context, to, _text(text), urgent=urgent)
     if as_json:
         write_json(message)
     else:

@@ -91,7 +91,11 @@ class Nudger:
         drawing = watched.adapter.screens if watched else None
         if watched is None or drawing is None:
             return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input"
-        return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
+        place = Input(self.sights, watched, drawing, nudge.line)
+        if nudge.urgent and watched.adapter.interrupt and place.busy():
+            self.backend.press(handle, watched.adapter.interrupt)
+            place.stopped()
+        return self._paste(place, handle)
 
     def _paste(self, place: "Input", handle: Handle) -> str:
         if stands := place.standing():
@@ -133,6 +137,20 @@ class Input(msgspec.Struct, frozen=True):
         deadline = time.monotonic() + VERIFY
         while not alone(self.drawing, *(now := self.sights.now(self.watched)), self.line):
             if time.monotonic() > deadline or not comes(self.drawing, *now, self.line):
+                return False
+            time.sleep(PAUSE)
+        return True
+
+    def busy(self) -> bool:
+        """Return whether the agent is in the middle of a turn, which a key may stop."""
+        reading, _ = self.sights.now(self.watched)
+        return reading is not None and reading.state is State.WORKING
+
+    def stopped(self) -> bool:
+        """Wait until a turn that was stopped is over; False when it goes on too long."""
+        deadline = time.monotonic() + VERIFY
+        while self.busy():
+            if time.monotonic() > deadline:
                 return False
             time.sleep(PAUSE)
         return True

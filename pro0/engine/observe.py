@@ -15,7 +15,7 @@ from pro0.errors import Pro0Error
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
-from pro0.rules.mail import unread_up_to
+from pro0.rules.mail import unread_up_to, urgent_up_to
 from pro0.store.teams import TeamStore
 
 T = TypeVar("T")
@@ -159,7 +159,7 @@ class Observer:
         unread = {}
         for seat in wanted.seats:
             if box := self._unless_it_fails(self._team.mailbox(seat.agent_id).head.find, None):
-                unread[seat.agent_id] = Unread(unread_up_to(box), box.next_seq - 1 - box.acked)
+                unread[seat.agent_id] = Unread(unread_up_to(box), box.next_seq - 1 - box.acked, urgent_up_to(box))
         return unread
 
 

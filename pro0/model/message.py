@@ -30,6 +30,8 @@ class Message(Stored, frozen=True):
     timestamp: Moment
     read: bool = written(False)
     in_reply_to: str | None = None
+    urgent: bool = False
+    """Whether it may stop the turn of an agent that works."""
 
 
 class Notice(Stored, frozen=True):
@@ -41,6 +43,7 @@ class Notice(Stored, frozen=True):
     content: str
     type: MessageType = MessageType.NOTIFICATION
     in_reply_to: str | None = None
+    urgent: bool = False
 
 
 class HandOver(Stored, frozen=True):

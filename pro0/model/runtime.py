@@ -180,6 +180,8 @@ class Unread(msgspec.Struct, frozen=True):
 
     newest: int = 0
     count: int = 0
+    urgent: int = 0
+    """The seq of the newest that is urgent, 0 for none."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -283,6 +285,8 @@ class Nudge(msgspec.Struct, frozen=True):
     incarnation: str
     line: str
     tells: Nudged
+    urgent: bool = False
+    """Whether its turn is stopped for it, where the agent can be stopped."""
 
 
 class Withdraw(msgspec.Struct, frozen=True):

@@ -33,8 +33,11 @@ class Letter(msgspec.Struct, frozen=True):
 
 
 @operation("message.send", PEOPLE_AND_AGENTS)
-def send(context: Context, to: str, content: str, *, in_reply_to: str | None = None) -> Message:
-    """Put a message into one member's mailbox, or that of `lead` or `human`; the sender is stamped."""
+def send(context: Context, to: str, content: str, *, in_reply_to: str | None = None, urgent: bool = False) -> Message:
+    """Put a message into one member's mailbox, or that of `lead` or `human`; the sender is stamped.
+
+    An `urgent` one stops the turn of an agent that works, where that agent can be stopped.
+    """
     address = roster(context.team).address(to)
     notice = Notice(
         id=context.new_id(),
@@ -43,6 +46,7 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
         type=MessageType.MESSAGE,
         content=_body(content),
         in_reply_to=in_reply_to,
+        urgent=urgent,
     )
     message = context.team.mailbox(address).post(notice, context.now)
     context.team.log_event(context.now(), context.caller.agent_id, "message.send", to=address, seq=message.seq)

@@ -39,6 +39,7 @@ def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
         content=notice.content,
         timestamp=now,
         in_reply_to=notice.in_reply_to,
+        urgent=notice.urgent,
     )
     return replace(box, next_seq=box.next_seq + 1, messages=(*box.messages, message))
 
@@ -98,6 +99,11 @@ def acknowledge(box: Mailbox, seq: int) -> Mailbox:
         return box
     marked = tuple(_read(message, seq) for message in box.messages)
     return replace(box, acked=seq, messages=marked)
+
+
+def urgent_up_to(box: Mailbox) -> int:
+    """Return the seq of the newest unread message that is urgent, 0 for none; one so old that it is sealed is none."""
+    return max((message.seq for message in box.messages if message.urgent and message.seq > box.acked), default=0)
 
 
 def unread_up_to(box: Mailbox) -> int:

@@ -72,7 +72,8 @@ def nudge(view: View, plan: Plan) -> Plan:
     mail = view.snapshot.unread.get(plan.seat.agent_id)
     if mail and mail.count and (mail.newest > state.nudged or _forgets(view, state)):
         line = prompts.unread_line(mail.count)
-        return plan.then(state, Nudge(state.agent_id, state.incarnation, line, Nudged(mail=mail.newest)))
+        tells, urgent = Nudged(mail=mail.newest), mail.urgent > state.nudged
+        return plan.then(state, Nudge(state.agent_id, state.incarnation, line, tells, urgent))
     return _offer(view, plan, state)
 
 

@@ -54,6 +54,7 @@ class Pane(Memory):
         self.sent: list[str] = []
         self.between: Callable[[], None] = lambda: None
         self.swallows = 0
+        self.escape: Callable[[], None] = lambda: None
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
         return {"inc-1": self.screen}
@@ -64,6 +65,9 @@ class Pane(Memory):
         return still() and self.press(handle, "Enter")
 
     def press(self, handle: Handle, key: Key) -> bool:
+        if key == "Escape":
+            self.escape()
+            return True
         if self.swallows:
             self.swallows -= 1
             return True
@@ -112,10 +116,10 @@ class Hand:
         wanted = replace(crew.team.wanted.read(), seats=(seat,))
         self.nudger.sights.look(wanted, runtime, {"inc-1": report})
 
-    def nudge(self) -> str:
+    def nudge(self, *, urgent: bool = False) -> str:
         """Nudge once and return why the line waits, empty when it arrived."""
         self.over.clear()
-        self.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7)), self.state)
+        self.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7), urgent), self.state)
         assert self.over.wait(30)
         return self.nudger.queued()["inc-1"]
 
@@ -238,3 +242,50 @@ def test_an_agents_own_channel_is_used_whatever_it_does(
     pane.screen = drawn("", WORKING)
     assert hand.nudge() == ""
     assert (said, pane.sent) == ([LINE], [])
+
+
+def stops(pane: Pane) -> None:
+    pane.show("")
+
+
+def leaves_a_draft(pane: Pane) -> None:
+    pane.show("what it was asked to do")
+
+
+@pytest.mark.parametrize(
+    ("urgent", "can_be", "then", "why", "sent"),
+    [
+        (True, True, stops, "", [LINE]),
+        (True, True, leaves_a_draft, "it is draft", []),
+        (False, True, stops, "it is working", []),
+        (True, False, stops, "it is working", []),
+    ],
+    ids=["stopped", "its prompt comes back", "not urgent", "cannot be stopped"],
+)
+def test_urgent_mail_stops_a_turn_where_that_can_be_done(
+    urgent: bool,
+    can_be: bool,
+    then: Callable[[Pane], None],
+    why: str,
+    sent: list[str],
+    pane: Pane,
+    hand: Hand,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An agent puts the prompt of a turn that was stopped early back into its input: that is somebody's draft."""
+    watched = hand.nudger.sights.watched("inc-1")
+    assert watched
+    able = replace(watched.adapter, interrupt="Escape" if can_be else "")
+    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=able))
+    pane.screen = drawn("", WORKING)
+    pane.escape = lambda: then(pane)
+    assert hand.nudge(urgent=urgent) == why
+    assert pane.sent == sent
+
+
+def test_a_permission_is_never_dismissed_for_urgent_mail(
+    pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane.screen = PERMISSION
+    pane.escape = lambda: pytest.fail("Escape was pressed")
+    assert hand.nudge(urgent=True) == "it is waiting"

@@ -138,3 +138,10 @@ def test_beside_a_lead_agent_an_error_is_told_to_both(name: str, told: list[str]
     seats = [seat("w1", agent="claude"), seat(LEAD, agent="claude")]
     decision = decided(look(session(name, state=State.WORKING, told=()), seats=seats, seen=ended))
     assert [tell.to for tell in only(Tell, decision) if ":error:" in tell.id] == told
+
+
+def test_mail_is_urgent_until_its_line_arrived() -> None:
+    mail = look(session(state=State.WORKING), seats=CLAUDE, unread={"w1": Unread(9, 2, urgent=8)})
+    assert [nudge.urgent for nudge in only(Nudge, decided(mail))] == [True]
+    later = look(session(state=State.WORKING, nudged=8), seats=CLAUDE, unread={"w1": Unread(9, 2, urgent=8)})
+    assert [nudge.urgent for nudge in only(Nudge, decided(later))] == [False]
