@@ -13,7 +13,7 @@ from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
-from pro0.ops.status import MemberStatus, TeamStatus
+from pro0.ops.status import LeadStatus, MemberStatus, TeamStatus
 from pro0.ops.status import status as look_at
 
 AGAIN = 1.0
@@ -60,9 +60,10 @@ def list_teams(as_json: bool, output: str | None) -> None:
 def status(team: str | None, watch: bool, as_json: bool) -> None:
     """Show lead, members, tasks, and what needs you.
 
-    --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, members [{name, agentId, agent,
-    state, task, pid, pane, since, startedAt, unread, note, incarnation}], tasks {status: count} and attention [{what,
-    command}]; with --watch one such line for every change.
+    --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
+    that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
+    note, incarnation}], tasks {status: count} and attention [{what, command}]; with --watch one such line for every
+    change.
 
     \b
     Examples:
@@ -102,9 +103,9 @@ def attach(team: str | None) -> None:
 def show(look: TeamStatus, named: str) -> None:
     """Print one look at a team; `named` is what commands need to mean this team."""
     state = look.phase + (", paused" if look.paused else "")
-    lead = f"{look.lead.state} (pid {look.lead.pid})" if look.lead.pid else look.lead.state
-    head = [("team", f"{look.name}, {state}"), ("project", look.project)]
-    pairs([*head, ("mode", f"{look.mode}: {look.mode_reason}"), ("lead", lead), ("tasks", _task_counts(look))])
+    head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
+    led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
+    pairs([*head, ("lead", _process(look.lead)), *led, ("tasks", _task_counts(look))])
     if look.members:
         write()
         table(("MEMBER", "AGENT", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"), [_member_row(m) for m in look.members])
@@ -112,6 +113,10 @@ def show(look: TeamStatus, named: str) -> None:
         write("\nneeds you")
         for need in look.attention:
             write(f"  {line(need.what)}\n    {need.command}{named}")
+
+
+def _process(lead: LeadStatus) -> str:
+    return f"{lead.state} (pid {lead.pid})" if lead.pid else lead.state
 
 
 def _watch(context: Context, named: str, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import ENDED, Phase, Runtime, State
+from pro0.model.runtime import ENDED, Phase, Process, Runtime, State
 from pro0.model.task import SETTLED, Archived, Kind, Status, Task
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
@@ -75,6 +75,8 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     phase: Phase
     paused: bool
     lead: LeadStatus
+    outside: LeadStatus | None
+    """The person's own agent that leads the team; None when no such agent ever did."""
     members: tuple[MemberStatus, ...]
     tasks: dict[str, int]
     attention: tuple[Attention, ...]
@@ -105,6 +107,7 @@ def status(context: Context) -> TeamStatus:
     listed = team.tasks.read()
     board = Board(listed.tasks)
     members = tuple(_member(context, known, seat) for seat in known.wanted.seats)
+    outside = _state(known.wanted.outside.process) if known.wanted.outside else None
     return TeamStatus(
         name=config.name,
         project=config.project,
@@ -113,9 +116,10 @@ def status(context: Context) -> TeamStatus:
         phase=known.runtime.phase,
         paused=known.wanted.paused,
         lead=lead_status(known.runtime),
+        outside=outside,
         members=members,
         tasks=counts(board, listed.archived),
-        attention=tuple(_attention(context, members, board, listed.archived)),
+        attention=(*_left_alone(outside, known), *_attention(context, members, board, listed.archived)),
     )
 
 
@@ -138,10 +142,7 @@ def progress(context: Context) -> Progress:
 
 def lead_status(runtime: Runtime) -> LeadStatus:
     """Return whether the lead that runtime.json names is alive, and goes on."""
-    lead = runtime.lead
-    if lead is None or not processes.alive(lead):
-        return LeadStatus(pid=None, state="gone")
-    return LeadStatus(pid=lead.pid, state="stopped" if processes.stopped(lead.pid) else "running")
+    return _state(runtime.lead)
 
 
 def counts(board: Board, archived: Archived) -> dict[str, int]:
@@ -150,6 +151,19 @@ def counts(board: Board, archived: Archived) -> dict[str, int]:
     for task in board:
         found[task.status] += 1
     return found | {"ready": sum(why_not_ready(board, task) is None for task in board)}
+
+
+def _state(process: Process | None) -> LeadStatus:
+    if process is None or not processes.alive(process):
+        return LeadStatus(pid=None, state="gone")
+    return LeadStatus(pid=process.pid, state="stopped" if processes.stopped(process.pid) else "running")
+
+
+def _left_alone(outside: LeadStatus | None, known: Roster) -> list[Attention]:
+    """Return that a person's own agent, which led the team, leads it no more while it runs."""
+    if outside is None or outside.pid or known.runtime.phase is Phase.STOPPED:
+        return []
+    return [Attention("your own agent, which led the team, has gone: its mail is yours", "pro0 inbox")]
 
 
 def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:

@@ -61,8 +61,12 @@ def test_it_reads_the_mailbox_of_the_lead_and_the_person_reads_their_own(home: P
     assert messages.unread(human) == 0
     assert status.status(human).attention == ()
     assert [letter.message.content for letter in messages.inbox(context)] == ["to the lead"]
+    assert status.status(human).outside == status.LeadStatus(os.getpid(), "running")
     left_behind(context.team)
     assert messages.unread(human) == 1
+    look = status.status(human)
+    assert look.outside == status.LeadStatus(None, "gone")
+    assert look.attention[0].what.startswith("your own agent")
 
 
 def test_it_is_never_human(home: Path) -> None:
