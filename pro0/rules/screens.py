@@ -23,7 +23,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     box: tuple[Box, ...] = ()
     """What the input box is, any of these."""
     above: tuple[str, ...] = ()
-    """Each is found in a row of the lowest block above the input box, or above the foot when no box is drawn."""
+    """Each is found in the first row of the lowest block above the input box, or above the foot without a box."""
     over: str = ""
     """Blocks whose first row is like this may stand between: the looked at are these, and the next above them."""
     foot: tuple[str, ...] = ()
@@ -109,7 +109,8 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
         return None
     blocks = _above(rule, parts)
     above = tuple(row for block in blocks for row in block.rows)
-    wanted = ((rule.menu or (), parts.menu or ()), (rule.above, above), (rule.foot, parts.foot))
+    firsts = tuple(block.rows[0] for block in blocks)
+    wanted = ((rule.menu or (), parts.menu or ()), (rule.above, firsts), (rule.foot, parts.foot))
     found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
     if not all(found) or any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent):
         return None
@@ -141,12 +142,12 @@ def _above(rule: Rule, parts: Parts) -> tuple[Block, ...]:
 
 
 def _coloured(pattern: str, blocks: Sequence[Block], screen: Screen) -> bool:
-    """Say whether a row that has the pattern begins with a colour; it counts as such where no colour is known."""
+    """Say whether a first row that has the pattern begins with a colour; it counts as such where none is known."""
     cells = list(painted(screen.styled))
     if not any(hue(cell.style.colour) for row in cells for cell in row):
         return True
-    found = [b.first + i for b in blocks for i, row in enumerate(b.rows) if re.search(pattern, row)]
-    letters = [next((cell for cell in cells[i] if cell.text.strip()), None) for i in found]
+    found = [cells[block.first] for block in blocks if re.search(pattern, block.rows[0])]
+    letters = [next((cell for cell in row if cell.text.strip()), None) for row in found]
     return any(letter and hue(letter.style.colour) for letter in letters)
 
 
