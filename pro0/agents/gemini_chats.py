@@ -9,14 +9,13 @@ import msgspec
 
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, head, shortened, tail
+from pro0.agents.transcripts import changed, decoded, head, shortened, tail
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Usage
 
 _LETTERS = 8
 """Of a session's id, so many are in the name of its file."""
 _FIRST = 4096
-_CHAT = "chat"
 
 
 class _Tokens(msgspec.Struct):
@@ -44,13 +43,13 @@ _TEXT = msgspec.json.Decoder(str)
 
 def began(sight: Sight) -> bool:
     """Return whether there is a transcript of the session."""
-    return _search(sight) is not None
+    return bool(_chats(sight))
 
 
-def look(sight: Sight, memory: Memory) -> Reading | None:
+def look(sight: Sight, _memory: Memory) -> Reading | None:
     """Return that the last turn failed, when it did; its title tells everything else."""
-    path = _chat(sight, memory)
-    said = [line for line in tail(path, _LINE) if line.type in ("user", "gemini", "error")] if path else []
+    lines = [line for path in _chats(sight)[-1:] for line in tail(path, _LINE)]
+    said = [line for line in lines if line.type in ("user", "gemini", "error")]
     if not said or said[-1].type != "error" or _before(said[-1], sight):
         return None
     note = shortened("".join(decoded([said[-1].content], _TEXT)))
@@ -59,8 +58,7 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
     """Return what the session has used since it was started; of a message that is written again the last counts."""
-    path = _chat(sight, memory)
-    for line in memory.follow(path).read(_LINE) if path else ():
+    for line in (line for path in _chats(sight) for line in memory.follow(path).read(_LINE)):
         if line.tokens and not _before(line, sight):
             memory.count(line.id, _used(line, line.tokens))
     return memory.total
@@ -79,17 +77,11 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
     )
 
 
-def _chat(sight: Sight, memory: Memory) -> Path | None:
-    found = memory.found.get(_CHAT) or _search(sight)
-    if found:
-        memory.found[_CHAT] = found
-    return found
-
-
-def _search(sight: Sight) -> Path | None:
+def _chats(sight: Sight) -> list[Path]:
+    """Return the transcripts of the session, the newest last: one that goes on leaves a second, almost empty one."""
     name = f"session-*-{glob.escape(sight.session[:_LETTERS])}.jsonl"
     chats = _home(sight.environment).glob(f"tmp/*/chats/{name}") if sight.session else ()
-    return next((path for path in chats if _is_of(path, sight.session)), None)
+    return sorted((path for path in chats if _is_of(path, sight.session)), key=changed)
 
 
 def _is_of(path: Path, session: str) -> bool:

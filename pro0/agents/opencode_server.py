@@ -4,6 +4,7 @@ import base64
 import http.client
 import re
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -63,7 +64,8 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
     turned = turn(sight, session)
     if server and time.monotonic() >= memory.pause_until:
         try:
-            return _begun(_state(_Client(server, PATIENCE), session, turned), sight)
+            with closing(_Client(server, PATIENCE)) as client:
+                return _begun(_state(client, session, turned), sight)
         except TimeoutError:
             memory.pause_until = time.monotonic() + PAUSE
         except _FAILURES:
@@ -105,7 +107,8 @@ def deliver(sight: Sight, line: str) -> bool:
         return False
     body = msgspec.json.encode({"parts": [{"type": "text", "text": line}]})
     try:
-        return _Client(server, HAND_OVER).post(f"/session/{sight.session}/prompt_async", body)
+        with closing(_Client(server, HAND_OVER)) as client:
+            return client.post(f"/session/{sight.session}/prompt_async", body)
     except _FAILURES:
         return False
 
@@ -124,6 +127,9 @@ class _Client:
 
     def post(self, path: str, body: bytes) -> bool:
         return 200 <= self._ask("POST", path, body)[0] < 300
+
+    def close(self) -> None:
+        self._connection.close()
 
     def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         left = self._deadline - time.monotonic()

@@ -80,6 +80,14 @@ def head(path: Path, limit: int) -> bytes:
         return b""
 
 
+def changed(path: Path) -> float:
+    """Return when a file was changed last, 0 for one that is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
     """Return what a small file of one JSON value says, None when it is not there or not (yet) such a value."""
     found = decoded([head(path, limit)], decoder)

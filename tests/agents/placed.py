@@ -1,0 +1,91 @@
+"""The recorded files of the real programs, laid out in a home as each program lays out its own."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pro0.agents.adapter import Sight
+from pro0.model.runtime import Process
+
+RECORDINGS = Path(__file__).parent / "recordings"
+PROJECT = "/home/ann/shop"
+PID = 4711
+EARLY = datetime(2026, 11, 22, 3, 0, tzinfo=UTC)
+"""Before all that was recorded."""
+CLAUDE = "22222222-2222-4222-8222-222222222222"
+CODEX = "01a20136-7a0e-7bd3-8cfc-5cbff47a1601"
+GEMINI = "22222222-2222-4222-8222-222222222242"
+PI = "01a20136-8a77-71c6-befa-d017a3a0c339"
+OPENCODE = "ses_dfec9066fffed89XKLZsvm2XAt"
+ASKED = {
+    "codex": 'CALL read_inbox {}\nCALL exec_command {"cmd":"ls"}\nSAY fine "ünï"',
+    "opencode": 'CALL read_inbox {}\nSAY fine "ünï"',
+}
+"""The first prompts of those that are found by them."""
+
+
+def sight(home: Path, session: str, since: datetime = EARLY, **environment: str) -> Sight:
+    """Return the look at a session whose agent has this home."""
+    folder = home / "session"
+    folder.mkdir(parents=True, exist_ok=True)
+    return Sight(
+        session=session,
+        agent=Process(pid=PID, start="1", boot_id="b"),
+        started_at=since,
+        cwd=PROJECT,
+        folder=str(folder),
+        environment={"HOME": str(home), **environment},
+    )
+
+
+def recording(name: str) -> bytes:
+    return (RECORDINGS / name).read_bytes()
+
+
+def written(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def claude(home: Path, transcript: bytes, state: bytes = b"") -> Sight:
+    written(home / ".claude/projects/-home-ann-shop" / f"{CLAUDE}.jsonl", transcript)
+    written(home / ".claude/sessions" / f"{PID}.json", state or recording("claude-idle.json"))
+    return sight(home, CLAUDE)
+
+
+def codex(home: Path, rollout: bytes) -> Sight:
+    name = f"rollout-2026-11-22T03-04-37-{CODEX}.jsonl"
+    written(home / ".codex/sessions/2026/11/22" / name, rollout)
+    return sight(home, CODEX)
+
+
+def gemini(home: Path, chat: bytes) -> Sight:
+    written(home / ".gemini/tmp/shop/chats/session-2026-11-22T03-03-22222222.jsonl", chat)
+    return sight(home, GEMINI)
+
+
+def pi(home: Path, transcript: bytes, state: bytes = b"") -> Sight:
+    name = f"2026-11-22T03-04-41-336Z_{PI}.jsonl"
+    written(home / ".pi/agent/sessions/--home-ann-shop--" / name, transcript)
+    written(home / "session/state.json", state or recording("pi-state.json"))
+    return sight(home, PI)
+
+
+def opencode(home: Path, statements: bytes) -> Sight:
+    path = home / ".local/share/opencode/opencode.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(statements.decode())
+    return sight(home, OPENCODE)
+
+
+PLACED: dict[str, tuple[Callable[[Path, bytes], Sight], str]] = {
+    "claude": (claude, "claude.jsonl"),
+    "codex": (codex, "codex.jsonl"),
+    "gemini": (gemini, "gemini.jsonl"),
+    "pi": (pi, "pi.jsonl"),
+}
+"""How the transcript of each agent is laid out, for those that write JSON lines."""

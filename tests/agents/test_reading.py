@@ -1,0 +1,87 @@
+"""What the adapters read from the files that the real programs wrote."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pro0.agents import adapter_named
+from pro0.agents.adapter import Memory, Sight
+from pro0.model.runtime import State
+from pro0.model.screen import Usage
+from tests.agents import placed
+from tests.agents.placed import recording
+
+TWICE = Usage(input_tokens=200, output_tokens=14, cache_read_tokens=40)
+THRICE = Usage(input_tokens=300, output_tokens=21, cache_read_tokens=60)
+SENT = {
+    "claude": msgspec.structs.replace(THRICE, cache_write_tokens=15, models=("claude-opus-4-8",)),
+    "codex": msgspec.structs.replace(THRICE, models=("fake-model",)),
+    "gemini": msgspec.structs.replace(TWICE, models=("gemini-2.5-pro",)),
+    "pi": msgspec.structs.replace(TWICE, models=("fake-model",)),
+}
+"""What the model server sent: 100 tokens in, 20 from the cache and 7 out per answer, for Claude 5 into the cache."""
+
+
+@pytest.fixture(params=placed.PLACED)
+def agent(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def laid_out(agent: str, home: Path) -> Sight:
+    place, name = placed.PLACED[agent]
+    return place(home, recording(name))
+
+
+def test_usage_is_what_was_sent(agent: str, tmp_path: Path) -> None:
+    """Issue 4, must show 1: usage equals what the model server sent; repeated lines of one answer count once."""
+    usage = adapter_named(agent).usage
+    assert usage
+    assert usage(laid_out(agent, tmp_path), Memory()) == SENT[agent]
+
+
+def test_usage_of_a_file_that_grows_byte_by_byte(agent: str, tmp_path: Path) -> None:
+    """A half-written last line is read when it is whole; nothing is counted twice."""
+    place, name = placed.PLACED[agent]
+    whole, memory, usage = recording(name), Memory(), adapter_named(agent).usage
+    assert usage
+    for end in [*range(0, len(whole), 97), len(whole)]:
+        got = usage(place(tmp_path, whole[:end]), memory)
+    assert got == SENT[agent]
+
+
+def test_usage_of_an_earlier_session_is_not_counted_again(agent: str, tmp_path: Path) -> None:
+    """A session that goes on in the same file counts from its own start."""
+    sight, usage = laid_out(agent, tmp_path), adapter_named(agent).usage
+    later = msgspec.structs.replace(sight, started_at=placed.EARLY + timedelta(hours=1))
+    assert usage
+    assert usage(later, Memory()) in (None, Usage())
+
+
+def test_a_turn_that_failed_is_an_error(agent: str, tmp_path: Path) -> None:
+    """Issue 4, 2: a finished turn after an API error is an error, and says which."""
+    look = adapter_named(agent).look
+    assert look
+    reading = look(laid_out(agent, tmp_path), Memory())
+    assert reading
+    assert reading.state is State.ERROR
+    assert any(word in reading.note for word in ("529", "429", "400"))
+    assert reading.session == laid_out(agent, tmp_path).session
+
+
+def test_a_session_can_go_on_when_it_has_begun(agent: str, tmp_path: Path) -> None:
+    began = adapter_named(agent).began
+    assert began
+    assert not began(placed.sight(tmp_path, laid_out(agent, tmp_path / "other").session))
+    assert began(laid_out(agent, tmp_path))
+    assert not began(placed.sight(tmp_path, ""))
+    assert not began(placed.sight(tmp_path, "../../etc/passwd"))
+
+
+def test_nothing_is_known_of_an_agent_that_has_written_nothing(agent: str, tmp_path: Path) -> None:
+    adapter, sight = adapter_named(agent), placed.sight(tmp_path, "22222222-2222-4222-8222-222222222222")
+    assert adapter.look
+    assert adapter.usage
+    assert adapter.look(sight, Memory()) is None
+    assert adapter.usage(sight, Memory()) is None

@@ -1,0 +1,162 @@
+"""Which state the adapters read, as tables."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pro0.agents.adapter import Memory
+from pro0.agents.claude import CLAUDE
+from pro0.agents.codex import CODEX
+from pro0.agents.gemini import GEMINI
+from pro0.agents.pi import PI
+from pro0.model.runtime import State
+from pro0.model.screen import Reading
+from tests.agents import placed
+from tests.agents.placed import recording
+
+S = State
+
+
+def session_file(**changes: object) -> bytes:
+    fields: dict[str, object] = json.loads(recording("claude-idle.json"))
+    return json.dumps({key: value for key, value in {**fields, **changes}.items() if value is not None}).encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "waiting_for", "state"),
+    [
+        ("busy", None, S.WORKING),
+        ("idle", None, S.IDLE),
+        ("waiting", "permission prompt", S.WAITING),
+        ("waiting", "sandbox request", S.WAITING),
+        ("waiting", "input needed", S.WAITING),
+        ("waiting", "dialog open", S.DIALOG),
+        (None, None, S.STARTING),
+        ("waiting", "something new", None),
+        ("something new", None, None),
+    ],
+)
+def test_claude_says_what_it_does(
+    tmp_path: Path, status: str | None, waiting_for: str | None, state: State | None
+) -> None:
+    sight = placed.claude(tmp_path, b"", session_file(status=status, waitingFor=waiting_for))
+    assert read(CLAUDE.look, sight) is state
+
+
+def test_claude_follows_its_session(tmp_path: Path) -> None:
+    """The id changes with /clear; the one that Claude Code names counts."""
+    sight = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
+    assert CLAUDE.look
+    reading = CLAUDE.look(sight, Memory())
+    assert reading
+    assert reading.session == "33333333-3333-4333-8333-333333333333"
+
+
+def test_claude_looks_where_its_configuration_is(tmp_path: Path) -> None:
+    placed.claude(tmp_path, recording("claude.jsonl"))
+    (tmp_path / ".claude").rename(tmp_path / "elsewhere")
+    sight = placed.sight(tmp_path, placed.CLAUDE, CLAUDE_CONFIG_DIR=str(tmp_path / "elsewhere"))
+    assert read(CLAUDE.look, sight) is S.ERROR
+
+
+@pytest.mark.parametrize(
+    ("updated_after", "asked", "begun", "state"),
+    [
+        pytest.param(0, True, False, S.STARTING, id="the prompt in argv is not taken yet"),
+        pytest.param(0, False, False, S.IDLE, id="there was no prompt"),
+        pytest.param(0, True, True, S.IDLE, id="it has begun"),
+        pytest.param(9000, True, False, S.IDLE, id="a person has cleared it"),
+    ],
+)
+def test_claude_is_idle_only_after_its_first_prompt(
+    tmp_path: Path, updated_after: int, asked: bool, begun: bool, state: State
+) -> None:
+    started = 1_795_316_680_000
+    file = session_file(startedAt=started, statusUpdatedAt=started + updated_after)
+    sight = placed.claude(tmp_path, b"", file)
+    if not begun:
+        next(tmp_path.glob(".claude/projects/*/*.jsonl")).unlink()
+    if asked:
+        placed.written(tmp_path / "session/prompt.md", b"Do it.")
+    assert read(CLAUDE.look, sight) is state
+
+
+def rollout(*events: str) -> bytes:
+    now = datetime(2026, 11, 22, 4, tzinfo=UTC)
+    times = [(now + timedelta(milliseconds=n)).isoformat() for n in range(len(events))]
+    lines = [{"timestamp": t, "type": "event_msg", "payload": {"type": e}} for t, e in zip(times, events, strict=True)]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        (["task_started"], S.WORKING),
+        (["task_started", "token_count", "agent_message"], S.WORKING),
+        (["task_started", "task_complete"], S.IDLE),
+        (["task_started", "turn_aborted"], S.IDLE),
+        (["task_started", "task_complete", "thread_settings_applied", "task_started"], S.WORKING),
+        (["task_started", *["token_count"] * 20_000], S.WORKING),
+    ],
+)
+def test_codex_works_between_the_events_of_a_turn(tmp_path: Path, events: list[str], state: State) -> None:
+    assert read(CODEX.look, placed.codex(tmp_path, rollout(*events))) is state
+
+
+def test_codex_that_was_killed_in_a_turn_is_not_at_work_afterwards(tmp_path: Path) -> None:
+    """A session that goes on says nothing before its own first turn."""
+    sight = placed.codex(tmp_path, rollout("task_started"))
+    later = msgspec.structs.replace(sight, started_at=datetime(2026, 11, 22, 5, tzinfo=UTC))
+    assert read(CODEX.look, later) is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "minutes", "cwd", "found"),
+    [
+        pytest.param(placed.ASKED["codex"], 0, placed.PROJECT, True, id="its own"),
+        pytest.param("Something else.", 0, placed.PROJECT, False, id="another member's"),
+        pytest.param(placed.ASKED["codex"], 10, placed.PROJECT, False, id="an earlier one"),
+        pytest.param(placed.ASKED["codex"], 0, "/home/ann/other", False, id="another project's"),
+        pytest.param("", 0, placed.PROJECT, False, id="no prompt to know it by"),
+    ],
+)
+def test_codex_is_known_by_its_first_prompt(tmp_path: Path, prompt: str, minutes: int, cwd: str, found: bool) -> None:
+    sight = placed.codex(tmp_path, recording("codex.jsonl"))
+    placed.written(tmp_path / "session/prompt.md", prompt.encode())
+    sight = msgspec.structs.replace(sight, session="", cwd=cwd, started_at=placed.EARLY + timedelta(minutes=minutes))
+    assert CODEX.look
+    reading = CODEX.look(sight, Memory())
+    assert (reading.session if reading else "") == (placed.CODEX if found else "")
+
+
+@pytest.mark.parametrize(
+    ("says", "state", "note"),
+    [
+        ({"state": "idle", "turns": 1}, S.IDLE, ""),
+        ({"state": "idle", "turns": 0}, S.STARTING, ""),
+        ({"state": "working", "turns": 1}, S.WORKING, ""),
+        ({"state": "waiting", "turns": 1, "note": "bash"}, S.WAITING, "bash"),
+        ({"state": "idle", "turns": 1, "error": "429\n slow down"}, S.ERROR, "429 slow down"),
+        ({"state": "something new"}, None, ""),
+    ],
+)
+def test_pi_is_what_its_bridge_says(tmp_path: Path, says: dict[str, object], state: State | None, note: str) -> None:
+    sight = placed.pi(tmp_path, b"", json.dumps(says).encode())
+    placed.written(tmp_path / "session/prompt.md", b"Do it.")
+    assert PI.look
+    reading = PI.look(sight, Memory())
+    assert (reading and (reading.state, reading.note)) == (state and (state, note))
+
+
+def test_gemini_that_was_asked_again_is_over_its_error(tmp_path: Path) -> None:
+    asked = b'{"id":"x","timestamp":"2026-11-22T03:30:00.000Z","type":"user","content":[{"text":"again"}]}\n'
+    assert read(GEMINI.look, placed.gemini(tmp_path, recording("gemini.jsonl") + asked)) is None
+
+
+def read(look: object, sight: object) -> State | None:
+    assert callable(look)
+    reading: Reading | None = look(sight, Memory())
+    return reading.state if reading else None
