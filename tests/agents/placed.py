@@ -10,7 +10,7 @@ from pro0.agents.adapter import Sight
 from pro0.model.runtime import Process
 
 RECORDINGS = Path(__file__).parent / "recordings"
-PROJECT = "/home/ann/shop"
+PROJECT = "/ann/shop"
 PID = 4711
 EARLY = datetime(2026, 11, 22, 3, 0, tzinfo=UTC)
 """Before all that was recorded."""
@@ -51,7 +51,7 @@ def written(path: Path, data: bytes) -> Path:
 
 
 def claude(home: Path, transcript: bytes, state: bytes = b"") -> Sight:
-    written(home / ".claude/projects/-home-ann-shop" / f"{CLAUDE}.jsonl", transcript)
+    written(home / ".claude/projects/-ann-shop" / f"{CLAUDE}.jsonl", transcript)
     written(home / ".claude/sessions" / f"{PID}.json", state or recording("claude-idle.json"))
     return sight(home, CLAUDE)
 
@@ -69,7 +69,7 @@ def gemini(home: Path, chat: bytes) -> Sight:
 
 def pi(home: Path, transcript: bytes, state: bytes = b"") -> Sight:
     name = f"2026-11-22T03-04-41-336Z_{PI}.jsonl"
-    written(home / ".pi/agent/sessions/--home-ann-shop--" / name, transcript)
+    written(home / ".pi/agent/sessions/--ann-shop--" / name, transcript)
     written(home / "session/state.json", state or recording("pi-state.json"))
     return sight(home, PI)
 

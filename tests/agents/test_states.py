@@ -119,7 +119,7 @@ def test_codex_that_was_killed_in_a_turn_is_not_at_work_afterwards(tmp_path: Pat
         pytest.param(placed.ASKED["codex"], 0, placed.PROJECT, True, id="its own"),
         pytest.param("Something else.", 0, placed.PROJECT, False, id="another member's"),
         pytest.param(placed.ASKED["codex"], 10, placed.PROJECT, False, id="an earlier one"),
-        pytest.param(placed.ASKED["codex"], 0, "/home/ann/other", False, id="another project's"),
+        pytest.param(placed.ASKED["codex"], 0, "/ann/other", False, id="another project's"),
         pytest.param("", 0, placed.PROJECT, False, id="no prompt to know it by"),
     ],
 )

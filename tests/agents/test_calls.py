@@ -1,0 +1,277 @@
+"""How each agent is started: argv, environment and files, as tables."""
+
+import json
+import tomllib
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.agents import AGENTS, adapter_named, opencode, own_tools
+from pro0.agents.adapter import Brief, Call
+from pro0.agents.first_prompt import IN_ARGV
+from pro0.errors import BadInput
+from pro0.model.team import PermissionMode, Seat
+
+REAL = ("claude", "codex", "gemini", "opencode", "pi")
+ID = "22222222-2222-4222-8222-222222222222"
+SECRET = "s3cr3t-s3nt1n3l"
+BRIEF = Brief(
+    seat=Seat(agent_id="ann", name="Ann", agent="claude"),
+    prompt="Build it.",
+    folder="/p0/s/ann",
+    cwd="/ann/shop",
+    environment={"HOME": "/ann", "PRO0_TEAM": "auth", "PRO0_AGENT_ID": "ann", "A_KEY": SECRET},
+    pro0=("/bin/python", "-m", "pro0"),
+    mailbox="/p0/mail/ann.json",
+)
+SERVER = ["-m", "pro0", "mcp"]
+
+
+def call(agent: str, **changes: object) -> Call:
+    return adapter_named(agent).call(replace(BRIEF, **changes))
+
+
+def flags(agent: str, **changes: object) -> str:
+    return " ".join(word for word in call(agent, **changes).argv if word != BRIEF.prompt)
+
+
+MODES = {
+    "claude": ("--permission-mode", ("default", "acceptEdits", "plan", "bypassPermissions")),
+    "gemini": ("--approval-mode", ("default", "auto_edit", "plan", "yolo")),
+}
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+@pytest.mark.parametrize("agent", MODES)
+def test_a_mode_is_a_flag(agent: str, mode: PermissionMode) -> None:
+    flag, words = MODES[agent]
+    word = words[list(PermissionMode).index(mode)]
+    assert f" {flag} {word} " in flags(agent, mode=mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("ask", "--sandbox read-only --ask-for-approval on-request"),
+        ("edits", "--sandbox workspace-write --ask-for-approval on-request"),
+        ("plan", "--sandbox read-only --ask-for-approval never"),
+        ("bypass", "--dangerously-bypass-approvals-and-sandbox"),
+    ],
+)
+def test_a_mode_of_codex_is_a_sandbox(mode: str, words: str) -> None:
+    assert flags("codex", mode=PermissionMode(mode)).startswith(f"codex --no-daemon {words} --config mcp_servers.pro0=")
+
+
+@pytest.mark.parametrize(
+    ("mode", "bash", "edit", "argv"),
+    [
+        ("ask", "ask", "ask", ""),
+        ("edits", "ask", "allow", ""),
+        ("plan", "ask", "deny", "--agent plan"),
+        ("bypass", "", "", "--auto"),
+    ],
+)
+def test_a_mode_of_opencode_is_a_set_of_rules(mode: str, bash: str, edit: str, argv: str) -> None:
+    made = call("opencode", mode=PermissionMode(mode))
+    rules = json.loads(made.env[opencode.CONTENT])["permission"]
+    assert (rules.get("bash", {}).get("*", ""), rules.get("edit", "")) == (bash, edit)
+    assert rules["pro0_*"] == "allow"
+    assert argv in " ".join(made.argv)
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+def test_a_mode_of_pi_is_kept_by_its_bridge(mode: PermissionMode) -> None:
+    made = call("pi", mode=mode)
+    assert json.loads(made.files["bridge.json"])["mode"] == mode
+    assert made.env == {"PRO0_BRIDGE": BRIEF.folder}
+    assert made.argv[1] == "--extension"
+
+
+@pytest.mark.parametrize(
+    ("agent", "sign"),
+    [
+        ("claude", "--tools Read,Grep,Glob"),
+        ("codex", "--sandbox read-only --ask-for-approval never"),
+        ("gemini", "--approval-mode default"),
+    ],
+)
+def test_who_only_delegates_is_limited(agent: str, sign: str) -> None:
+    """Issue 4, 5: also when everything else may be done without asking."""
+    assert sign in flags(agent, delegate_only=True, mode=PermissionMode.BYPASS)
+    assert adapter_named(agent).delegates
+
+
+def test_who_only_delegates_is_limited_in_its_files() -> None:
+    limited = {agent: call(agent, delegate_only=True, mode=PermissionMode.BYPASS) for agent in REAL}
+    rules = json.loads(limited["opencode"].env[opencode.CONTENT])["permission"]
+    assert (rules["*"], rules["pro0_*"], "bash" in rules, "edit" in rules) == ("deny", "allow", False, False)
+    assert "--auto" not in limited["opencode"].argv
+    assert json.loads(limited["pi"].files["bridge.json"])["delegates"] is True
+    policy = tomllib.loads(limited["gemini"].files["policy.toml"].decode())["rule"]
+    [denied] = [rule for rule in policy if rule["decision"] == "deny"]
+    assert denied["toolName"] == "*"
+    assert all(rule["priority"] > denied["priority"] for rule in policy if rule is not denied)
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("claude", f"claude --resume {ID} "),
+        ("codex", f"codex resume {ID} --no-daemon "),
+        ("gemini", f"gemini --resume {ID} "),
+        ("opencode", f" --session {ID}"),
+        ("pi", f" --session {ID}"),
+    ],
+)
+def test_a_session_goes_on(agent: str, words: str) -> None:
+    """Issue 4, 8."""
+    resumed = f"{flags(agent, session=ID, resume=True, prompt='')} "
+    assert words in resumed
+    assert BRIEF.prompt not in resumed
+    assert words not in f"{flags(agent)} "
+
+
+@pytest.mark.parametrize(("agent", "chosen"), [("claude", True), ("gemini", True), ("codex", False), ("pi", False)])
+def test_an_id_is_chosen_where_it_can_be(agent: str, chosen: bool) -> None:
+    assert (adapter_named(agent).session_ids == "chosen") is chosen
+    assert (f"--session-id {ID}" in flags(agent, session=ID)) is chosen
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "effort"),
+    [
+        ("claude", "--model m", "--effort high"),
+        ("codex", "--model m", '--config model_reasoning_effort="high"'),
+        ("gemini", "--model m", ""),
+        ("opencode", "--model m", ""),
+        ("pi", "--model m", "--thinking high"),
+    ],
+)
+def test_model_and_effort(agent: str, model: str, effort: str) -> None:
+    """Issue 4, 6."""
+    said = flags(agent, seat=replace(BRIEF.seat, model="m", effort="high"))
+    assert model in said
+    assert effort in said
+    assert "--model" not in flags(agent)
+
+
+@pytest.mark.parametrize("agent", REAL)
+@pytest.mark.parametrize("prompt", ["Build it.", "-x", "@file", "--help", "two\nlines 'with' \"$HOME\" `x`", "ünï ✳"])
+def test_a_prompt_is_one_word_and_no_option(agent: str, prompt: str) -> None:
+    made = call(agent, prompt=prompt)
+    last = made.argv[-1]
+    assert last.endswith(prompt)
+    assert made.argv[-2] == "--" or last[0] not in "-@" or last.startswith(("--prompt=", "--prompt-interactive="))
+    assert made.files["prompt.md"] == prompt.encode()
+
+
+@pytest.mark.parametrize("agent", REAL)
+def test_a_long_prompt_is_read_from_a_file(agent: str) -> None:
+    """Rulings 3.6: over 64 KiB by file."""
+    prompt = "ü" * (IN_ARGV // 2)
+    assert prompt in call(agent, prompt=prompt).argv[-1]
+    made = call(agent, prompt=prompt + "!")
+    assert "ü" not in made.argv[-1]
+    assert f"{BRIEF.folder}/prompt.md" in made.argv[-1]
+    assert made.files["prompt.md"] == (prompt + "!").encode()
+
+
+@pytest.mark.parametrize("agent", REAL)
+@pytest.mark.parametrize("mode", PermissionMode)
+def test_no_secret_is_in_argv(agent: str, mode: PermissionMode) -> None:
+    """Rulings 3.17: not what is in the environment, and not what is made up for the session."""
+    made = call(agent, mode=mode)
+    secrets = [SECRET, *([made.env["OPENCODE_SERVER_PASSWORD"]] if agent == "opencode" else [])]
+    assert not [word for word in made.argv for secret in secrets if secret in word]
+
+
+def test_every_session_of_opencode_has_its_own_password_and_port() -> None:
+    made = [call("opencode") for _ in range(5)]
+    assert len({one.env["OPENCODE_SERVER_PASSWORD"] for one in made}) == 5
+    server = json.loads(made[0].files["server.json"])
+    assert server == {"port": int(made[0].argv[2]), "password": made[0].env["OPENCODE_SERVER_PASSWORD"]}
+
+
+def test_the_server_of_claude() -> None:
+    servers = json.loads(call("claude").files["mcp.json"])["mcpServers"]
+    assert servers == {"pro0": {"type": "stdio", "command": "/bin/python", "args": SERVER, "alwaysLoad": True}}
+
+
+def test_the_server_of_codex_gets_named_variables() -> None:
+    """Codex gives its servers nothing else, and a server without a tag would belong to nobody."""
+    [entry] = [word for word in call("codex").argv if word.startswith("mcp_servers.pro0=")]
+    server = tomllib.loads(entry)["mcp_servers"]["pro0"]
+    assert (server["command"], server["args"]) == ("/bin/python", SERVER)
+    assert server["env_vars"] == ["PRO0_AGENT_ID", "PRO0_INCARNATION", "PRO0_TEAM", "PRO0_TEAM_UID"]
+    assert server["default_tools_approval_mode"] == "approve"
+
+
+def test_the_server_of_gemini() -> None:
+    made = call("gemini")
+    settings = json.loads(made.files["defaults.json"])
+    assert settings["mcpServers"] == {"pro0": {"command": "/bin/python", "args": SERVER, "trust": True}}
+    assert made.env == {"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": f"{BRIEF.folder}/defaults.json"}
+
+
+def test_the_server_of_opencode() -> None:
+    settings = json.loads(call("opencode").env[opencode.CONTENT])
+    assert settings["mcp"]["pro0"]["command"] == ["/bin/python", *SERVER]
+
+
+def test_what_only_talks_to_the_team_is_not_asked_for() -> None:
+    lines = [f"pro0 {command}" for command in own_tools.COMMANDS]
+    allowed = json.loads(call("claude").files["settings.json"])["permissions"]["allow"]
+    assert {"mcp__pro0", *(f"Bash({line}:*)" for line in lines)} <= set(allowed)
+    bash = json.loads(call("opencode").env[opencode.CONTENT])["permission"]["bash"]
+    assert bash == {"*": "ask", **{f"{line}*": "allow" for line in lines}}
+    policy = tomllib.loads(call("gemini").files["policy.toml"].decode())["rule"]
+    assert lines in [rule.get("commandPrefix") for rule in policy]
+    assert json.loads(call("pi").files["bridge.json"])["commands"] == list(own_tools.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "event"), [("claude", "settings.json", "Stop"), ("gemini", "defaults.json", "AfterAgent")]
+)
+def test_the_end_of_a_turn_asks_for_mail(agent: str, file: str, event: str) -> None:
+    hooks = json.loads(call(agent).files[file])["hooks"]
+    [hook] = [hook for group in hooks[event] for hook in group["hooks"]]
+    assert hook["command"].endswith(f"-m pro0.agents.turn_end {BRIEF.mailbox} {BRIEF.folder}")
+    without = json.loads(call(agent, mailbox="").files[file])
+    assert event not in without.get("hooks", {})
+
+
+def test_settings_of_the_person_for_opencode_stay() -> None:
+    theirs = {"mcp": {"theirs": {"type": "remote"}}, "permission": {"bash": {"ls": "allow"}}, "theme": "x"}
+    environment = {**BRIEF.environment, opencode.CONTENT: json.dumps(theirs)}
+    settings = json.loads(call("opencode", environment=environment).env[opencode.CONTENT])
+    assert (settings["theme"], set(settings["mcp"])) == ("x", {"theirs", "pro0"})
+    assert {"ls": "allow"}.items() <= settings["permission"]["bash"].items()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "// a comment\n{}"])
+def test_settings_that_are_not_understood_are_not_lost(text: str) -> None:
+    with pytest.raises(BadInput, match=opencode.CONTENT):
+        call("opencode", environment={opencode.CONTENT: text})
+
+
+def test_settings_of_the_machine_for_gemini_stay(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("etc") / "system-defaults.json"
+    theirs = {"mcpServers": {"theirs": {}}, "hooks": {"AfterAgent": [{"hooks": []}]}, "ui": {"theme": "x"}}
+    path.write_text(json.dumps(theirs))
+    made = call("gemini", environment={"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(path)})
+    settings = json.loads(made.files["defaults.json"])
+    assert (settings["ui"], set(settings["mcpServers"])) == ({"theme": "x"}, {"theirs", "pro0"})
+    assert len(settings["hooks"]["AfterAgent"]) == 2
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_adapter_has_its_own_name(name: str) -> None:
+    adapter = adapter_named(name)
+    assert adapter.name == name
+    assert adapter.program == (name if name in REAL else "")
+
+
+@pytest.mark.parametrize("agent", REAL)
+def test_nothing_is_written_outside_of_the_folder_of_the_session(agent: str) -> None:
+    assert not [name for name in call(agent).files if "/" in name]
+    assert BRIEF.folder not in call(agent).files
