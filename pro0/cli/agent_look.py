@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents.drawings import DRAWINGS, drawing_named
-from pro0.cli.output import json_option, live, name_option, pairs, say, table, visible, write, write_json
+from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
 from pro0.errors import BadInput, NotFound
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
@@ -14,6 +14,7 @@ from pro0.rules import screens
 from pro0.rules.escapes import screen_of
 from pro0.rules.screens import Evidence
 from pro0.rules.states import combine
+from pro0.rules.text import visible
 
 LIMIT = 1024 * 1024
 """Bytes of the largest screen that is read."""

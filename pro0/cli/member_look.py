@@ -13,7 +13,6 @@ from pro0.cli.output import (
     plain,
     say,
     table,
-    visible,
     write,
     write_json,
 )
@@ -21,6 +20,7 @@ from pro0.errors import NotFound
 from pro0.model.runtime import SeatState
 from pro0.ops import members
 from pro0.ops.status import status
+from pro0.rules.text import visible
 
 
 @click.command("list")

@@ -6,7 +6,7 @@ import time
 import click
 
 from pro0.cli.context import here, quiet, team_option
-from pro0.cli.output import json_option, line, local, say, text_or_stdin, visible, write, write_json
+from pro0.cli.output import json_option, line, local, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput, TimedOut
 from pro0.model.caller import Who
 from pro0.model.message import Message
@@ -14,6 +14,7 @@ from pro0.ops import delivery, messages
 from pro0.ops.context import Context
 from pro0.ops.delivery import Delivered
 from pro0.ops.messages import Letter
+from pro0.rules.text import visible
 
 LOOK = 0.1
 """Seconds between two looks at the file's stamp of `inbox --wait`; the file is read only when that changed."""

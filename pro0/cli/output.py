@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from pro0.errors import BadInput
+from pro0.rules.text import unseen, visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Print names only, one per line.")
@@ -19,8 +20,6 @@ name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Pr
 REMINDERS = "pro0.reminders"
 """Where a command leaves, in its context, the function that says what a person should know afterwards."""
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Categories of characters that a terminal obeys, or that a person cannot see (bidi marks, zero width)."""
 _NOT_ASCII = re.compile("[^\n -~]")
 STDIN_LIMIT = 256 * 1024
 """Bytes of the longest text; stdin may be endless."""
@@ -29,20 +28,6 @@ _COLOURS = {
     **dict.fromkeys(("idle", "completed", "ok"), "32"),
     **dict.fromkeys(("working", "in progress", "starting", "stopping", "waiting", "warn"), "33"),
 }
-
-
-def visible(text: str) -> str:
-    r"""Return text with control characters, bidi marks and the like made visible (`\x1b`); newline and tab stay."""
-    if text.isprintable():
-        return text
-    import unicodedata
-
-    def shown(character: str) -> str:
-        if character in "\n\t" or unicodedata.category(character) not in _UNSEEN:
-            return character
-        return _escape(character)
-
-    return "".join(map(shown, text))
 
 
 def line(text: str) -> str:
@@ -165,18 +150,11 @@ def text_or_stdin(text: str) -> str:
 
 
 def _in_json(match: re.Match[str]) -> str:
-    import unicodedata
-
     character = match[0]
-    if unicodedata.category(character) not in _UNSEEN:
+    if not unseen(character):
         return character
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _width(text: str) -> int:

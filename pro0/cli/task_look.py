@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from pro0.cli import awaiting as waits
 from pro0.cli.context import here, team_option
-from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, visible, write, write_json
+from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, write, write_json
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD, task_id, task_number
 from pro0.model.task import Kind, Status, Task
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
 from pro0.rules.board import Board, why_not_ready
+from pro0.rules.text import visible
 
 
 @click.command("list")

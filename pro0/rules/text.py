@@ -1,4 +1,4 @@
-"""One gate for every text that is stored: what it may hold, and how long it may be."""
+"""One gate for every text that is stored: what it may hold, and how long it may be; and one for all that is shown."""
 
 from pro0.errors import BadInput
 
@@ -27,11 +27,22 @@ def title(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text as it may be printed: all controls but newline and tab, and direction marks, are made visible."""
-    return text.translate(_VISIBLE)
+    r"""Return text with control characters, bidi marks and the like made visible (`\x1b`); newline and tab stay."""
+    if text.isprintable():
+        return text
+    return "".join(_escape(character) if unseen(character) else character for character in text)
 
 
-_CONTROLS = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
-_DIRECTION = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_HIDDEN = (0x7F, *range(0x80, 0xA0), *_DIRECTION, 0x2028, 0x2029, 0xFEFF, *range(0xD800, 0xE000))
-_VISIBLE = _CONTROLS | {code: f"<U+{code:04X}>" for code in _HIDDEN}
+def unseen(character: str) -> bool:
+    """Say whether a terminal obeys a character, or nobody sees it (bidi marks, zero width); not newline and tab."""
+    import unicodedata
+
+    return character not in "\n\t" and unicodedata.category(character) in _UNSEEN
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pro0.cli import output
 from pro0.model.task import Task
 from pro0.ops.context import Context
+from pro0.rules.text import visible
 from tests.cli.conftest import Pro0, seat
 
 
@@ -49,14 +50,14 @@ def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
 @given(st.text(st.characters()))
 def test_nothing_that_a_terminal_obeys(text: str) -> None:
     """Check 33, check 34"""
-    for character in output.visible(text):
+    for character in visible(text):
         assert character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     assert "\n" not in output.line(text)
 
 
 @pytest.mark.parametrize("text", ["plain", "ü ß 日本 🎉", "a\nb\tc", "\u3000wide space"])
 def test_harmless_text_stays(text: str) -> None:
-    assert output.visible(text) == text
+    assert visible(text) == text
 
 
 @given(st.text())

@@ -28,6 +28,7 @@ ALLOWED = {
     "textwrap",
     "types",
     "typing",
+    "unicodedata",
 }
 FORBIDDEN_CALLS = {"open", "print", "input", "exec", "eval", "compile", "breakpoint", "__import__", "import_module"}
 CLOCKS = {"now", "utcnow", "today", "fromtimestamp"}

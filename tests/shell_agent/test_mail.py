@@ -15,7 +15,7 @@ def test_mail_is_shown_and_acknowledged(desk: Desk) -> None:
     desk.start()
     desk.shows("── human → w1: one")
     messages.send(desk.human, "W1", "two\x1b[2Jlines\nhere")
-    desk.shows("── human → w1: two\u241b[2Jlines\nhere")
+    desk.shows("── human → w1: two\\x1b[2Jlines\nhere")
     wait_until(lambda: all(message.read for message in desk.mail()), PATIENCE, "all is acknowledged")
     assert desk.shown().count("one") == 1
 
