@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
 
 from pro0 import config
 from pro0.config import Settings
@@ -22,6 +23,8 @@ class Desk:
         found, self._team = caller_of(environment, home)
         self.caller = found if found.who is not Who.HUMAN else Caller(Who.OUTSIDE, LEAD, new_id())
         self._leads: Context | None = None
+        self.leading = Lock()
+        """Held while this agent comes to lead a team, of which it leads one at a time."""
 
     @property
     def context(self) -> Context:

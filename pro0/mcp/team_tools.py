@@ -26,7 +26,8 @@ def create_team(
     mode: Annotated[Mode | None, Meta(description="Where teammates are shown; else as the settings say.")] = None,
 ) -> views.TeamView:
     """Make a team for the project you are in and lead it from now on, or take up again one that you led before."""
-    desk.lead(_taken_or_made(desk, name, mode))
+    with desk.leading:
+        desk.lead(_taken_or_made(desk, name, mode))
     waiting.led(desk.context)
     return _team(desk.context)
 

@@ -10,7 +10,7 @@ import pytest
 from pro0.mcp.tools import TOOLS
 from pro0.model.caller import Who
 from pro0.model.runtime import State
-from pro0.model.task import Draft, Status
+from pro0.model.task import Draft, Policy, Status
 from pro0.ops import messages, tasks
 from pro0.rules.text import visible
 from pro0.store.teams import Store, TeamStore
@@ -139,6 +139,21 @@ def test_the_task_of_a_session_is_the_one_that_is_meant(team: TeamStore, serve: 
     failed = server.call("ticket_mark_failed", error="no")["structuredContent"]
     assert (failed["id"], failed["status"]) == ("task-2", "failed")
     assert tasks.show(human(team), "2").status is Status.FAILED
+
+
+def test_subtasks_have_their_limits_and_their_order(team: TeamStore, serve: Serve) -> None:
+    """S000-111, 114 to 118: after its siblings without a priority, 0 when it is the first, and 20 of them at most."""
+    tasks.create(human(team), [Draft(title="root", policy=Policy.SUPERVISED)])
+    tasks.claim(member(team, "w1"), "1")
+    server = serve(**as_member(team, "w1", PRO0_TASK_ID="task-1")).open()
+    made = [server.call("ticket_create", title=f"t{n}", description="x")["structuredContent"] for n in range(20)]
+    assert [ticket["priority"] for ticket in made] == list(range(20))
+    assert {ticket["parent"] for ticket in made} == {"task-1"}
+    before = contents(team.paths.home)
+    assert code(server.call("task_create", title="one more", description="x")) == "too_many"
+    other = serve(**as_member(team, "w2", PRO0_TASK_ID="task-1")).open()
+    assert code(other.call("task_create", title="of another", description="x")) == "not_allowed"
+    assert contents(team.paths.home) == before
 
 
 def test_an_agent_acts_on_no_task_of_another(team: TeamStore, serve: Serve) -> None:

@@ -114,7 +114,23 @@ sys.stdin.read()
 
 def test_the_end_of_its_parent_ends_it(home: Path, tmp_path: Path) -> None:
     """Also when somebody else holds the input open, as in the field's piles of orphaned servers."""
-    said = tmp_path / "said"
+    orphaned(tmp_path)
+
+
+@pytest.mark.soak
+def test_a_hundred_rounds_leave_no_server(serve: Serve, tmp_path: Path) -> None:
+    """Check 75: by turns its parent is killed, its input ends, it is asked to end."""
+    for _ in range(34):
+        orphaned(tmp_path)
+        assert serve().open().close() == 0
+        asked = serve().open()
+        asked.process.terminate()
+        assert asked.process.wait(PATIENCE) == 0
+
+
+def orphaned(folder: Path) -> None:
+    """Start a server whose parent is killed, and wait for its end."""
+    said = folder / "said"
     reader, writer = os.pipe()
     os.write(writer, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
     parent = subprocess.Popen(
@@ -123,7 +139,7 @@ def test_the_end_of_its_parent_ends_it(home: Path, tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         pass_fds=[reader],
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
     )
     with parent:
         assert parent.stdout
@@ -186,6 +202,18 @@ def test_a_home_that_cannot_be_one_is_said_by_every_call(serve: Serve) -> None:
     server = serve(PRO0_HOME="/tmp/a\nb").open()
     assert server.call("list_tasks")["structuredContent"]["error"]["code"] == "bad_input"
     assert server.close() == 0
+
+
+def test_an_agent_that_asks_for_two_teams_at_once_leads_one(
+    serve: Serve, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("from pro0.mcp import waiting; waiting.led = lambda _: None")
+    server = serve(PYTHONPATH=f"{tmp_path}{os.pathsep}{os.getcwd()}").open()
+    for name in ("alpha", "beta"):
+        server.request("tools/call", {"name": "create_team", "arguments": {"name": name}})
+    answers = [server.hear()["result"] for _ in range(2)]
+    assert sorted(answer.get("isError", False) for answer in answers) == [False, True]
+    assert len(os.listdir(home / "teams")) == 1
 
 
 def test_a_slow_call_stops_neither_a_ping_nor_a_cancel(
