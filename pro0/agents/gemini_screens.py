@@ -39,7 +39,12 @@ GEMINI_SCREENS = Drawing(
             above=(r"^ \S Trying to reach .*\(esc to cancel\b",),
             note=(r"^ \S (Trying to reach .*?\))",),
         ),
-        Rule(name="esc-to-cancel", state=State.WORKING, box=("empty",), above=(r"^ \S .*\(esc to cancel\b",)),
+        Rule(
+            name="esc-to-cancel",
+            state=State.WORKING,
+            box=("empty",),
+            above=(r"^ (?:\S .*\(esc to cancel\b|! Shell awaiting input)",),
+        ),
         Rule(
             name="api-error",
             state=State.ERROR,
@@ -47,7 +52,7 @@ GEMINI_SCREENS = Drawing(
             above=(r"^(?:✕ .*Error|ℹ This request failed)",),
             over=r"\? for shortcuts$|^─{8}|^⚠ |^ℹ This request failed",
             coloured=True,
-            note=(r"^\s*✕ (.*)$",),
+            note=(r"^[✕ℹ] (.*)$",),
         ),
         Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\S",)),
     ),

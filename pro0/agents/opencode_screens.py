@@ -26,6 +26,7 @@ OPENCODE_SCREENS = Drawing(
         ),
         Rule(name="question", state=State.WAITING, menu=(r"\besc dismiss\b",), note=(r"┃\s+(\S.*\?)(?:\s{3,}|$)",)),
         Rule(name="menu", state=State.DIALOG, menu=()),
+        Rule(name="overlay", state=State.DIALOG, anywhere=(r"^ {8,}[^\s┃][^┃]{0,80}? {3,}esc(?: {3,}|$)",)),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
         Rule(
             name="retrying",

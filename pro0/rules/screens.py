@@ -30,6 +30,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Each is found in a row at the foot."""
     coloured: bool = False
     """Whether what is found above is drawn in a colour, where colours are known: text that a model wrote is not."""
+    anywhere: tuple[str, ...] = ()
+    """Each is found in any row of the screen: for what an agent draws over everything else."""
     absent: tuple[str, ...] = ()
     """None of these is found in any of the rows that are looked at."""
     note: tuple[str, ...] = ()
@@ -110,7 +112,12 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
     blocks = _above(rule, parts)
     above = tuple(row for block in blocks for row in block.rows)
     firsts = tuple(block.rows[0] for block in blocks)
-    wanted = ((rule.menu or (), parts.menu or ()), (rule.above, firsts), (rule.foot, parts.foot))
+    wanted = (
+        (rule.menu or (), parts.menu or ()),
+        (rule.above, firsts),
+        (rule.foot, parts.foot),
+        (rule.anywhere, screen.rows),
+    )
     found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
     if not all(found) or any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent):
         return None
