@@ -1,0 +1,62 @@
+"""No tool goes around a gate (issue 6, must show 6; rulings 2.3: an MCP caller is never human)."""
+
+from pathlib import Path
+
+import pytest
+
+from pro0.mcp.desk import Desk
+from pro0.mcp.protocol import Call
+from pro0.mcp.tool import TOOLS, arguments_of
+from pro0.mcp.tools import perform
+from pro0.model.caller import Who
+from pro0.ops.catalog import OPERATIONS
+from tests.gated import STATES, Homes, furnish
+
+GIVEN: dict[str, object] = {
+    "task_id": "1",
+    "title": "x",
+    "description": "x",
+    "result": "all done",
+    "error": "x",
+    "reason": "x",
+    "content": "approved",
+    "message": "approved",
+    "teammate_name": "w1",
+    "to": "lead",
+    "parent": "1",
+    "run": "true",
+    "requires": "content",
+    "awaiting": "work",
+}
+"""What a tool is given for the arguments that it has, in two ways: only those it must have, and all."""
+ENDS_A_TEAM = {"create_team", "stop_team", "cleanup_team", "spawn_teammate", "shutdown_teammate"}
+
+
+@pytest.mark.parametrize("agent", ["w1", "lead", ""])
+@pytest.mark.parametrize("state", STATES)
+def test_no_tool_goes_around_a_gate(state: str, agent: str, tmp_path: Path) -> None:
+    furnish(tmp_path / "template", state)
+    homes = Homes(tmp_path / "template", tmp_path / "home")
+    environment = {"PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(homes.home)}
+    if agent:
+        environment |= {"PRO0_AGENT_ID": agent, "PRO0_INCARNATION": f"inc-{agent}"}
+    bypasses, moved = [], set()
+    for name, tool in TOOLS.items():
+        if name in ENDS_A_TEAM or not OPERATIONS[tool.operation].changes:
+            continue
+        kind = arguments_of(tool.function)
+        must = {field for field in kind.__struct_fields__ if field in GIVEN}
+        ways: tuple[dict[str, object], ...] = ({one: GIVEN[one] for one in must}, {"task_id": "1"}, {})
+        for given in ways:
+            homes.team()
+            desk = Desk(environment, homes.home)
+            perform(tool, desk, Call(1, name, given, lambda *_: None, stateless=True))
+            bypasses += [(name, given, fault) for fault in homes.faults(desk.caller.who)]
+            moved |= {name} if homes.moved() else set()
+    assert not bypasses
+    if (state, agent) == ("in progress", "w1"):
+        assert moved >= {"complete_task", "release_task", "task_mark_failed", "ticket_request_review"}
+
+
+def test_an_agent_is_never_a_human_here(tmp_path: Path) -> None:
+    assert Desk({}, tmp_path).caller.who is Who.OUTSIDE
