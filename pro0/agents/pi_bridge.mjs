@@ -57,7 +57,7 @@ export default function (pi) {
 }
 
 // allow, ask, or which of the refusals
-function judge({ mode, delegates, commands }, tool, input) {
+export function judge({ mode, delegates, commands }, tool, input) {
   const command = tool === "bash" ? ownCommand(input.command) : "";
   if (READING.includes(tool) || commands.includes(command)) return "allow";
   if (delegates) return command ? "allow" : "delegates";

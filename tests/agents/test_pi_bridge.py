@@ -1,0 +1,97 @@
+"""The bridge in pi: what runs without asking, in the language it is written in."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pro0 import resources
+from pro0.agents import own_tools
+from pro0.rules import prompts
+
+node = pytest.mark.skipif(shutil.which("node") is None, reason="pi needs node, and so does its bridge")
+ASK, EDITS, PLAN, BYPASS, DELEGATES = "ask", "edits", "plan", "bypass", "delegates"
+VERDICTS = {
+    ("read", "x"): ("allow", "allow", "allow", "allow", "allow"),
+    ("grep", "x"): ("allow", "allow", "allow", "allow", "allow"),
+    ("write", "x"): ("ask", "allow", "plan", "allow", "delegates"),
+    ("edit", "x"): ("ask", "allow", "plan", "allow", "delegates"),
+    ("someone_elses", "x"): ("ask", "ask", "ask", "allow", "delegates"),
+    ("bash", "ls"): ("ask", "ask", "ask", "allow", "delegates"),
+    ("bash", "pro0 inbox"): ("allow",) * 5,
+    ("bash", "  pro0 task complete 3 'what; came $(of) it'"): ("allow",) * 5,
+    ("bash", 'pro0 send bob "it\'s done (really); see\nbelow"'): ("allow",) * 5,
+    ("bash", "pro0 shutdown approve"): ("allow",) * 5,
+    ("bash", "pro0 member spawn x"): ("ask", "ask", "ask", "allow", "allow"),
+}
+"""By tool and what it is to do: the verdict in each mode."""
+HIDDEN = [
+    "pro0 inbox; rm -rf x",
+    "pro0 inbox && rm x",
+    "pro0 inbox | sh",
+    "pro0 inbox\nrm x",
+    "pro0 inbox `rm x`",
+    'pro0 send a "$(rm x)"',
+    'pro0 send a "`rm x`"',
+    "pro0 inbox > x",
+    "pro0 inbox < x",
+    "pro0 inbox & rm x",
+    "pro0 send a $HOME",
+    "pro0 send a 'x' ; rm 'y",
+    'pro0 send a "x\\"; rm x #"',
+    "PRO0_HOME=/x pro0 inbox",
+    "/evil/pro0 inbox",
+    "pro0x inbox",
+    "pro0 inboxes",
+    "rm x # pro0 inbox",
+    "",
+]
+"""Lines that do more than a command of pro0, or something else."""
+
+
+def verdicts(cases: list[tuple[dict[str, object], str, str]]) -> list[str]:
+    """Return the verdict of the bridge on each case, all from one node."""
+    given = [(settings, tool, {"command": what, "path": what}) for settings, tool, what in cases]
+    program = (
+        f"import {{ judge }} from {json.dumps(resources.PI_BRIDGE.as_uri())};"
+        f"console.log(JSON.stringify({json.dumps(given)}.map((one) => judge(...one))))"
+    )
+    done = subprocess.run(
+        ["node", "--input-type=module", "--no-warnings", "-e", program], capture_output=True, timeout=60, check=True
+    )
+    result: list[str] = json.loads(done.stdout)
+    return result
+
+
+def settings(mode: str) -> dict[str, object]:
+    delegates = mode == DELEGATES
+    return {"mode": BYPASS if delegates else mode, "delegates": delegates, "commands": own_tools.COMMANDS}
+
+
+@node
+def test_what_runs_without_asking() -> None:
+    modes = (ASK, EDITS, PLAN, BYPASS, DELEGATES)
+    cases = [(mode, tool, what) for tool, what in VERDICTS for mode in modes]
+    got = verdicts([(settings(mode), tool, what) for mode, tool, what in cases])
+    expected = [verdict for row in VERDICTS.values() for verdict in row]
+    assert dict(zip(cases, got, strict=True)) == dict(zip(cases, expected, strict=True))
+
+
+@node
+def test_nothing_hides_behind_a_command_of_pro0() -> None:
+    got = verdicts([(settings(ASK), "bash", line) for line in HIDDEN])
+    assert dict(zip(HIDDEN, got, strict=True)) == dict.fromkeys(HIDDEN, "ask")
+
+
+@node
+def test_every_refusal_has_its_words() -> None:
+    """Every text an agent is told is in one place."""
+    words = {verdict for row in VERDICTS.values() for verdict in row} - {"allow"}
+    assert words == set(prompts.REFUSALS)
+
+
+def test_the_bridge_is_shipped() -> None:
+    assert resources.PI_BRIDGE.is_file()
+    assert resources.PI_BRIDGE.parent == Path(resources.__file__).parent / "agents"

@@ -1,0 +1,87 @@
+"""Files of JSON lines that grow, are cut and are replaced."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0.agents.transcripts import Follower, head, shortened, tail, value
+
+NUMBER = msgspec.json.Decoder(int)
+
+
+@given(cuts=st.lists(st.integers(0, 60), max_size=12))
+def test_every_line_once_however_the_file_grows(tmp_path_factory: pytest.TempPathFactory, cuts: list[int]) -> None:
+    path = tmp_path_factory.mktemp("grows") / "file"
+    whole = b"".join(b"%d\n" % n for n in range(20))
+    follower, got = Follower(path), []
+    for cut in (*sorted(cuts), len(whole)):
+        path.write_bytes(whole[:cut])
+        got += follower.read(NUMBER)
+    assert got == list(range(20))
+
+
+def test_lines_that_are_none_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b'1\n{"half": \n\n\xff\n"two"\n2\n3')
+    assert Follower(path).read(NUMBER) == [1, 2]
+
+
+def test_a_file_that_was_replaced_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path, other = tmp_path / "file", tmp_path / "other"
+    path.write_bytes(b"1\n2\n")
+    follower = Follower(path)
+    assert follower.read(NUMBER) == [1, 2]
+    other.write_bytes(b"7\n8\n9\n")
+    other.replace(path)
+    assert follower.read(NUMBER) == [7, 8, 9]
+
+
+def test_a_file_that_was_cut_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"1\n2\n")
+    follower = Follower(path)
+    assert follower.read(NUMBER) == [1, 2]
+    path.write_bytes(b"3\n")
+    assert follower.read(NUMBER) == [3]
+
+
+def test_one_look_reads_no_more_than_its_limit(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"1\n2\n3\n")
+    follower = Follower(path)
+    assert [follower.read(NUMBER, limit=3) for _ in range(4)] == [[1], [2], [3], []]
+
+
+def test_a_line_that_is_larger_than_the_limit_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"1\n" + b"9" * 50 + b"\n2\n")
+    follower = Follower(path)
+    got = [number for _ in range(20) for number in follower.read(NUMBER, limit=8)]
+    assert got == [1, 2]
+
+
+@pytest.mark.parametrize(("limit", "lines"), [(100, [1, 22, 333]), (8, [22, 333]), (7, [333]), (4, []), (1, [])])
+def test_the_tail_holds_whole_lines_only(tmp_path: Path, limit: int, lines: list[int]) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"1\n22\n333\n")
+    assert tail(path, NUMBER, limit) == lines
+
+
+def test_what_is_no_file_holds_nothing(tmp_path: Path) -> None:
+    """A pipe in a file's place would hold up whoever opens it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path, tmp_path / "none", tmp_path / ("x" * 300)):
+        assert Follower(path).read(NUMBER) == []
+        assert tail(path, NUMBER) == []
+        assert head(path, 10) == b""
+        assert value(path, NUMBER) is None
+
+
+def test_what_an_agent_says_becomes_one_short_line() -> None:
+    assert shortened("a\n  b\tc") == "a b c"
+    assert len(shortened("x" * 9999)) < 300
