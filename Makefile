@@ -3,7 +3,7 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test test-agents check bench soak fmt man schemas setup clean
+.PHONY: demo test test-agents check bench coverage soak fmt man schemas setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -25,6 +25,12 @@ check: setup           # form, types, and the laws of the house
 
 bench: setup           # every figure, as tables
 	@$(BIN)/python -m bench
+
+coverage: setup        # every branch of the store, the rules and the processes, which their tests must all take
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -n auto tests/store tests/rules tests/processes tests/ops
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
 
 soak: setup            # the tests that take minutes
 	@$(PYTEST) -m soak || { code=$$?; [ $$code -eq 5 ] && echo "there is no soak test yet" || exit $$code; }

@@ -7,7 +7,7 @@ import sys
 
 if sys.platform == "linux":
     from pro0.processes import linux as system
-else:
+else:  # macOS
     from pro0.processes import portable as system
 
 TYPE_CHECKING = False

@@ -84,8 +84,8 @@ class _Bell:
 
     def quiet(self) -> None:
         try:
-            while os.read(self.listen, 4096):
-                pass
+            while True:
+                os.read(self.listen, 4096)
         except BlockingIOError:
             pass
 
@@ -133,7 +133,7 @@ if sys.platform == "linux":
             self._epoll.close()
             self._bell.close()
 
-else:
+else:  # macOS
 
     class _Queue:
         """Keys are pids."""

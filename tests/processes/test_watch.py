@@ -95,3 +95,27 @@ def test_no_descriptor_stays_open(children: list["subprocess.Popen[bytes]"]) -> 
         wait_until(watch.ended, 5, "told")
         watch.discard(identity(children[1]))
     assert len(os.listdir("/dev/fd")) == before
+
+
+def test_who_ended_before_it_was_watched_can_be_forgotten(
+    children: list["subprocess.Popen[bytes]"], watch: processes.ExitWatch
+) -> None:
+    gone, other = identity(children[0]), identity(children[1])
+    children[0].kill()
+    children[0].wait()
+    watch.add(gone)
+    watch.discard(gone)
+    watch.discard(other)
+    assert watch.ended() == []
+
+
+def test_ten_thousand_ends_do_not_block(children: list["subprocess.Popen[bytes]"], watch: processes.ExitWatch) -> None:
+    """More than the pipe holds that wakes the waiter up; it is emptied whole."""
+    living = identity(children[0])
+    strangers = [msgspec.structs.replace(living, start=f"-{number}") for number in range(70_000)]
+    for stranger in strangers:
+        watch._gone.append(stranger)
+        watch._queue.wake()
+    assert readable(watch, 5)
+    assert watch.ended() == strangers
+    assert not readable(watch, 0)

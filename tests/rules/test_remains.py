@@ -1,0 +1,228 @@
+"""What is said of what could not be kept: field by field, object by object, in words that a person can use."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from pro0.model.message import Mailbox
+from pro0.model.process import Process
+from pro0.model.runtime import Report, Runtime
+from pro0.model.stored import Document
+from pro0.model.task import Comments, Entry, Status, Task, TaskList
+from pro0.model.team import Wanted, Wish
+from pro0.rules import salvage
+from pro0.rules.salvage import Remains, fit, remains, version
+from tests.rules.building import T0, task
+
+ONE = task(1, history=(Entry(at=T0, actor="human", act="create"),))
+
+
+def text(value: Document | dict[str, Any]) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
+
+
+def changed(old: str, new: str, value: Document | None = None) -> bytes:
+    whole = text(value or TaskList(tasks=(ONE, task(2)), next_id=3))
+    assert old in whole
+    return whole.replace(old, new, 1).encode(errors="surrogateescape")
+
+
+def kept(data: bytes, kind: type[Document] = TaskList) -> tuple[dict[str, Any], list[str]]:
+    found: Remains[Any] = remains(data, kind)
+    return found.fields, found.lost
+
+
+BOTH = [ONE, task(2)]
+
+
+def test_a_whole_document_loses_nothing() -> None:
+    """But its own version and revision, which a new one gets anew."""
+    fields, lost = kept(text(TaskList(tasks=(ONE, task(2)), next_id=3, recalled=("task-9",))).encode())
+    assert (fields["tasks"], fields["next_id"], fields["recalled"], lost) == (BOTH, 3, ("task-9",), [])
+    assert not {"schema_version", "revision"} & fields.keys()
+
+
+SMALL: dict[str, tuple[bytes, list[str]]] = {
+    "an unknown key": (
+        changed('"nextId": 3', '"nextId": 3, "surprise": [1, 2]'),
+        ["the unknown key 'surprise' ([1,2])"],
+    ),
+    "a wrong type": (changed('"sealed": 0', '"sealed": "x"'), ['its sealed ("x")']),
+    "a number without end": (changed('"sealed": 0', '"sealed": ' + "9" * 5000), ["its sealed (null)"]),
+    "no UTF-8": (
+        changed('"sealed"', '"\udcff": 1, "sealed"'),
+        ["some letters, which are no UTF-8", "the unknown key '\ufffd' (1)"],
+    ),
+    "more behind": (changed('"revision": 0\n}', '"revision": 0\n}garbage'), []),
+    "NULs behind": (text(TaskList(tasks=(ONE, task(2)), next_id=3)).encode() + b"\0" * 99, []),
+    "one object for a list": (
+        changed('"outbox": []', '"outbox": {"id": 1}'),
+        ['one of its outbox ({"id":1})'],
+    ),
+    "an object that is none": (
+        changed('"outbox": []', '"outbox": [7, "x"]'),
+        ["one of its outbox (7)", 'one of its outbox ("x")'],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SMALL)
+def test_what_is_lost_is_said_and_nothing_else_is(what: str) -> None:
+    data, said = SMALL[what]
+    fields, lost = kept(data)
+    assert (fields["tasks"], fields["next_id"]) == (BOTH, 3)
+    assert lost == said
+
+
+def test_a_long_value_is_named_by_its_beginning() -> None:
+    fields, (lost,) = kept(changed('"sealed": 0', f'"sealed": "{"x" * 500}"'))
+    assert lost == 'its sealed ("' + "x" * 59 + "…)"
+    _, (lost,) = kept(changed('"sealed": 0', f'"sealed": 0, "{"k" * 100}": 1'))
+    assert lost == f"the unknown key '{'k' * 60}' (1)"
+    assert fields["tasks"] == BOTH
+
+
+FIELDS: dict[str, tuple[str, str, str, set[str]]] = {
+    "status": ('"status": "pending"', '"status": "odd"', 'of task-1 its status ("odd")', {"status"}),
+    "unknown": ('"status": "pending"', '"status": "pending", "odd": 1', "of task-1 its odd (1)", set()),
+    "list": (
+        '"dependencies": []',
+        '"dependencies": ["task-4", 7]',
+        'of task-1 its dependencies (["task-4",7])',
+        {"dependencies"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FIELDS)
+def test_an_object_is_kept_without_what_does_not_fit(what: str) -> None:
+    old, new, said, damaged = FIELDS[what]
+    found = remains(changed(old, new), TaskList)
+    one, two = found.fields["tasks"]
+    assert (two, one.id, one.title, one.history) == (task(2), ONE.id, ONE.title, ONE.history)
+    assert one.dependencies == (("task-4",) if what == "list" else ())
+    assert found.lost == [said]
+    assert found.damaged == {"task-1": damaged}
+
+
+def test_a_list_is_searched_for_under_another_name() -> None:
+    """A key that was damaged: its objects are known by their shape."""
+    fields, lost = kept(changed('"tasks": [', '"taxks": ['))
+    assert fields["tasks"] == BOTH
+    assert fields["next_id"] == 3
+    assert lost == []
+
+
+def test_what_is_within_an_object_belongs_to_it() -> None:
+    """An entry of a history is no task, and a claim is none of its own."""
+    data = changed('"tasks": [', "x\n[")
+    found = remains(data, TaskList)
+    assert found.fields["tasks"] == BOTH
+    assert found.fields["outbox"] == []
+
+
+@pytest.mark.parametrize("value", [True, 3, "x", None, [], ["a"], {}, {"a": 1}])
+def test_what_has_no_shape_of_ours_is_no_object(value: object) -> None:
+    said: Remains[Any] = Remains({}, [], {})
+    assert fit(value, Task, said) is None
+    assert (said.lost, said.damaged) == ([], {})
+
+
+def test_more_must_fit_than_must_not() -> None:
+    """Else any mapping with one key like ours would be taken for a task."""
+    said: Remains[Any] = Remains({}, [], {})
+    assert fit({"id": "task-1", "x": 1}, Task, said) == Task(id="task-1")
+    assert fit({"id": "task-1", "x": 1, "y": 2}, Task, said) is None
+    assert said.lost == ["of task-1 its x (1)"]
+    assert fit({"title": "no id", "description": "x"}, Task, said) is None
+
+
+def test_an_object_is_named_by_what_it_has() -> None:
+    def said(raw: dict[str, object]) -> str:
+        found: Remains[Any] = Remains({}, [], {})
+        fit(raw, Wanted, found) if "wish" in raw else fit(raw, Process, found)
+        return found.lost[0]
+
+    assert said({"pid": 1, "start": "1", "bootId": "b", "odd": 1}) == "of an object its odd (1)"
+    assert said({"wish": "run", "paused": False, "seats": [], "id": "n" * 99, "agentId": "a"}).startswith(
+        f"of {'n' * 60} its id"
+    )
+    assert said({"wish": "run", "paused": False, "agentId": "w1"}) == 'of w1 its agentId ("w1")'
+
+
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [
+        (b"", 0),
+        (b'{"schemaVersion": 3', 3),
+        (b'{"schemaVersion":1,"x":{"schemaVersion" : 12}}', 12),
+        (b'{"a": "\\"schemaVersion\\": 9"}', 0),
+        (b'{"schemaVersion": 1234567}', 0),
+        (b'{"schemaVersion": 123456}', 123456),
+        (b'{"schemaVersion": "2"}', 0),
+    ],
+)
+def test_the_version_that_a_file_says(data: bytes, number: int) -> None:
+    assert version(data) == number
+    assert salvage.is_newer(data) == (number > 1)
+
+
+CUT = text(TaskList(tasks=(ONE, task(2)), next_id=3))
+
+
+def test_of_a_file_that_ends_in_a_task_what_is_whole_of_it() -> None:
+    place = CUT.index('"status"', CUT.index("task-2"))
+    found = remains(CUT[: place + 12].encode(), TaskList)
+    one, two = found.fields["tasks"]
+    assert one == ONE
+    assert (two.id, two.title, two.status) == ("task-2", "title 2", Status.PENDING)
+    (said,) = [line for line in found.lost if "task-2" in line]
+    assert said.startswith("of task-2 what comes after id, title")
+    assert {"status", "claim", "history", "priority"} <= found.damaged["task-2"]
+    assert not {"id", "title"} & found.damaged["task-2"]
+
+
+def test_a_file_that_ends_between_objects_has_no_last_one() -> None:
+    found = remains(CUT[: CUT.index("task-2") - 12].encode(), TaskList)
+    assert found.fields["tasks"] == [ONE]
+
+
+def test_single_fields_are_found_in_pieces() -> None:
+    """Brackets that do not match make a file no whole; what stands in lines of its own is found all the same."""
+    whole = text(Wanted(wish=Wish.STOP, paused=True, max_cost=2.5)).encode()
+    fields, lost = kept(whole.replace(b'"seats": []', b'"seats": ['), Wanted)
+    assert (fields["wish"], fields["paused"], fields["max_cost"], lost) == (Wish.STOP, True, 2.5, [])
+    fields, lost = kept(whole.replace(b'"seats": []', b'"seats": [').replace(b"true", b'"odd"'), Wanted)
+    assert ("paused" in fields, lost) == (False, ['its paused ("odd")'])
+
+
+def test_the_first_value_that_can_be_read_counts() -> None:
+    data = b'{"nextId": oops,\n "nextId": 4,\n "nextId": 5, ['
+    assert kept(data)[0]["next_id"] == 4
+    assert "next_id" not in kept(b'{"nextId": oops, [')[0]
+    assert "next_id" not in kept(b'{"x": "\\"nextId\\": 7", [')[0]
+
+
+def test_small_mappings_are_found_in_pieces() -> None:
+    report = Report(
+        agent_id="w1", incarnation="i", guard=Process(pid=7, start="s", boot_id="b"), since=T0, note="broken [ ] { }"
+    )
+    fields, lost = kept(text(report).encode()[:-2] + b"[", Report)
+    assert (fields["guard"], fields["note"], lost) == (report.guard, report.note, [])
+
+
+@pytest.mark.parametrize("kind", [TaskList, Mailbox, Runtime, Wanted, Comments])
+@pytest.mark.parametrize("value", [[], None, 7, "x", {"a": {}}, {"tasks": None, "messages": 3, "seats": "x"}])
+def test_anything_can_be_looked_at(kind: type[Document], value: object) -> None:
+    fields, _ = kept(json.dumps(value).encode(), kind)
+    made: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in fields.items()}
+    assert kind(**made).revision == 0
+
+
+def test_what_cannot_be_written_is_named_by_its_kind() -> None:
+    assert salvage._short("\ud800") == "<class 'str'>"
+    assert salvage._short({"a": 1}) == '{"a":1}'
+    assert salvage._short("x" * 58) == '"' + "x" * 58 + '"'
+    assert salvage._short("x" * 59) == '"' + "x" * 59 + "…"
