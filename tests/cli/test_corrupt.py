@@ -20,10 +20,10 @@ from tests.cli.conftest import Pro0, make, tree
 TASKS = "task list|task show 1|task ready|task next|task tree|team wait|task create x"
 TASKS += "|task claim 2|task complete 2|task fail 2|task release 1|task update 1 --title x"
 TASKS += "|task cancel 3|task reopen 3|task delete 4 --force|task comment 1 x|team status|team list|member show w1"
-WANTED = "team status|team list|member list|member show w1|send w1 hello|broadcast hello|team pause|team unpause"
+WANTED = "inbox|team status|team list|member list|member show w1|send w1 hello|broadcast hello|team pause|team unpause"
 WANTED += "|team stop --timeout 1|team resume|member spawn w9|member shutdown w1|member restart w1|task assign 3 w1"
 READ_BY = {
-    "config": "team status|team list|inbox|inbox --all",
+    "config": "team status|team list",
     "wanted": WANTED,
     "runtime": "team status|team list|member list|send w1 hello|broadcast hi|member spawn w9|member restart w1",
     "environment": "team resume",
