@@ -3,6 +3,7 @@
 A new setting is one more field of `Settings`: everything else here reads that table.
 """
 
+import errno
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -247,7 +248,8 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise BadInput(f"the settings {path} are not UTF-8 text: {error.reason}") from error
     except OSError as error:
-        raise BadInput(f"the settings {path} cannot be read: {error.strerror}") from error
+        code = errno.errorcode.get(error.errno or 0, "OSError")
+        raise BadInput(f"the settings {path} cannot be read: {error.strerror} ({code})") from error
 
 
 def _parsed(text: str, path: Path) -> dict[object, object]:

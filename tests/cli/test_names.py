@@ -52,14 +52,14 @@ def test_what_is_no_task_id_is_refused(id: str, pro0: Pro0, home: Path, team: Co
 
 BEGUN_BADLY = [
     pytest.param(("-m", "w1"), id="no agent"),
-    pytest.param(("-m", "w1=claude"), id="an agent that does not exist yet"),
+    pytest.param(("-m", "w1=nobody"), id="an agent that does not exist"),
     pytest.param(("-m", "w1=command"), id="a command member needs a program"),
     pytest.param(("-m", "w1=shell", "-m", "W1=shell"), id="AC-67 two that differ only in case"),
     pytest.param(("-m", "a b=shell", "-m", "a-b=shell"), id="two of one agent id"),
     pytest.param(tuple(f"-mw{n}=shell" for n in range(11)), id="AC-67 S004-070 the eleventh"),
     pytest.param(("--lead", "shell"), id="a shell cannot lead"),
-    pytest.param(("--lead", "claude"), id="no such lead agent yet"),
-    pytest.param(("do it",), id="S004-010 nobody takes a prompt yet"),
+    pytest.param(("--lead", "nobody"), id="no such lead agent"),
+    pytest.param(("do it", "--lead", "none"), id="S004-010 nobody takes a prompt"),
     pytest.param(("--task", "two\nlines"), id="a title is one line"),
     pytest.param(("--task", ""), id="no title"),
     pytest.param(("--mode", "screen"), id="no such mode"),

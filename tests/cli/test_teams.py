@@ -199,7 +199,7 @@ def test_a_second_member_of_a_name(pro0: Pro0, home: Path, team: Context) -> Non
     before = tree(home)
     for name in ("w1", "W1"):
         assert pro0("member", "spawn", name).code == 4
-    assert pro0("member", "spawn", "w9", "--agent", "claude").code == 2
+    assert pro0("member", "spawn", "w9", "--agent", "nobody").code == 2
     assert pro0("member", "spawn", "w9", "--agent", "shell", "--", "ls").code == 2
     assert tree(home) == before
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.waiting import wait_until
 from tools.agents import box
-from tools.agents.install import ROOT
+from tools.agents.install import ROOT, cache
 
 LOOK = """
 import json, os, pathlib, socket
@@ -82,10 +82,16 @@ def test_a_box_shows_and_reaches_nothing_of_outside(boxed: Boxed, listener: int,
     assert seen["outside"] == ["OSError", "ConnectionRefusedError"]
     assert len(seen["processes"]) == 2
     assert seen["environment"] == ["HOME", "LANG", "PATH", "SHELL", "TERM"]
-    assert seen["fresh"] == [[], [], [], ["ptmx"]]
+    assert seen["fresh"] == [[], _of_checkout("/tmp"), [], ["ptmx"]]
     assert not {"claude-code", "codex", "gemini-cli", "opencode", "resolv.conf"} & set(seen["settings"])
     assert not {"old", "mnt", "srv", "sys", "media"} & set(seen["root"])
     assert (seen["there"], seen["written"]) == (False, False)
+
+
+def _of_checkout(folder: str) -> list[str]:
+    """What the checkout itself must show of a folder, when it lies below it."""
+    shown = (ROOT, Path(sys.base_prefix), cache())
+    return sorted({path.relative_to(folder).parts[0] for path in shown if path.is_relative_to(folder)})
 
 
 def test_the_command_ends_as_it_would_outside(boxed: Boxed) -> None:
