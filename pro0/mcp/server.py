@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
@@ -29,7 +30,9 @@ def serve() -> int:
     if os.isatty(0):
         sys.stderr.write("pro0: an agent is to speak to this, in lines of JSON; pro0 mcp --help says how to add it\n")
     Server(kind_of_caller()).run()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # nobody may listen there any more
+            stream.flush()
     os._exit(0)  # a thread that waits for a lead would hold the end up
 
 

@@ -166,7 +166,7 @@ tools.harmless = noisy
 """
 
 
-@pytest.mark.parametrize("options", [(), ("-X", "dev", "-W", "always"), ("-v",)])
+@pytest.mark.parametrize("options", [(), ("-X", "dev", "-W", "always")])
 def test_nothing_but_the_protocol_reaches_stdout(serve: Serve, tmp_path: Path, options: tuple[str, ...]) -> None:
     """Prints, warnings, and what children write; and no child takes the input away."""
     (tmp_path / "sitecustomize.py").write_text(f"import sys\nif sys.argv[-1:] == ['mcp']:\n    pass\n{NOISE}")
