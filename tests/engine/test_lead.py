@@ -9,6 +9,7 @@ import time
 import pytest
 
 from pro0 import processes
+from pro0.engine import launch
 from pro0.engine.launch import ensure_lead, leads
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
@@ -16,6 +17,7 @@ from pro0.model.team import Seat
 from pro0.ops import members, teams
 from pro0.ops.members import SeatDraft
 from pro0.store.lease import Lease
+from pro0.store.teams import TeamStore
 from tests.engine.crew import PATIENCE, Crew, gone, kill, switches
 from tests.waiting import wait_until
 
@@ -71,6 +73,27 @@ def test_of_many_who_make_sure_that_there_is_a_lead_one_starts_it(alpha: Crew) -
         assert alpha.log().count('"lead starts"') == 1
     finally:
         processes.end(alpha.leads_of_others, 5)  # one that came too late would take over when the first ends
+
+
+def test_a_lead_that_is_killed_while_it_comes_up_is_started_again(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawn = launch._spawn
+    started: list[subprocess.Popen[bytes]] = []
+
+    def kill_the_first(team: TeamStore) -> subprocess.Popen[bytes]:
+        started.append(spawn(team))
+        if len(started) == 1:
+            started[0].kill()
+        return started[-1]
+
+    monkeypatch.setattr(launch, "_spawn", kill_the_first)
+    try:
+        assert ensure_lead(alpha.team) == ""
+        assert len(started) == 2
+        assert leads(alpha.team)
+    finally:
+        processes.end(alpha.leads_of_others, 5)
+        for one in started:
+            one.wait(PATIENCE)
 
 
 def test_a_stopped_team_needs_no_lead(alpha: Crew) -> None:
