@@ -45,7 +45,11 @@ def ensure_lead(team: TeamStore) -> str:
             threading.Thread(target=child.wait, daemon=True).start()
         elif child and child.poll() is not None:
             # One that somebody killed says nothing about the next one.
-            if child.returncode > 0 and child.returncode != Refused.exit_code and Lease(team.paths.team).holder() is None:
+            if (
+                child.returncode > 0
+                and child.returncode != Refused.exit_code
+                and Lease(team.paths.team).holder() is None
+            ):
                 raise EnvironmentMissing(f"the lead of {team.name} ended at once: {_last_words(team)}")
             child = None
         time.sleep(_PAUSE)
