@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.real_agents.agents import SETUPS
 from tests.real_agents.provider.server import Provider
+from tests.real_agents.questions import QUESTIONS
 from tests.real_agents.states import STATES, Stage
 from tests.real_agents.terminal import Terminal
 
@@ -27,6 +28,7 @@ META = {
     "alternate": "alternate_on",
     "dead": "pane_dead",
 }
+EVERY_STATE = STATES | QUESTIONS
 LARGEST = 1_000_000
 """Files of a home that are larger, such as programs that an agent unpacks, are left out."""
 
@@ -43,7 +45,7 @@ def record(to: Path, agent: str, state: str, columns: int, lines: int) -> Path:
         setup.write(home)
         os.environ.update(setup.environment, HOME=str(home))
         try:
-            STATES[state](Stage(agent, provider, project, terminal))
+            EVERY_STATE[state](Stage(agent, provider, project, terminal))
             _keep_screen(terminal, name)
             _keep_files(home, provider, name)
         finally:
@@ -76,8 +78,8 @@ def main(words: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     to, agent, state, size = Path(words[0]).resolve(), *words[1:3], *(words[3:] or ["140x45"])
-    if agent not in SETUPS or state not in STATES:
-        print(f"agents: {', '.join(SETUPS)}\nstates: {', '.join(STATES)}", file=sys.stderr)
+    if agent not in SETUPS or state not in EVERY_STATE:
+        print(f"agents: {', '.join(SETUPS)}\nstates: {', '.join(EVERY_STATE)}", file=sys.stderr)
         return 2
     columns, lines = size.split("x")
     print(record(to, agent, state, int(columns), int(lines)))
