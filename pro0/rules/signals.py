@@ -1,0 +1,143 @@
+"""What an agent says with the last words of its final message: `<promise>KIND: context</promise>` (rulings 2, Signals).
+
+A tag counts when it is complete, when its kind is known, and when it is said and not talked about: outside code, not in
+the middle of a sentence, not after a word like "emit", not in a part of the prompt that the agent repeats.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from pro0.model.task import Awaiting
+
+
+class Kind(StrEnum):
+    """What an agent can signal; BLOCKED is an old word for INPUT_NEEDED."""
+
+    COMPLETE = "COMPLETE"
+    EJECT = "EJECT"
+    APPROVAL_NEEDED = "APPROVAL_NEEDED"
+    INPUT_NEEDED = "INPUT_NEEDED"
+    REVIEW_REQUESTED = "REVIEW_REQUESTED"
+    CONTENT_REVIEW = "CONTENT_REVIEW"
+    ESCALATE = "ESCALATE"
+    CHECKPOINT = "CHECKPOINT"
+    BLOCKED = "BLOCKED"
+
+
+HANDS_OFF: Mapping[Kind, Awaiting] = {
+    Kind.EJECT: Awaiting.WORK,
+    Kind.APPROVAL_NEEDED: Awaiting.APPROVAL,
+    Kind.INPUT_NEEDED: Awaiting.INPUT,
+    Kind.REVIEW_REQUESTED: Awaiting.REVIEW,
+    Kind.CONTENT_REVIEW: Awaiting.CONTENT,
+    Kind.ESCALATE: Awaiting.ESCALATION,
+    Kind.CHECKPOINT: Awaiting.CHECKPOINT,
+    Kind.BLOCKED: Awaiting.INPUT,
+}
+"""What the task waits for after each signal but COMPLETE."""
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """What was signalled, the text that came with it, and what a person should know about how it was read."""
+
+    kind: Kind
+    context: str = ""
+    warning: str = ""
+
+    @property
+    def awaiting(self) -> Awaiting | None:
+        """Return what the task waits for from now on; None when it is complete."""
+        return HANDS_OFF.get(self.kind)
+
+
+def read(message: str, prompt: str = "") -> Signal | None:
+    """Return the signal in an agent's final message, None for none; `prompt` is what the agent had been told.
+
+    Of several the last counts; a hand-off counts before COMPLETE, with a warning.
+    """
+    hidden = [*_code(message), *_echo(message, prompt)]
+    said = list(_said(message, hidden))
+    if not said:
+        return None
+    kinds = dict.fromkeys(signal.kind for signal in said)
+    chosen = next((signal for signal in reversed(said) if signal.awaiting), said[-1])
+    if len(kinds) == 1:
+        return chosen
+    warning = f"the agent signalled {' and '.join(kinds)}; {chosen.kind} counts"
+    return msgspec.structs.replace(chosen, warning=warning)
+
+
+_TAG = re.compile(r"<promise>([A-Z_]+)(?::((?:(?!<promise>).)*?))?</promise>", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_TICKS = re.compile(r"`+")
+_WORDS = r"emit\w*|output\w*|print\w*|say\w*|writ\w*|us(?:e|ing)|send\w*|signal\w*|tag|with|like|as|a|the|or|and"
+_MARKS = " \t\r*_"
+"""White space, and the marks of emphasis."""
+_LABEL = re.compile(r"\w+:")
+_TALKS_ABOUT = re.compile(rf"(?:[>\"'(]|\b(?:{_WORDS}))[ \t:]*$", re.IGNORECASE)
+
+Span = tuple[int, int]
+"""Where a part of a text begins and ends."""
+
+
+def _said(text: str, hidden: list[Span]) -> Iterator[Signal]:
+    for match in _TAG.finditer(text):
+        if match[1] not in tuple(Kind) or any(start <= match.start() < end for start, end in hidden):
+            continue
+        before = _TAG.sub("", text[: match.start()].rpartition("\n")[2]).strip(_MARKS)
+        after = _TAG.sub("", text[match.end() :].partition("\n")[0]).strip(f"{_MARKS}.!")
+        talked_about = _TALKS_ABOUT.search(before) and not _LABEL.fullmatch(before)
+        if not (before and after) and not talked_about:
+            yield Signal(Kind(match[1]), (match[2] or "").strip())
+
+
+def _code(text: str) -> Iterator[Span]:
+    """Yield where code is: fenced blocks, of which one that is never closed hides all the rest, and backticks."""
+    fence = ""
+    for start, line in _lines(text):
+        mark = _FENCE.match(line)
+        if fence:
+            yield start, start + len(line)
+            closes = mark is not None and mark[1].startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if closes else fence
+        elif mark:
+            fence = mark[1]
+        else:
+            yield from _inline(start, line)
+
+
+def _inline(start: int, line: str) -> Iterator[Span]:
+    """Yield what stands between two runs of backticks of the same length."""
+    opened: re.Match[str] | None = None
+    for ticks in _TICKS.finditer(line):
+        if opened is None:
+            opened = ticks
+        elif opened[0] == ticks[0]:
+            yield start + opened.start(), start + ticks.end()
+            opened = None
+
+
+def _echo(message: str, prompt: str) -> Iterator[Span]:
+    """Yield the lines that repeat the prompt.
+
+    A line with a bare tag is what was asked for; it repeats the prompt only next to another line that does.
+    """
+    told = {line.strip() for line in prompt.splitlines() if line.strip()}
+    lines = list(_lines(message))
+    echoed = [line.strip() in told for _, line in lines]
+    sure = [here and not _TAG.fullmatch(line.strip()) for here, (_, line) in zip(echoed, lines, strict=True)]
+    for at, (start, line) in enumerate(lines):
+        beside = any(sure[near] for near in (at - 1, at + 1) if 0 <= near < len(lines))
+        if sure[at] or (echoed[at] and beside):
+            yield start, start + len(line)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line with where it begins."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
