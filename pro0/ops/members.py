@@ -99,7 +99,7 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
             incarnation=caller.incarnation,
             approve=approve,
             at=context.now(),
-            reason=text.checked(reason, "reason"),
+            reason=text.checked(reason, "reason", text.REASON_LIMIT),
         )
         answered = replace(seat, answer=said)
         owed = _to_the_asker(context, change.value, seat, said)
@@ -181,7 +181,7 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
         at=context.now(),
         timeout=timeout,
         force=force,
-        reason=text.checked(reason, "reason"),
+        reason=text.checked(reason, "reason", text.REASON_LIMIT),
     )
 
 
@@ -219,16 +219,16 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     agent_id = same.agent_id if same else agent_id
     seat = Seat(
         agent_id=agent_id,
-        name=draft.name.strip(),
+        name=text.one_line(draft.name, "name"),
         agent=draft.agent,
         generation=_unused(agent_id, same.generation if same else 0, known.runtime),
-        role=draft.role,
+        role=text.one_line(draft.role, "role"),
         prompt=text.checked(draft.prompt, "prompt"),
         argv=draft.argv,
         nudge=draft.nudge,
         window=draft.window,
-        model=text.checked(draft.model, "model"),
-        effort=text.checked(draft.effort, "effort"),
+        model=text.one_line(draft.model, "model"),
+        effort=text.one_line(draft.effort, "effort"),
         permission_mode=draft.permission_mode,
         delegates=draft.delegates,
     )

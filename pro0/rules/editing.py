@@ -69,8 +69,8 @@ def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
         run=task.run if changes.run is None else command(changes.run),
         timeout=task.timeout if changes.timeout is None else time_limit(changes.timeout),
         priority=task.priority if changes.priority is None else priority.checked(changes.priority),
-        labels=task.labels if changes.labels is None else changes.labels,
-        role=task.role if changes.role is None else changes.role or None,
+        labels=task.labels if changes.labels is None else text.labels(changes.labels),
+        role=task.role if changes.role is None else text.one_line(changes.role, "role") or None,
         requires=task.requires if changes.requires is None else _gate(changes.requires),
         dependencies=tuple(id for id in dependencies(task.id, (*task.dependencies, *added)) if id not in dropped),
     )

@@ -1,8 +1,15 @@
 """One gate for every text that is stored: what it may hold, and how long it may be; and one for all that is shown."""
 
+from collections.abc import Iterable
+
 from pro0.errors import BadInput
 
+LINE_LIMIT = 200
+"""Bytes of a label, a role, a name that is displayed."""
+LABELS = 50
+"""Labels of one task at most."""
 TITLE_LIMIT = 1024
+REASON_LIMIT = 16 * 1024
 TEXT_LIMIT = 256 * 1024
 
 
@@ -21,9 +28,24 @@ def title(text: str) -> str:
     """Return a task's title: one line that is not empty, or raise BadInput."""
     if not text.strip():
         raise BadInput("a task needs a title", hint='pro0 task create "what to do"')
+    return one_line(text, "title", TITLE_LIMIT, hint="put the rest into --description")
+
+
+def labels(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return a task's labels, each once: short lines that are not empty, or raise BadInput."""
+    found = tuple(dict.fromkeys(one_line(text, "label") for text in texts))
+    if "" in found:
+        raise BadInput("a label is empty", hint="leave it out")
+    if len(found) > LABELS:
+        raise BadInput(f"{len(found)} labels are more than {LABELS}", hint="use fewer")
+    return found
+
+
+def one_line(text: str, what: str, limit: int = LINE_LIMIT, hint: str | None = None) -> str:
+    """Return a text without its margins, or raise BadInput when it is not one line of at most `limit` bytes."""
     if "\n" in text or "\r" in text:
-        raise BadInput("a title is one line", hint="put the rest into --description")
-    return checked(text.strip(), "title", TITLE_LIMIT)
+        raise BadInput(f"the {what} is more than one line", hint=hint)
+    return checked(text.strip(), what, limit)
 
 
 def visible(text: str) -> str:
