@@ -10,7 +10,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from pro0.errors import Refused, StoreError
+from pro0.errors import BadInput, Refused, StoreError
+from pro0.model import ids
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED
@@ -106,11 +107,23 @@ def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str |
         report = Store(home).team(team).report(incarnation) if team else None
         # A guard that has not reported, or whose report is gone, is a guard still: what runs below it is never human.
         agent = report.agent_id if report else UNKNOWN
-    return _member(agent, incarnation), team
+    return _member(agent, incarnation), _named(TEAM, ids.team_name, team) if team else None
 
 
 def _member(agent: str, incarnation: str) -> Caller:
-    return Caller(Who.LEAD_AGENT if agent == LEAD else Who.MEMBER, agent, incarnation)
+    if agent == LEAD:
+        return Caller(Who.LEAD_AGENT, agent, _named(INCARNATION, ids.incarnation, incarnation))
+    agent = _named(AGENT_ID, ids.agent_id, agent)
+    return Caller(Who.MEMBER, agent, _named(INCARNATION, ids.incarnation, incarnation))
+
+
+def _named(variable: str, gate: Callable[[str], str], value: str) -> str:
+    """Return what a variable of a member's environment says, or raise BadInput: it becomes a path."""
+    try:
+        return gate(value)
+    except BadInput as error:
+        hint = "pro0 sets it for a member's processes; a person has none: unset it"
+        raise BadInput(f"{variable}: {error.message}", code="bad_identity", hint=hint) from None
 
 
 def _permit(context: Context, operation: Operation) -> None:

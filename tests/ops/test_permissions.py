@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import Pro0Error, Refused
+from pro0.errors import BadInput, Pro0Error, Refused
 from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
@@ -174,3 +174,27 @@ def test_below_a_guard_nobody_is_human(base: Path, monkeypatch: pytest.MonkeyPat
     assert (caller.who, caller.incarnation, team) == (Who.MEMBER, "inc-w1", "alpha")
     assert caller.agent_id == ("w1" if reported else "unknown")
     assert caller_of({}, base / "elsewhere") == (THE_HUMAN, None)
+
+
+NO_NAMES = ("", " ", "W1", "a/b", "..", "human", "all", "a\nb", "x" * 49, "\udcff", "#(touch x)")
+GARBAGE = [
+    *(("PRO0_AGENT_ID", text) for text in NO_NAMES if text),
+    *(("PRO0_INCARNATION", text) for text in (" ", "../x", "-x", "x" * 65, "a\nb", "\udcff")),
+    *(("PRO0_TEAM", text) for text in NO_NAMES if text not in ("", "human", "all")),
+]
+
+
+@pytest.mark.parametrize(("variable", "text"), GARBAGE)
+def test_an_identity_that_is_none_is_refused(variable: str, text: str, home: Path) -> None:
+    """Reliability 29: it would become a path; it is never taken for a person's."""
+    mine = {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i", "PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(home)}
+    with pytest.raises(BadInput, match=f"^{variable}: ") as error:
+        caller_of(mine | {variable: text}, home)
+    assert error.value.hint
+    assert "unset it" in error.value.hint
+
+
+def test_an_identity_without_a_team_is_a_members_all_the_same(home: Path) -> None:
+    for mine in ({"PRO0_TEAM": ""}, {}):
+        caller, team = caller_of(mine | {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i"}, home)
+        assert (caller.who, team) == (Who.MEMBER, None)
