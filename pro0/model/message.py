@@ -53,7 +53,7 @@ class HandOver(Stored, frozen=True):
     seq: Count
 
 
-class Mailbox(Document, frozen=True):
+class Mailbox(Document, frozen=True, kw_only=True):
     """messages.json: the newest messages; `sealed` segments hold the older ones, `acked` is the truth about `read`.
 
     `delivered` names the notices that came lately, and those still owed: their messages may be sealed by now.
@@ -68,7 +68,7 @@ class Mailbox(Document, frozen=True):
     messages: tuple[Message, ...] = ()
 
 
-class Segment(Document, frozen=True):
+class Segment(Document, frozen=True, kw_only=True):
     """A sealed part of a mailbox; never changed after it is written."""
 
     messages: tuple[Message, ...] = ()

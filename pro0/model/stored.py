@@ -42,7 +42,10 @@ def written(default: T) -> T:
 
 
 class Document(Stored, frozen=True, kw_only=True, rename="camel", omit_defaults=False, forbid_unknown_fields=True):
-    """A whole file: every write raises `revision`; a file of a newer `schema_version` is never rewritten."""
+    """A whole file: every write raises `revision`; a file of a newer `schema_version` is never rewritten.
+
+    Documents are kw_only, so that their version comes first: it can be read in a file that was cut.
+    """
 
     schema_version: Count = SCHEMA_VERSION
     revision: Count = 0

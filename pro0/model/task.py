@@ -175,7 +175,7 @@ class Archived(Stored, frozen=True):
     cancelled: Count = 0
 
 
-class TaskList(Document, frozen=True):
+class TaskList(Document, frozen=True, kw_only=True):
     """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`).
 
     Older settled tasks are in `sealed` segments, the newest copy counts; of those in `recalled` none does, since they
@@ -190,13 +190,13 @@ class TaskList(Document, frozen=True):
     recalled: tuple[TaskId, ...] = ()
 
 
-class TaskSegment(Document, frozen=True):
+class TaskSegment(Document, frozen=True, kw_only=True):
     """A part of the archive of settled tasks; never changed after tasks.json counts it."""
 
     tasks: tuple[Task, ...] = ()
 
 
-class HistorySegment(Document, frozen=True):
+class HistorySegment(Document, frozen=True, kw_only=True):
     """Older entries of one task's history; tasks.json says how many of them count (`earlier`)."""
 
     entries: tuple[Entry, ...] = ()
@@ -211,7 +211,7 @@ class Comment(Stored, frozen=True):
     text: str
 
 
-class Comments(Document, frozen=True):
+class Comments(Document, frozen=True, kw_only=True):
     """comments.json of one task."""
 
     comments: tuple[Comment, ...] = ()

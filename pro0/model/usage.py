@@ -20,7 +20,7 @@ class SessionUsage(Stored, frozen=True):
     at: Moment | None = None
 
 
-class UsageBook(Document, frozen=True):
+class UsageBook(Document, frozen=True, kw_only=True):
     """usage.json: one entry for each session that ever used a model."""
 
     sessions: tuple[SessionUsage, ...] = ()

@@ -182,17 +182,11 @@ _MENDS = {
 }
 
 
-class _Version(msgspec.Struct, rename="camel"):
-    schema_version: int = 0
-
-
 def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
-    try:
-        version = msgspec.json.decode(data, type=_Version).schema_version
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
-        version = 0
-    if version > SCHEMA_VERSION:
-        return newer(path, version)
+    from pro0.rules import salvage  # late: what is sound needs none of it
+
+    if salvage.is_newer(data):
+        return newer(path, salvage.version(data))
     what = f"{path} is corrupt: {error}"
     return StoreError(what, code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
 
