@@ -7,7 +7,7 @@ import click
 
 from pro0.agents import AGENTS
 from pro0.cli.context import acting, need_lead, no_wait_option, team_option
-from pro0.cli.output import line, live, say, talk, write
+from pro0.cli.output import json_option, line, live, plain, say, talk, write, write_json
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
@@ -33,6 +33,7 @@ MODES = tuple(str(mode) for mode in PermissionMode)
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @team_option
 @no_wait_option
+@json_option
 def spawn(
     name: str,
     program: tuple[str, ...],
@@ -46,8 +47,11 @@ def spawn(
     nudge: bool,
     team: str | None,
     no_wait: bool,
+    as_json: bool,
 ) -> None:
     """Start a new member, or an ended one again: same id, same mailbox.
+
+    --json prints what `member list --json` prints of it, and `made`, the ids of the tasks that were made for it.
 
     \b
     Examples:
@@ -70,8 +74,12 @@ def spawn(
     )
     first = [Draft(title=text.title(title))] if title is not None else []
     seats = members.spawn(context, [draft], settings.max_teammates)
-    _started(context, seats, no_wait=no_wait)
-    for task in tasks.create(context, [_for(seats[0], one) for one in first]):
+    _started(context, seats[0], no_wait=no_wait, quiet=as_json)
+    made = tasks.create(context, [_for(seats[0], one) for one in first])
+    if as_json:
+        write_json(_look(context, seats[0]) | {"made": [task.id for task in made]})
+        return
+    for task in made:
         write(f"{task.id} is reserved for {task.assignee}: {line(task.title)}")
 
 
@@ -79,10 +87,13 @@ def spawn(
 @click.argument("name")
 @click.option("--fresh", is_flag=True, help="Begin anew, though the agent could go on where it was.")
 @team_option
-def restart(name: str, fresh: bool, team: str | None) -> None:
+@json_option
+def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
     """Start a new session of a member that has ended.
 
     An agent that can goes on with its earlier conversation.
+
+    --json prints what `member list --json` prints of it.
 
     \b
     Examples:
@@ -91,7 +102,10 @@ def restart(name: str, fresh: bool, team: str | None) -> None:
     """
     context = acting(team)
     _settings(context)
-    _started(context, [members.restart(context, name, fresh=fresh)])
+    seat = members.restart(context, name, fresh=fresh)
+    _started(context, seat, quiet=as_json)
+    if as_json:
+        write_json(_look(context, seat))
 
 
 @click.command()
@@ -101,10 +115,16 @@ def restart(name: str, fresh: bool, team: str | None) -> None:
 @click.option("--force", is_flag=True, help="End it if it has not agreed by then, with its whole process tree.")
 @team_option
 @no_wait_option
-def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | None, no_wait: bool) -> None:
+@json_option
+def shutdown(
+    name: str, reason: str, timeout: float, force: bool, team: str | None, no_wait: bool, as_json: bool
+) -> None:
     """Ask a member to shut down.
 
     A member that works says "not yet" and is asked again when it is free. If it stays, exit 4 says why.
+
+    --json prints what `member list --json` prints of it, and exit {at, code, signal, reason}, null when it was not
+    waited for.
 
     \b
     Examples:
@@ -118,9 +138,11 @@ def shutdown(name: str, reason: str, timeout: float, force: bool, team: str | No
     need_lead(context.team)
     if no_wait:
         say(f"{seat.agent_id} is asked: pro0 member show {seat.agent_id}")
-        return
-    state = shut_down(context.team, seat, talk())
-    write(f"{seat.agent_id} has ended: {line(_how(state))}")
+    state = None if no_wait else shut_down(context.team, seat, talk())
+    if as_json:
+        write_json(_look(context, seat) | {"exit": state.exit if state else None})
+    elif state:
+        write(f"{seat.agent_id} has ended: {line(_how(state))}")
 
 
 def _settings(context: Context) -> Settings:
@@ -130,20 +152,28 @@ def _settings(context: Context) -> Settings:
     return settings
 
 
-def _started(context: Context, seats: list[Seat], *, no_wait: bool = False) -> None:
+def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool = False) -> None:
     from pro0.engine.outcomes import started
 
     if no_wait:
         need_lead(context.team)
-        say(f"{', '.join(seat.agent_id for seat in seats)}: to be started; see: pro0 member list")
+        say(f"{seat.agent_id}: to be started; see: pro0 member list")
         return
     with live() as show:
-        show(f"starting {', '.join(seat.agent_id for seat in seats)}")
+        show(f"starting {seat.agent_id}")
         need_lead(context.team, show)
-        states = started(context.team, seats, show)
-    for state in states:
+        [state] = started(context.team, [seat], show)
+    if not quiet:
         pid = f" (pid {state.agent.pid})" if state.agent else ""
         write(f"{state.agent_id} is {state.state}{pid}")
+
+
+def _look(context: Context, seat: Seat) -> dict[str, object]:
+    from pro0.ops.status import status
+
+    found = plain(next(member for member in status(context).members if member.agent_id == seat.agent_id))
+    assert isinstance(found, dict)
+    return found
 
 
 def _for(seat: Seat, draft: Draft) -> Draft:

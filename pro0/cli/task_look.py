@@ -9,7 +9,7 @@ from pro0.cli import awaiting as waits
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, write, write_json
 from pro0.errors import NotFound
-from pro0.model.ids import HUMAN, LEAD, task_id, task_number
+from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Kind, Status, Task
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
@@ -86,7 +86,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
         whole = replace(task, history=tuple(tasks.history(context, task.id)), earlier=0)
         write_json({**_mapping(whole), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
         return
-    pairs(_fields(board, task))
+    pairs(_fields(board, task, tasks.family(context, task.id).children(task.id)))
     if remarks:
         write("\nremarks")
     for remark in remarks:
@@ -99,7 +99,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def tree(id: str | None, team: str | None, as_json: bool) -> None:
-    """Show tasks under their parents.
+    """Show tasks under their parents, also those of the archive whose parent is not.
 
     --json prints a list of tasks with the names of tasks.json, each with its children, a list of the same kind.
 
@@ -108,17 +108,18 @@ def tree(id: str | None, team: str | None, as_json: bool) -> None:
       pro0 task tree
       pro0 task tree 3
     """
-    board = tasks.board(here(team))
-    if id is not None and board.get(task_id(id)) is None:
+    context = here(team)
+    board = tasks.board(context)
+    family = tasks.family(context, id)
+    roots = [task for task in family if (task.id == task_id(id) if id else family.get(task.parent or "") is None)]
+    if id is not None and not roots:
         raise NotFound(f"there is no {task_id(id)}", hint="list them: pro0 task list")
-    chosen = [task for task in board if (task.id == task_id(id) if id else board.get(task.parent or "") is None)]
-    roots = sorted(chosen, key=lambda task: task_number(task.id))
     if as_json:
-        write_json([_nested(board, task) for task in roots])
+        write_json([_nested(family, task) for task in roots])
     elif not roots:
         say("no tasks")
     for task in [] if as_json else roots:
-        _branch(board, task, "", "")
+        _branch(board, family, task, "", "")
 
 
 def _address(context: Context, text: str) -> str:
@@ -154,10 +155,9 @@ def _note(board: Board, task: Task) -> str:
     return "epic" if task.type is Kind.EPIC else why.removeprefix("is ")
 
 
-def _fields(board: Board, task: Task) -> list[tuple[str, str]]:
+def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[str, str]]:
     claim = task.claim
     held = f"{claim.agent_id} since {local(claim.claimed_at)} (epoch {claim.epoch})" if claim else ""
-    children = ", ".join(child.id for child in board.children(task.id))
     return [
         ("task", task.id),
         ("title", task.title),
@@ -169,7 +169,7 @@ def _fields(board: Board, task: Task) -> list[tuple[str, str]]:
         ("priority", str(task.priority)),
         ("labels", ", ".join(task.labels)),
         ("parent", task.parent or ""),
-        ("subtasks", children),
+        ("subtasks", ", ".join(child.id for child in children)),
         ("blocked by", ", ".join(task.dependencies)),
         ("description", task.description),
         ("acceptance", task.acceptance),
@@ -185,18 +185,18 @@ def _fields(board: Board, task: Task) -> list[tuple[str, str]]:
     ]
 
 
-def _branch(board: Board, task: Task, lead: str, below: str) -> None:
+def _branch(board: Board, family: Board, task: Task, lead: str, below: str) -> None:
     note = _note(board, task)
     said = f"{_words(task.status)}{f', {note}' if note else ''}"
     write(f"{lead}{task.id}  {line(task.title)}  ({line(said)})")
-    children = board.children(task.id)
+    children = family.children(task.id)
     for child in children:
         last = child is children[-1]
-        _branch(board, child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+        _branch(board, family, child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
 
 
-def _nested(board: Board, task: Task) -> dict[str, object]:
-    return {**_mapping(task), "children": [_nested(board, child) for child in board.children(task.id)]}
+def _nested(family: Board, task: Task) -> dict[str, object]:
+    return {**_mapping(task), "children": [_nested(family, child) for child in family.children(task.id)]}
 
 
 def _mapping(task: Task) -> dict[str, object]:

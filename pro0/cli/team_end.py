@@ -3,18 +3,22 @@
 import click
 
 from pro0.cli.context import acting, here, human_only, named_team, need_lead, no_wait_option, store, team_name
-from pro0.cli.output import say, talk, write
+from pro0.cli.output import json_option, say, talk, write, write_json
 from pro0.model import ids
 from pro0.model.caller import Who
 from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.ops import teams
+from pro0.ops.context import Context
 
 
 @click.command()
 @named_team
-def pause(team: str | None) -> None:
+@json_option
+def pause(team: str | None, as_json: bool) -> None:
     """Stop the claiming of tasks; what is being worked on goes on.
+
+    --json prints what `team status --json` prints.
 
     \b
     Examples:
@@ -23,13 +27,16 @@ def pause(team: str | None) -> None:
     """
     context = here(team)
     teams.pause(context, paused=True)
-    write(f"{context.team.name} is paused: nobody claims a task; go on with: pro0 team unpause")
+    _tell(context, f"{context.team.name} is paused: nobody claims a task; go on with: pro0 team unpause", as_json)
 
 
 @click.command()
 @named_team
-def unpause(team: str | None) -> None:
+@json_option
+def unpause(team: str | None, as_json: bool) -> None:
     """Let tasks be claimed again.
+
+    --json prints what `team status --json` prints.
 
     \b
     Examples:
@@ -38,7 +45,7 @@ def unpause(team: str | None) -> None:
     """
     context = here(team)
     teams.pause(context, paused=False)
-    write(f"{context.team.name} goes on")
+    _tell(context, f"{context.team.name} goes on", as_json)
 
 
 @click.command()
@@ -47,12 +54,15 @@ def unpause(team: str | None) -> None:
 @click.option("--force", is_flag=True, help="End who has not agreed by then, with its whole process tree.")
 @click.option("--reason", default="", help="What the members are told.")
 @no_wait_option
-def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bool) -> None:
+@json_option
+def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bool, as_json: bool) -> None:
     """Ask every member to shut down, then end the lead.
 
     From now on nobody claims and nothing starts. A member that works says "not yet" and is asked again when it is
     free. If somebody stays, exit 4 names who and why, and the team goes on. A member that calls this does not wait: it
     is asked, too.
+
+    --json prints what `team status --json` prints.
 
     \b
     Examples:
@@ -64,17 +74,19 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
     context = acting(team)
     name = context.team.name
     if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
-        write(f"{name} is stopped already")
+        _tell(context, f"{name} is stopped already", as_json)
         return
     wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
     say(f"{name}: asking every member to shut down")
     need_lead(context.team)
     if no_wait or context.caller.who is not Who.HUMAN:
         say(f"{name} is stopping: pro0 team status {name}")
+        _tell(context, "", as_json)
         return
     if wish:
         stopped(context.team, wish, talk())
-    write(f"{name} is stopped; remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}")
+    go_on = f"remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}"
+    _tell(context, f"{name} is stopped; {go_on}", as_json)
 
 
 @click.command()
@@ -97,3 +109,12 @@ def cleanup(team: str | None, force: bool) -> None:
     name = ids.team_name(team_name(team))
     done = clean(store(), name, force=force, show=talk())
     write(done if done is not None else f"nothing to clean: there is no team {name}")
+
+
+def _tell(context: Context, said: str, as_json: bool) -> None:
+    from pro0.ops.status import status
+
+    if as_json:
+        write_json(status(context))
+    elif said:
+        write(said)

@@ -7,22 +7,26 @@ import click
 
 from pro0 import processes
 from pro0.cli.context import acting, named_team, need_lead
-from pro0.cli.output import live, write
+from pro0.cli.output import json_option, live, write, write_json
 from pro0.config import load, require_enabled
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Wish
 from pro0.ops import teams
+from pro0.ops.context import Context
 from pro0.ops.seats import roster
-from pro0.ops.status import lead_status
+from pro0.ops.status import lead_status, status
 from pro0.store.teams import TeamStore
 
 
 @click.command()
 @named_team
-def resume(team: str | None) -> None:
+@json_option
+def resume(team: str | None, as_json: bool) -> None:
     """Let a team run again, adopting every session that lives.
 
     Beside a live lead it only says so.
+
+    --json prints what `team status --json` prints.
 
     \b
     Examples:
@@ -38,7 +42,7 @@ def resume(team: str | None) -> None:
     require_enabled(settings)
     lead = lead_status(store.runtime.read())
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
-        write(f"the lead of {name} runs already (pid {lead.pid})")
+        _tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
         return
     living = _living(store)
     teams.resume(context, start_environment(os.environ, settings.pass_environment))
@@ -47,7 +51,14 @@ def resume(team: str | None) -> None:
         need_lead(store, show)
         states = started(store, roster(store).live(), show)
     lead = lead_status(store.runtime.read())
-    write(f"{name} runs (lead pid {lead.pid}): {_story(states, living)}")
+    _tell(context, f"{name} runs (lead pid {lead.pid}): {_story(states, living)}", as_json)
+
+
+def _tell(context: Context, said: str, as_json: bool) -> None:
+    if as_json:
+        write_json(status(context))
+    else:
+        write(said)
 
 
 def _living(team: TeamStore) -> set[str]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
-from pro0.model.ids import HUMAN, task_id
+from pro0.model.ids import HUMAN, task_id, task_number
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops.acting import act, edit, in_turn, limits, log, recalled, request, watchers
@@ -250,6 +250,17 @@ def next_task(context: Context, scope: Scope = EVERYTHING) -> Task | None:
 def board(context: Context) -> Board:
     """Return all tasks of the team as they are now."""
     return Board(context.team.require().tasks.read().tasks)
+
+
+def family(context: Context, id: str | None = None) -> Board:
+    """Return the tasks of tasks.json, or one, with all that is below them: what is archived of that too."""
+    listed = context.team.require().tasks.read()
+    found = (*listed.tasks, *context.team.tasks.archived(listed))
+    whole = Board(sorted(found, key=lambda task: task_number(task.id)))
+    shown = {task_id(id)} if id is not None else {task.id for task in listed.tasks}
+    return Board(
+        task for task in whole if task.id in shown or any(above.id in shown for above in whole.ancestors(task))
+    )
 
 
 def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> list[Task]:

@@ -48,7 +48,8 @@ def test_a_team_works_and_goes(alpha: str, cli: Cli, home: Path) -> None:
     resumed = cli("team", "resume")
     assert "started w1, test-runner" in resumed.out, resumed
     assert "runs already" in cli("team", "resume").out
-    assert cli("team", "stop").code == 0
+    assert json.loads(cli("team", "resume", "--json").out)["lead"]["state"] == "running"
+    assert json.loads(cli("team", "stop", "--json").out)["phase"] == "stopped"
     assert cli("team", "cleanup").out == "alpha is removed\n"
     assert cli("team", "cleanup", "alpha").code == 0
     assert not list(home.rglob("*alpha*"))
@@ -59,6 +60,10 @@ def test_members_come_and_go(alpha: str, cli: Cli) -> None:
     spawned = cli("member", "spawn", "sleeper", "--", "sleep", "1000")
     assert spawned.code == 0, spawned
     assert "sleeper is running" in spawned.out
+    ended = json.loads(cli("member", "shutdown", "sleeper", "--json").out)
+    assert (ended["agentId"], ended["state"], ended["exit"]["signal"]) == ("sleeper", "shutdown", 15)
+    again = json.loads(cli("member", "restart", "sleeper", "--json").out)
+    assert (again["state"], again["pid"] is None) == ("running", False)
     cli("task", "create", "long", "--run", "sleep 1000", "--assignee", "w1")
     look = wait_until(lambda: json.loads(cli("member", "show", "w1", "--json").out)["task"], 30, "w1 works")
     assert look == "task-1"
@@ -74,6 +79,8 @@ def test_members_come_and_go(alpha: str, cli: Cli) -> None:
     assert cli("send", "w1", "hello").code == 0
     late = cli("member", "spawn", "late", "--task", "for late")
     assert "task-2 is reserved for late" in late.out, late
+    later = json.loads(cli("member", "spawn", "later", "--task", "for later", "--json").out)
+    assert (later["agentId"], later["made"]) == ("later", ["task-3"])
 
 
 def test_a_killed_lead_is_replaced_by_resume(alpha: str, cli: Cli) -> None:

@@ -75,6 +75,31 @@ def team(home: Path) -> TeamStore:
     return made
 
 
+def test_a_family_is_whole_wherever_its_tasks_are(home: Path) -> None:
+    """The tree of an open task shows its archived subtasks; the archive's own families stay there until asked for."""
+    team = make_team(home, "w1")
+    families = {"1": ("", True), "2": ("", False), "3": ("1", False), "4": ("2", False), "5": ("1", True)}
+    with team.tasks.change("a test") as change:
+        made = (
+            Task(
+                id=f"task-{id}",
+                title=id,
+                parent=f"task-{above}" if above else None,
+                status=Status.PENDING if is_open else Status.COMPLETED,
+                updated_at=NOW - timedelta(days=1),
+            )
+            for id, (above, is_open) in families.items()
+        )
+        change.value = replace(change.value, tasks=tuple(made), next_id=6)
+    settled(team, SETTLED_COUNT)
+    assert live(team).isdisjoint({"task-2", "task-3", "task-4"})
+    whole = tasks.family(human(team))
+    assert [task.id for task in whole.children("task-1")] == ["task-3", "task-5"]
+    assert "task-2" not in whole.tasks
+    assert list(tasks.family(human(team), "2").tasks) == ["task-2", "task-4"]
+    assert not tasks.family(human(team), "9999").tasks
+
+
 def test_older_settled_tasks_are_in_the_archive_and_nowhere_else(team: TeamStore) -> None:
     listed = team.tasks.read()
     assert len(listed.tasks) <= SETTLED_COUNT
