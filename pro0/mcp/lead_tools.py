@@ -55,7 +55,7 @@ def spawn_teammate(
     return _view(context, seat)
 
 
-@tool("member.shutdown", LEADS, waits=True)
+@tool("member.shutdown", LEADS, waits=True, ends=True)
 def shutdown_teammate(
     desk: Desk,
     teammate_name: Annotated[str, Meta(description="The teammate's name or id.")],

@@ -22,6 +22,7 @@ def described(tool: Tool) -> dict[str, object]:
         "description": tool.about,
         "inputSchema": _inputs(tool),
         "outputSchema": _outputs(tool),
+        "annotations": {**tool.hints(), "openWorldHint": False},
     }
 
 

@@ -32,7 +32,7 @@ def create_team(
     return _team(desk.context)
 
 
-@tool("team.stop", LEADS, waits=True)
+@tool("team.stop", LEADS, waits=True, ends=True)
 def stop_team(
     desk: Desk,
     reason: Annotated[str, Meta(description="What the members are told.")] = "",
@@ -47,7 +47,7 @@ def stop_team(
     return _team(context)
 
 
-@tool("team.cleanup", LEADS, waits=True)
+@tool("team.cleanup", LEADS, waits=True, ends=True)
 def cleanup_team(desk: Desk) -> views.Answered:
     """Remove the team with its tasks and messages, when all is done. Refused while a teammate lives."""
     from pro0.engine.cleanup import cleanup

@@ -23,13 +23,17 @@ OwnTask = Annotated[str | None, msgspec.Meta(description="The id of a task you c
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """One row of the table of tools; `waits` when it may take longer than a change of the store does."""
+    """One row of the table of tools.
+
+    `waits` when it may take longer than a change of the store does, `ends` when it takes something away for good.
+    """
 
     name: str
     operation: str
     callers: frozenset[Who]
     function: Function
     waits: bool = False
+    ends: bool = False
     if_lost: Callable[[Desk], object] | None = None
     """What is done when the result did not arrive."""
 
@@ -41,6 +45,11 @@ class Tool(msgspec.Struct, frozen=True):
     def worded(self, text: str) -> str:
         """Return a text in the words of the tool's family; an id is that of a task in both."""
         return re.sub(r"\btask(?!-)", "ticket", text) if self.name.startswith("ticket_") else text
+
+    def hints(self) -> dict[str, bool]:
+        """Return what a client may tell a person, or ask less for, before it calls this."""
+        changes = OPERATIONS[self.operation].changes
+        return {"destructiveHint": self.ends} if changes else {"readOnlyHint": True}
 
     def spelled(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return what a call was given under the names that the function has."""
@@ -57,6 +66,7 @@ def tool(
     *,
     names: tuple[str, ...] = (),
     waits: bool = False,
+    ends: bool = False,
     if_lost: Callable[[Desk], object] | None = None,
 ) -> Callable[[Function], Function]:
     """Enter a function into the table, under its own name or under others, as the way to an operation that exists."""
@@ -65,7 +75,7 @@ def tool(
 
     def enter(function: Function) -> Function:
         for name in names or (function.__name__,):
-            TOOLS[name] = Tool(name, operation, callers, function, waits, if_lost)
+            TOOLS[name] = Tool(name, operation, callers, function, waits, ends, if_lost)
         return function
 
     return enter

@@ -138,7 +138,7 @@ def retry_task(
     return _line(desk, gates.retry(desk.context, task_id, reason).id)
 
 
-@tool("task.cancel", LEADS)
+@tool("task.cancel", LEADS, ends=True)
 def cancel_task(
     desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="Why, for who works on it.")] = ""
 ) -> views.TaskLine:

@@ -54,6 +54,16 @@ def test_a_tool_says_what_it_does_and_takes(tool: Any) -> None:
     assert all(value.get("type") for value in inputs["properties"].values())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_client_knows_what_only_looks_and_what_takes_away(kind: str) -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in listed(kind)}
+    reading = {name for name, said in hints.items() if said.get("readOnlyHint")}
+    assert {name for name in hints if not OPERATIONS[TOOLS[name].operation].changes} == reading
+    ending = {name for name, said in hints.items() if said.get("destructiveHint")}
+    assert ending == {"stop_team", "cleanup_team", "shutdown_teammate", "cancel_task"} & hints.keys()
+    assert not reading & ending
+
+
 def test_both_families_of_task_tools_are_the_same() -> None:
     """Rulings 3.15: task_* = ticket_*."""
     for tool in TOOLS.values():
