@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pro0.children import Ending, Running
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
@@ -13,10 +14,9 @@ from pro0.model.task import Task
 from pro0.ops import members, messages, tasks
 from pro0.ops.context import Context
 from pro0.ops.members import task_identity
-from pro0.shell_agent.command import Ending, Running
-from pro0.shell_agent.voice import Voice
 from pro0.store.paths import CONCERNS_A_MEMBER
 from pro0.store.watch import Watch
+from pro0.voice import Voice
 
 OVER = frozenset({"stale_session", "not_member"})
 """The errors that say that this session counts as over: nothing that it asks for will be done any more."""
@@ -97,7 +97,7 @@ class ShellAgent:
         environment = os.environ | task_identity(task.id, task.parent or "")
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
         try:
-            running = Running(task.run or "", environment, tag, self._grace)
+            running = Running(("/bin/sh", "-c", task.run or ""), environment, tag, self._grace)
         except OSError as error:
             self._report(task, Ending(127, "", f"cannot be started: {error.strerror}"))
             return

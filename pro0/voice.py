@@ -1,4 +1,4 @@
-"""What the shell agent says: to its guard its state, to whoever looks at its pane what it does."""
+"""What an agent of our own says: to its guard its state, to whoever looks at its pane what it does."""
 
 import os
 import sys

@@ -1,21 +1,23 @@
-"""Running one task's command: its output streamed and its tail kept, its time limited, its whole tree ended.
+"""Running one task's program: its output streamed and its tail kept, its time limited, its whole tree ended.
 
-When a command is over, all that it started is: a task that is done leaves nothing behind that works on, or holds a port
-that the next one needs. What shall go on is a member of its own, of the agent `command`.
+When it is over, all that it started is: a task that is done leaves nothing behind that works on, or holds a port that
+the next one needs. What shall go on is a member of its own, of the agent `command`.
 """
 
 import os
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from pro0 import processes
 from pro0.model.runtime import Process
 from pro0.processes import ExitWatch
-from pro0.store.watch import Watch
 
 TAIL = 4096
 """Bytes of output that become a task's result."""
@@ -38,22 +40,45 @@ class Ending(msgspec.Struct, frozen=True):
     left: int = 0
 
 
-class Running:
-    """One command in its own process group, so that the pane's keys do not reach it by accident."""
+class Changes(Protocol):
+    """What tells that something may have changed: readable after a change, until it is drained."""
 
-    def __init__(self, command: str, environment: Mapping[str, str], tag: str, grace: float) -> None:
+    def fileno(self) -> int:
+        """Return the descriptor that is readable after a change."""
+
+    def drain(self) -> bool:
+        """Forget the changes so far; returns whether there were any."""
+
+
+class Running:
+    """One program in its own process group, so that the pane's keys do not reach it by accident.
+
+    It reads the file `given`, or nothing; what it says on stderr goes to the file `errors`, else into the output.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        tag: str,
+        grace: float,
+        *,
+        given: Path | None = None,
+        errors: Path | None = None,
+    ) -> None:
         self._grace = grace
         self._tag = tag
         self._tail = b""
         self._seen: set[Process] = set()
-        self._child = subprocess.Popen(
-            ["/bin/sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**environment, RUN: tag},
-            process_group=0,
-        )
+        with ExitStack() as files:
+            self._child = subprocess.Popen(
+                argv,
+                stdin=files.enter_context(given.open("rb")) if given else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=files.enter_context(errors.open("wb")) if errors else subprocess.STDOUT,
+                env={**environment, RUN: tag},
+                process_group=0,
+            )
         # It is waited for last: as long as it is not, its pid, and that of its group, are nobody else's.
         self._head = processes.identify(self._child.pid)
         assert self._child.stdout is not None
@@ -61,7 +86,12 @@ class Running:
         os.set_blocking(self._output, False)
 
     def follow(
-        self, limit: float | None, watch: Watch, pass_on: Callable[[bytes], None], look: Callable[[], str], poll: float
+        self,
+        limit: float | None,
+        watch: Changes,
+        pass_on: Callable[[bytes], None],
+        look: Callable[[], str],
+        poll: float,
     ) -> Ending:
         """Stream output until the command ends, its limit (seconds) is over, or `look`, asked at changes, says why."""
         looked = time.monotonic()
