@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,13 @@ class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def pytest_configure() -> None:
+    """Hear HUP and INT, and let what is started hear them, also when run by nohup or in the background of a script."""
+    for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 @pytest.fixture(scope="session", autouse=True)

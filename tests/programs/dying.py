@@ -1,4 +1,4 @@
-"""pro0, killed by itself at one step: `dying.py FOLDER ROLE ARGUMENT...`; the role is `cli` or `lead`.
+"""pro0, killed by itself at one step: `dying.py FOLDER pro0 ARGUMENT...`; its role is `lead`, or `cli` for the rest.
 
 FOLDER/victim says who dies and where: "cli 17", or "cli 0" for nobody. Steps (tests.faults.STEPS) count from the moment
 when FOLDER/armed is there; FOLDER/steps tells how many there were. Only the first process of that role dies: who takes
@@ -49,10 +49,11 @@ def claim(folder: Path) -> bool:
     return True
 
 
-def run(folder: Path, role: str, arguments: list[str]) -> int:
+def run(folder: Path, arguments: list[str]) -> int:
     """Be pro0, as the victim or as another; a lead that is started from here is told of the plan."""
     victim, at = (folder / "victim").read_text().split()
-    program = [sys.executable, __file__, str(folder), "lead"]
+    role = "lead" if arguments[0] == "lead" else "cli"
+    program = [sys.executable, __file__, str(folder), "pro0"]
 
     def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
         return (*program, "lead", team, *(("--revived",) if revived else ()))
@@ -66,4 +67,4 @@ def run(folder: Path, role: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    sys.exit(run(Path(sys.argv[1]), sys.argv[3:]))

@@ -79,7 +79,7 @@ class Stage:
 
     def told(self, *argv: str) -> Result:
         """Run a command under the plan."""
-        program = [sys.executable, dying.__file__, str(self.plan), "cli", *argv]
+        program = [sys.executable, dying.__file__, str(self.plan), "pro0", *argv]
         done = subprocess.run(
             program, cwd=self.project, env=os.environ | self.env, capture_output=True, text=True, timeout=PATIENCE * 2
         )

@@ -53,7 +53,7 @@ def clock(tmp_path: Path) -> Clock:
 def team(brief: None, home: Path, tmp_path: Path, clock: Clock) -> Iterator[Crew]:
     """A team whose lead has that clock, with one who works, one who is idle, and a program."""
     with crew(home, tmp_path, "headless") as made:
-        made.lead(sys.executable, skewed.__file__, str(clock.file))
+        made.lead(sys.executable, skewed.__file__, str(clock.file), "pro0")
         made.spawn("w1", "w2", SeatDraft(name="prog", agent="command", argv=("sleep", "600")))
         made.give(Draft(title="long", run="while ! test -e go; do sleep 0.05; done; echo done", assignee="w1"))
         made.reaches("w1", State.WORKING)

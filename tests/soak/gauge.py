@@ -11,7 +11,7 @@ from tests.scenarios.leads import leader
 
 SLACK = 2 << 20
 """Bytes that a heap may move without being said to grow."""
-GROWTH = 1.10
+GROWTH = 0.10
 
 
 class Sample(NamedTuple):
@@ -42,16 +42,22 @@ class Gauge:
         mine = [sample for sample in self._samples if sample.pid == self._samples[-1].pid]
         return mine[len(mine) // 5 :]
 
-    def grown(self) -> list[str]:
-        """Return a line when the last lead's memory or open files grew while it lived."""
+    def growth(self) -> Sample:
+        """Return by how much the last lead's memory and open files grew while it lived, as medians of its fifths."""
         samples = self.last()
         fifth = max(1, len(samples) // 5)
+        ends = ([s.memory for s in part] for part in (samples[:fifth], samples[-fifth:]))
+        files = ([s.files for s in part] for part in (samples[:fifth], samples[-fifth:]))
+        return Sample(samples[0].pid, _risen(*ends), _risen(*files))
+
+    def grown(self) -> list[str]:
+        """Return a line when that is more than chance."""
+        first, growth = self.last()[0], self.growth()
         lines = []
-        for what, index, slack in (("memory", 1, SLACK), ("open files", 2, 1)):
-            first = statistics.median(sample[index] for sample in samples[:fifth])
-            end = statistics.median(sample[index] for sample in samples[-fifth:])
-            if end > first * GROWTH + slack:
-                lines.append(f"the lead's {what} grew from {first:,.0f} to {end:,.0f}")
+        if growth.memory > first.memory * GROWTH + SLACK:
+            lines.append(f"the lead's memory grew by {growth.memory:,} to {first.memory + growth.memory:,} bytes")
+        if growth.files > 2:
+            lines.append(f"the lead's open files grew by {growth.files} to {first.files + growth.files}")
         return lines
 
     def __str__(self) -> str:
@@ -62,3 +68,7 @@ class Gauge:
             f"the last lead had {memory[0]:.1f} to {max(memory):.1f} MiB, {memory[-1]:.1f} at last, "
             f"and {min(files)} to {max(files)} open files, in {len(samples)} looks"
         )
+
+
+def _risen(before: list[int], after: list[int]) -> int:
+    return round(statistics.median(after) - statistics.median(before))

@@ -81,6 +81,9 @@ def test_whatever_happens(before: World, outside: Callable[[], World], team: Cre
         wait_until(lambda: outside() == before, PATIENCE, "the world is as it was")
     assert changes(before, outside()) == []
     _count(band, mischief, lane, seconds)
+    growth = gauge.growth()
+    counted(lane, "lead growth", "memory", growth.memory >> 10)
+    counted(lane, "lead files", "open", growth.files)
 
 
 def _play(band: Band, mischief: Mischief, gauge: Gauge, seconds: float) -> None:
