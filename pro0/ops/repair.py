@@ -155,7 +155,7 @@ def _archive(work: Work) -> None:
     broken = [one for one in segments if (error := trouble(one)) and error.code in MENDABLE]
     for one in broken:
         make_folder(one.folder)
-        _mend_plainly(work, one)
+        _mend(work, one, lambda found, _: rebuilding.segment(found))
     if broken and listed and not trouble(file):
         with file.change("repair: count the archive") as change:
             found = map(certain, segments[: change.value.sealed])

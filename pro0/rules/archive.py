@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from pro0.model.ids import task_number
-from pro0.model.task import SETTLED, Archived, Entry, Task, TaskList
+from pro0.model.task import SETTLED, Archived, Entry, Task, TaskList, TaskSegment
 from pro0.rules.board import Board
 
 HISTORY_COUNT = 50
@@ -88,6 +88,12 @@ def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
     recalled = tuple(sorted((live | set(tasks.recalled)) & known, key=task_number))
     archived = _counted(Archived(), [task for id, task in newest.items() if id not in recalled], 1)
     return replace(tasks, sealed=len(parts), archived=archived, recalled=recalled)
+
+
+def fault(segment: TaskSegment) -> str:
+    """Return what keeps a segment out of the archive: a task that is not settled; empty when all is well."""
+    unsettled = next((task for task in segment.tasks if task.status not in SETTLED), None)
+    return f"{unsettled.id} is {unsettled.status}, which no archived task is" if unsettled else ""
 
 
 def _named(tasks: TaskList) -> set[str]:

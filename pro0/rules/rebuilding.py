@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Report, Runtime, SeatState, State
 from pro0.model.stored import Stored
-from pro0.model.task import SETTLED, Status, Task, TaskList
+from pro0.model.task import SETTLED, Status, Task, TaskList, TaskSegment
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
 from pro0.rules import archive
 from pro0.rules.salvage import Remains
@@ -49,13 +49,19 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 def tasks(found: Remains[TaskList], known: Known) -> TaskList:
     """Return the task list with every task that can be read; numbers that were given are not given again."""
     fields = dict(found.fields)
-    listed = [task for task in fields.pop("tasks", []) if ids.NAME.fullmatch(task.id) and _number(task.id)]
-    unique = {task.id: _careful(task, found.damaged.get(task.id, set())) for task in listed}
-    made = TaskList(tasks=tuple(unique.values()), outbox=tuple(fields.pop("outbox", ())), **fields)
+    unique = _unique(fields.pop("tasks", []), found.damaged)
+    made = TaskList(tasks=unique, outbox=tuple(fields.pop("outbox", ())), **fields)
     if known.archive:
         made = archive.counted(made, known.archive)
     old = max((ids.task_number(task.id) for part in known.archive for task in part), default=0)
     return replace(made, next_id=max(made.next_id, lowest_next_id(made), known.highest_task + 1, old + 1))
+
+
+def segment(found: Remains[TaskSegment]) -> TaskSegment:
+    """Return a part of the archive with every task that can be read; none there is unsettled."""
+    fields = dict(found.fields)
+    listed = _unique(fields.pop("tasks", []), found.damaged)
+    return TaskSegment(tasks=tuple(map(_settled, listed)), **fields)
 
 
 def wanted(found: Remains[Wanted], known: Known) -> Wanted:
@@ -140,11 +146,26 @@ def lost_tasks(mentioned: Iterable[str], kept: TaskList, before: Collection[str]
     return sorted({id for id in mentioned if id not in there}, key=_number)
 
 
+def _unique(listed: Iterable[Task], damaged: Mapping[str, set[str]]) -> tuple[Task, ...]:
+    """Return the tasks that have an id, each once."""
+    named = (task for task in listed if ids.NAME.fullmatch(task.id) and _number(task.id))
+    return tuple({task.id: _careful(task, damaged.get(task.id, set())) for task in named}.values())
+
+
+def _settled(task: Task) -> Task:
+    return task if task.status in SETTLED else _failed(task, "it was archived with a status that it cannot have there")
+
+
 def _careful(task: Task, damaged: set[str]) -> Task:
     missing = sorted(damaged & RISKY)
     if not missing or (task.status in SETTLED and "status" not in missing):
         return task
-    why = f"its {' and '.join(missing)} could not be read: look at it, then: pro0 task reopen {task.id}"
+    return _failed(task, f"its {' and '.join(missing)} could not be read")
+
+
+def _failed(task: Task, why: str) -> Task:
+    """Return a task that goes on only when a person says so."""
+    why = f"{why}: look at it, then: pro0 task reopen {task.id}"
     return replace(task, status=Status.FAILED, claim=None, awaiting=None, closed_reason=why)
 
 

@@ -12,7 +12,7 @@ from pro0.model.task import Entry, HistorySegment, Task, TaskList, TaskSegment
 from pro0.rules import archive
 from pro0.rules.archive import HISTORY_COUNT
 from pro0.store import atomic
-from pro0.store.files import File, encode
+from pro0.store.files import File, encode, newer
 from pro0.store.lock import tidy
 from pro0.store.paths import ARCHIVE, HISTORY, TASKS, number_of, segment
 
@@ -82,8 +82,7 @@ class TaskFile(File[TaskList]):
         if not old:
             return task
         start = task.earlier - task.earlier % HISTORY_COUNT
-        begun = self._page(task.id, start).read().entries[: task.earlier - start] if task.earlier > start else ()
-        entries = (*begun, *old)
+        entries = (*self._begun(task, start), *old)
         with atomic.subfolder(folder, ids.task_id(task.id)) as own, atomic.subfolder(own, HISTORY) as beside:
             if not task.earlier:
                 os.fsync(own)
@@ -93,9 +92,19 @@ class TaskFile(File[TaskList]):
                 atomic.replace(beside, segment((start + first) // HISTORY_COUNT + 1), encode(page))
         return kept
 
+    def _begun(self, task: Task, start: int) -> tuple[Entry, ...]:
+        """Return what counts of the page that is to be written anew; raises StoreError for one of a newer pro0."""
+        if task.earlier <= start:
+            return ()
+        file = self._page(task.id, start)
+        page = file.read()
+        if page.schema_version > SCHEMA_VERSION:
+            raise newer(file.path, page.schema_version)
+        return page.entries[: task.earlier - start]
+
     def _page(self, task_id: str, start: int) -> File[HistorySegment]:
         folder = self.folder / ids.task_id(task_id) / HISTORY
         return File(folder, segment(start // HISTORY_COUNT + 1), HistorySegment)
 
     def _segment(self, number: int) -> File[TaskSegment]:
-        return File(self.folder / ARCHIVE, segment(number), TaskSegment)
+        return File(self.folder / ARCHIVE, segment(number), TaskSegment, fault=archive.fault)

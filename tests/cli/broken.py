@@ -5,14 +5,17 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from msgspec.structs import replace
 
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Process, Report, State
-from pro0.model.task import Draft
+from pro0.model.task import Changes, Draft
 from pro0.ops import members, tasks
 from pro0.ops.context import Context, clock
+from pro0.rules import archive
+from pro0.rules.archive import HISTORY_COUNT
 from pro0.store.files import File
 from tests.cli.conftest import make, seat
 
@@ -28,6 +31,7 @@ def world(home: Path, project: Path) -> Context:
     tasks.claim(team, "1")
     tasks.comment(team, "1", "first")
     tasks.comment(team, "1", "second")
+    _age(team)
     for number in range(1, SENT + 1):
         notice = Notice(id=f"m{number}", from_="w1", to="human", content=f"text {number}", type=MessageType.MESSAGE)
         team.team.mailbox("human").post(notice, clock)
@@ -44,6 +48,16 @@ def world(home: Path, project: Path) -> Context:
     return team
 
 
+def _age(team: Context) -> None:
+    """Let task 2 have older history in a page of its own, and let tasks 6 and 7 be in the archive."""
+    for number in range(HISTORY_COUNT + 2):
+        tasks.update(team, "2", Changes(title=f"title {number}"))
+    tasks.create(team, [Draft(title="old"), Draft(title="older")])
+    with patch.object(archive, "SETTLED_COUNT", 1):
+        for id in ("6", "7"):
+            tasks.cancel(team, id)
+
+
 def files(home: Path) -> dict[str, Path]:
     """Every kind of file, by a short name."""
     team, mail = home / "teams" / "alpha", home / "mailboxes" / "alpha"
@@ -54,6 +68,8 @@ def files(home: Path) -> dict[str, Path]:
         "environment": team / "environment.json",
         "report": next(path for path in sorted((team / "sessions").glob("*.json"))),
         "tasks": home / "tasks" / "alpha" / "tasks.json",
+        "archive": home / "tasks" / "alpha" / "archive" / "000001.json",
+        "history": home / "tasks" / "alpha" / "task-2" / "history" / "000001.json",
         "comments": home / "tasks" / "alpha" / "task-1" / "comments.json",
         "mailbox": mail / "human" / "messages.json",
         "segment": mail / "human" / "archive" / "000001.json",

@@ -323,7 +323,7 @@ def test_a_team_that_has_lost_everything_works_again(pro0: Pro0, home: Path, pro
     called = pro0("doctor", "--repair")
     assert called.code == 0, called
     assert not team.team.tasks.read().tasks
-    assert pro0("task", "create", "again", "-t", "alpha").out.startswith("task-6 "), "no number is given twice"
+    assert pro0("task", "create", "again", "-t", "alpha").out.startswith("task-8 "), "no number is given twice"
     config = team.team.config.read()
     assert (config.name, config.uid, config.project) == ("alpha", uid, str(project)), "as the event of its making says"
     assert team.team.report(known.incarnation) is not None

@@ -10,7 +10,7 @@ from pro0.model.process import Process
 from pro0.model.runtime import Exit, Failure, Phase, Refusal, Report, Runtime, SeatState, State
 from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
-from pro0.rules import rebuilding
+from pro0.rules import archive, rebuilding
 from pro0.rules.rebuilding import RISKY, Known
 from pro0.rules.salvage import Remains
 from tests.rules.building import T0, at, task
@@ -54,6 +54,20 @@ def test_the_archive_is_counted_when_there_is_one() -> None:
     assert (made.sealed, made.archived, made.recalled) == (2, Archived(completed=2), ("task-9",))
     untouched = rebuilding.tasks(remains(sealed=4, archived=Archived(failed=3)), KNOWN)
     assert (untouched.sealed, untouched.archived) == (4, Archived(failed=3))
+
+
+def test_nothing_in_the_archive_is_unsettled() -> None:
+    """What was cut in the middle of a task, and what somebody changed."""
+    cut, kept, changed = task(1), over(2), task(3, status=Status.IN_PROGRESS)
+    made = rebuilding.segment(remains({"task-1": {"status"}}, tasks=[cut, kept, kept, changed], revision=4))
+    assert [(one.id, one.status) for one in made.tasks] == [
+        ("task-1", Status.FAILED),
+        ("task-2", Status.COMPLETED),
+        ("task-3", Status.FAILED),
+    ]
+    assert "its status could not be read" in made.tasks[0].closed_reason
+    assert made.tasks[2].closed_reason.startswith("it was archived with a status that it cannot have there: look at it")
+    assert (made.revision, archive.fault(made)) == (4, "")
 
 
 HELD = task(

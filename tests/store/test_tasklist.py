@@ -123,6 +123,17 @@ def test_a_lost_page_is_an_error_and_nothing_is_written(file: TaskFile) -> None:
     assert file.path.read_bytes() == before
 
 
+def test_a_page_of_a_newer_pro0_is_read_and_never_written(file: TaskFile) -> None:
+    path = next(file.pages(grow(file, PAGE + 1))).path
+    path.write_bytes(path.read_bytes().replace(b'"schemaVersion": 1', b'"schemaVersion": 99'))
+    before = path.read_bytes(), file.path.read_bytes()
+    assert [entry.text for entry in file.earlier(file.read().tasks[0])] == ["0"]
+    with pytest.raises(StoreError, match="schemaVersion 99") as raised:
+        grow(file, 1)
+    assert raised.value.code == "newer_schema"
+    assert (path.read_bytes(), file.path.read_bytes()) == before
+
+
 def over(number: int, **fields: object) -> Task:
     return replace(Task(id=f"task-{number}", status=Status.COMPLETED, created_at=NOW), **fields)
 
@@ -166,6 +177,14 @@ def test_only_as_much_is_read_as_is_looked_for(file: TaskFile) -> None:
     assert file.look_up(listed, set()) == []
     with pytest.raises(StoreError, match="corrupt"):
         file.look_up(listed, {"task-1"})
+
+
+def test_an_unsettled_task_in_the_archive_is_an_error(file: TaskFile) -> None:
+    (file.folder / "archive").mkdir()
+    (first,) = file.segments(1)
+    first.create(TaskSegment(tasks=(over(1), Task(id="task-2"))))
+    with pytest.raises(StoreError, match="task-2 is pending, which no archived task is"):
+        first.read()
 
 
 def test_segments_that_are_there_and_that_should_be(file: TaskFile) -> None:
