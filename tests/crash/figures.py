@@ -16,7 +16,7 @@ END = "<!-- end of figures -->"
 
 
 class Row(NamedTuple):
-    """One property: what holds, how it is tested, what is counted, under which names, in which file of tests/crash."""
+    """One property: what holds, how it is tested, what is counted, under which names, in which file of tests."""
 
     holds: str
     how: str
@@ -32,67 +32,128 @@ ROWS = (
         "SIGKILL before and after every file-system call of every operation that changes something",
         "points",
         "points",
-        "test_kills.py",
+        "crash/test_kills.py",
     ),
     Row(
         "the same when what follows is killed too",
         "for each state a first kill leaves: the operation again, killed at calls that change something, sampled",
         "pairs",
         "pairs",
-        "test_kills.py",
+        "crash/test_kills.py",
     ),
     Row(
         "an error leaves the old files byte for byte, or says what was done; one clear sentence, no temporary file",
         "ENOSPC EIO EROFS EDQUOT EACCES EMFILE EFBIG EINTR ENOLCK and short writes at every call of every operation",
         "injections",
         "injections",
-        "test_errors.py",
+        "crash/test_errors.py",
     ),
     Row(
         "the same when the disk stays broken, and it is cleaned up once it works again",
         "EIO at one call of an operation and at all that follow",
         "injections",
         "breaks",
-        "test_errors.py",
+        "crash/test_errors.py",
     ),
     Row(
         "the same from outside",
         "the program on a full tmpfs, in a read-only folder, with RLIMIT_NOFILE and RLIMIT_FSIZE",
         "calls of the program",
         "outside",
-        "test_outside.py",
+        "crash/test_outside.py",
     ),
     Row(
         "power loss: what was acknowledged is there, and what is there can be read",
         "every tree that a disk may show after each call of every operation (the model and its bounds: `power.py`)",
         "states",
         "states",
-        "test_power.py",
+        "crash/test_power.py",
     ),
-    Row("one winner of a claim", "2, 8 and 50 processes, one task a round", "rounds", "claims", "test_races.py"),
+    Row(
+        "a repair that meets an error loses nothing, and can be finished",
+        "one error at each call of `doctor --repair`, with each kind of file corrupt",
+        "injections",
+        "repairs",
+        "crash/test_repairs.py",
+    ),
+    Row(
+        "mail: none lost, doubled, or out of a sender's order",
+        "10 processes send to one mailbox while it is read",
+        "messages",
+        "mail",
+        "ops/test_floods.py",
+    ),
+    Row(
+        "the same when senders are killed: what was acknowledged is there, the rest once or not at all",
+        "SIGKILL at random, three times each",
+        "messages",
+        "mail of the killed",
+        "ops/test_floods.py",
+    ),
+    Row(
+        "a send into a full mailbox reads and writes no more than 1.2 times what it does into one of 10",
+        "bytes, counted at the calls, besides those of one head",
+        "messages in it",
+        "full mailbox",
+        "ops/test_floods.py",
+    ),
+    Row("one winner of a claim", "2, 8 and 50 processes, one task a round", "rounds", "claims", "crash/test_races.py"),
     Row(
         "two acts on one task end as one after the other",
-        "every ordered pair of 13 acts, in three phases, by two processes at once",
+        "every ordered pair of the 24 acts, in five phases, by two processes at once; in `make test` a sample",
         "races",
         "races",
-        "test_races.py",
+        "crash/test_races.py",
     ),
     Row(
         "linearizable",
         "8 processes, 200 random operations, clients killed in the middle; one order must explain every answer",
         "histories",
         "histories",
-        "test_histories.py",
+        "crash/test_histories.py",
     ),
     Row(
-        "clients killed in these histories", "SIGKILL at a random call", "kills", "killed clients", "test_histories.py"
+        "clients killed in these histories",
+        "SIGKILL at a random call",
+        "kills",
+        "killed clients",
+        "crash/test_histories.py",
     ),
     Row(
         "the tests see what they should",
         "wrong stores: no fsync of the file, none of the folder, rename before fsync, a read outside the lock",
         "mutants caught",
         "mutants",
-        "test_power.py",
+        "crash/test_power.py",
+    ),
+    Row(
+        "a corrupt file is exit 5, never empty, never a traceback; it stays byte for byte, other teams go on, and "
+        "`doctor --repair` mends it without losing what can be read",
+        "12 kinds of files, 29 ways, every command that reads the file; in the soak every command",
+        "calls of the program",
+        "corrupt",
+        "cli/test_corrupt.py",
+    ),
+    Row(
+        "no name leads anywhere: exit 2, 3, 4 at every entrance, 5 in an edited file; nothing is touched",
+        "84 names and what no argument can hold, at every argument and variable that names something",
+        "calls of the program",
+        "names",
+        "hostile/test_entrances.py",
+    ),
+    Row(
+        "the same in files that are edited by hand",
+        "these names in every field that becomes a path, an argument, a tag or a key",
+        "edits",
+        "edits",
+        "hostile/test_edited.py",
+    ),
+    Row(
+        "nothing that is stored reaches a terminal as a command, in a pipe or on a terminal",
+        "67 payloads in every field that holds a text, each with every command that prints it, plain and as JSON",
+        "calls of the program",
+        "payloads",
+        "hostile/test_printing.py",
     ),
 )
 
@@ -109,7 +170,7 @@ def table() -> str:
     for row in ROWS:
         short, long = total(TEST, row.counts), total(SOAK, row.counts)
         figures = f"{short or '-'} {row.unit} | {f'{long} {row.unit}' if long else 'the same'}"
-        lines.append(f"| {row.holds} | {row.how} | {figures} | `pytest tests/crash/{row.file}` |")
+        lines.append(f"| {row.holds} | {row.how} | {figures} | `pytest tests/{row.file}` |")
     return "\n".join(lines)
 
 

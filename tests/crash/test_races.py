@@ -13,12 +13,13 @@ from typing import NamedTuple
 import pytest
 
 from pro0.errors import Pro0Error
-from pro0.model.task import Changes, Draft, Status
-from pro0.ops import tasks
+from pro0.model.task import Awaiting, Changes, Draft, Status
+from pro0.ops import gates, tasks, trees
+from pro0.ops.catalog import OPERATIONS
 from pro0.store.teams import Store
 from tests import crowd
 from tests.crash import starts, worlds
-from tests.crash.lanes import LANES, SOAK, counted
+from tests.crash.lanes import LANES, SOAK, counted, sample
 from tests.crash.worlds import Picture, Place, Tree, World
 from tests.teams import human, make_team, member
 
@@ -85,10 +86,27 @@ ACTS: dict[str, Act] = {
     "delete": lambda w, id: tasks.delete(w.human(), id),
     "comment": lambda w, id: tasks.comment(w.human(), id, "a remark"),
     "free": lambda w, id: tasks.free(w.lead(), "w1", "inc-w1", "exited"),
+    "approve": lambda w, id: gates.approve(w.human(), id, "good"),
+    "reject": lambda w, id: gates.reject(w.human(), id, "not yet"),
+    "hold": lambda w, id: gates.hold(w.human(), id, Awaiting.WORK),
+    "clear": lambda w, id: gates.clear(w.human(), id),
+    "hand_off": lambda w, id: gates.hand_off(w.member("w1"), id, Awaiting.INPUT, "which?"),
+    "retry": lambda w, id: gates.retry(w.human(), id),
+    "close": lambda w, id: gates.close(w.human(), id, "good enough"),
+    "continue": lambda w, id: gates.go_on(w.human(), id, "once more"),
+    "start": lambda w, id: trees.start(w.human(), id),
+    "begin": lambda w, id: trees.begin(w.lead(), id, "w2", "inc-w2"),
+    "undo_start": lambda w, id: trees.undo_start(w.lead(), id, "no program"),
 }
-PHASES = ("1", "2", "6")
-"""A pending task, one that w1 works on, a completed one."""
-RACES = {"test": 3, SOAK: 200}
+PHASES = ("1", "2", "6", "8", "9")
+"""A pending task, one that w1 works on, a completed one, one that waits for a human, one that has failed."""
+PARTNERS = {"test": 6, SOAK: len(ACTS)}
+RACES = {"test": 2, SOAK: 200}
+
+
+def test_every_act_on_a_task_races() -> None:
+    changing = {name for name, operation in OPERATIONS.items() if operation.changes and name.startswith("task.")}
+    assert {f"task.{name}" for name in ACTS} == changing
 
 
 class Race(NamedTuple):
@@ -121,10 +139,10 @@ def serial(race: Race) -> tuple[End, End]:
     """Return how it ends when one comes after the other."""
     with worlds.folder() as path:
         place = Place(path)
-        with place.home(worlds.made(starts.base)) as home:
+        with place.home(worlds.made(starts.gated)) as home:
             one, other = told(home, race.one, race.id, "a"), told(home, race.other, race.id, "b")
             first = End(ended(home), one, other)
-        with place.home(worlds.made(starts.base)) as home:
+        with place.home(worlds.made(starts.gated)) as home:
             other, one = told(home, race.other, race.id, "b"), told(home, race.one, race.id, "a")
             return first, End(ended(home), one, other)
 
@@ -147,10 +165,10 @@ def test_two_acts_on_one_task_end_as_one_after_the_other(one: str, lane: str, pl
     (ours, theirs), (our_other, their_other) = Pipe(), Pipe()
     runners = [crowd.start(runner, theirs, "a"), crowd.start(runner, their_other, "b")]
     done = 0
-    for other in ACTS:
-        for turn in range(RACES[lane]):
+    for number, other in enumerate(sample([*ACTS], PARTNERS[lane], one)):
+        for turn in range(number, number + RACES[lane]):
             race = Race(one, other, PHASES[turn % len(PHASES)])
-            with place.home(worlds.made(starts.base)) as home:
+            with place.home(worlds.made(starts.gated)) as home:
                 ours.send((home, race.one, race.id))
                 our_other.send((home, race.other, race.id))
                 words = ours.recv(), our_other.recv()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Pro0, tree
+from tests.crash.lanes import SOAK, TEST, counted
 from tests.hostile.furnished import Furnished, Place
 from tests.hostile.names import BYTES, NAMES
 
@@ -48,13 +49,16 @@ def test_a_name_in_a_file_is_checked_when_it_is_read(place: Place, pro0: Pro0, f
     """29, 31: some of the names in every field; all of them in the soak."""
     names = [kind for kind, text in TEXTS.items() if not fits(place, text)]
     refused(place, random.Random(str(place)).sample(names, 4), pro0, full, tmp_path)
+    counted(TEST, "edits", str(place), 4)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("place", FIELDS, ids=str)
 def test_every_name_in_a_file_is_checked(place: Place, pro0: Pro0, full: Furnished, tmp_path: Path) -> None:
     """29, 31"""
-    refused(place, [kind for kind, text in TEXTS.items() if not fits(place, text)], pro0, full, tmp_path)
+    names = [kind for kind, text in TEXTS.items() if not fits(place, text)]
+    refused(place, names, pro0, full, tmp_path)
+    counted(SOAK, "edits", str(place), len(names))
 
 
 def refused(place: Place, kinds: list[str], pro0: Pro0, full: Furnished, around: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Pro0, tree
+from tests.crash.lanes import SOAK, TEST, counted
 from tests.hostile.furnished import Furnished
 from tests.hostile.names import BYTES, DISPLAY, NAMES, RESERVED
 
@@ -69,6 +70,7 @@ def test_a_name_is_checked_at_every_entrance(entrance: str, pro0: Pro0, full: Fu
     kinds = [kind for kind in TEXTS if (entrance, kind) in set(CASES)]
     for kind in random.Random(entrance).sample(kinds, 3):
         refused(entrance, kind, pro0, tmp_path, before)
+    counted(TEST, "names", entrance, 3)
 
 
 @pytest.mark.soak
@@ -76,9 +78,10 @@ def test_a_name_is_checked_at_every_entrance(entrance: str, pro0: Pro0, full: Fu
 def test_every_name_is_checked_at_every_entrance(entrance: str, pro0: Pro0, full: Furnished, tmp_path: Path) -> None:
     """29"""
     before = tree(tmp_path)
-    for kind in TEXTS:
-        if not may_be(entrance, kind):
-            refused(entrance, kind, pro0, tmp_path, before)
+    kinds = [kind for kind in TEXTS if not may_be(entrance, kind)]
+    for kind in kinds:
+        refused(entrance, kind, pro0, tmp_path, before)
+    counted(SOAK, "names", entrance, len(kinds))
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

@@ -13,6 +13,7 @@ import pytest
 from pro0.sessions.headless import plain
 from tests.cli.conftest import Pro0
 from tests.cli.test_output import on_terminal
+from tests.crash.lanes import SOAK, TEST, counted
 from tests.hostile.furnished import Furnished, Place, leaves, put
 from tests.hostile.payloads import PAYLOADS
 
@@ -62,7 +63,8 @@ def stored(full: Furnished, place: Place, payload: str) -> bool:
     return True
 
 
-def shown(place: Place, kind: str, pro0: Pro0, full: Furnished) -> None:
+def shown(place: Place, kind: str, pro0: Pro0, full: Furnished) -> int:
+    """Put a payload into one field and call what prints it; returns how many calls that were."""
     sound = full.files[place.file].read_bytes()
     stored(full, place, PAYLOADS[kind])
     for command in SHOWN[place.file]:
@@ -73,21 +75,21 @@ def shown(place: Place, kind: str, pro0: Pro0, full: Furnished) -> None:
             assert "Traceback" not in called.err
             assert called.code in (0, 5), (place, kind, command, called)
     full.files[place.file].write_bytes(sound)
+    return 2 * len(SHOWN[place.file])
 
 
 @pytest.mark.parametrize("place", FIELDS, ids=str)
 def test_a_stored_text_is_harmless_where_it_is_shown(place: Place, pro0: Pro0, full: Furnished) -> None:
     """34: one payload for each field, of 60; all in the soak."""
-    for kind in random.Random(str(place)).sample([*PAYLOADS], 1):
-        shown(place, kind, pro0, full)
+    kind = random.Random(str(place)).choice([*PAYLOADS])
+    counted(TEST, "payloads", str(place), shown(place, kind, pro0, full))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("place", FIELDS, ids=str)
 def test_every_payload_is_harmless_where_it_is_shown(place: Place, pro0: Pro0, full: Furnished) -> None:
     """34"""
-    for kind in PAYLOADS:
-        shown(place, kind, pro0, full)
+    counted(SOAK, "payloads", str(place), sum(shown(place, kind, pro0, full) for kind in PAYLOADS))
 
 
 def everywhere(full: Furnished, payload: str) -> None:
@@ -101,31 +103,52 @@ def everywhere(full: Furnished, payload: str) -> None:
         full.files[file].write_bytes(json.dumps(document).encode())
 
 
+def everywhere_and_logged(full: Furnished, payload: str) -> None:
+    """Put a payload into every free field, into a member's log, and into the events."""
+    everywhere(full, payload)
+    full.team.paths.log("w1").write_text(payload, errors="replace")
+    event = json.dumps({"at": payload, "event": payload, payload: payload})
+    (full.team.paths.team / "events.jsonl").write_text(f"{event}\n")
+
+
 COMMANDS = ["team status", "team list", "member list", "member show w1", "task list", "task show 1", "task tree"]
 COMMANDS += ["task ready", "task next", "inbox --all", "doctor", "config", "member peek w1", "team logs"]
+
+
+def words_of(command: str) -> list[str]:
+    """Return a command as it is called, with the team where it has one."""
+    return [*command.split(), *(() if command in ("team list", "doctor", "config") else ("-t", "alpha"))]
 
 
 @pytest.mark.parametrize("kind", PAYLOADS)
 def test_every_payload_everywhere(kind: str, pro0: Pro0, full: Furnished) -> None:
     """34: 60 payloads in every field, each with some of the commands."""
-    payload = PAYLOADS[kind]
-    everywhere(full, payload)
-    full.team.paths.log("w1").write_text(payload, errors="replace")
-    event = json.dumps({"at": payload, "event": payload, payload: payload})
-    (full.team.paths.team / "events.jsonl").write_text(f"{event}\n")
-    for command in random.Random(kind).sample(COMMANDS, 2):
-        called = pro0(*command.split(), *(() if command in ("team list", "doctor", "config") else ("-t", "alpha")))
+    everywhere_and_logged(full, PAYLOADS[kind])
+    chosen = random.Random(kind).sample(COMMANDS, 2)
+    for command in chosen:
+        called = pro0(*words_of(command))
         assert called.code in (0, 1, 5), (command, called)
         assert harmless(called.out)
         assert harmless(called.err)
+    counted(TEST, "payloads", f"everywhere {kind}", len(chosen))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", PAYLOADS)
+def test_no_payload_reaches_a_terminal(kind: str, full: Furnished) -> None:
+    """34: each in every field, with every command, on a real terminal; what pro0 itself says to one is taken out."""
+    everywhere_and_logged(full, PAYLOADS[kind])
+    for command in COMMANDS:
+        assert harmless(on_terminal(*words_of(command), columns=200), terminal=True)
+    counted(SOAK, "payloads", f"terminal {kind}", len(COMMANDS))
 
 
 @pytest.mark.parametrize("command", [*COMMANDS[:9:2], "member peek w1", "inbox --all"])
 def test_a_terminal_gets_nothing_either(command: str, full: Furnished) -> None:
-    """34: on a real terminal, with what pro0 itself says to one taken out."""
+    """34: all of them at once."""
     everywhere(full, "".join(payload for payload in PAYLOADS.values() if len(payload) < 1000))
-    said = on_terminal(*command.split(), *(() if command == "team list" else ("-t", "alpha")), columns=200)
-    assert harmless(said, terminal=True)
+    assert harmless(on_terminal(*words_of(command), columns=200), terminal=True)
+    counted(TEST, "payloads", f"terminal {command}", 1)
 
 
 ARGUMENTS: list[Callable[[str], list[str]]] = [

@@ -17,16 +17,15 @@ from pro0.ops import messages
 from pro0.rules.mail import HEAD_COUNT
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
+from tests.crash.lanes import LANES, SOAK, counted
 from tests.teams import human, make_team, member
 from tests.traffic import traffic
 from tests.waiting import wait_until
 
 SENDERS = 10
-SIZES = [
-    pytest.param(80, id="80"),
-    pytest.param(1_000, id="1000", marks=pytest.mark.soak),
-    pytest.param(10_000, id="10000", marks=pytest.mark.soak),
-]
+NUMBERS = {"test": 1_000, SOAK: 10_000}
+"""Messages of each sender."""
+KILLED = {"test": 100, SOAK: 10_000}
 
 
 def team_in(home: Path) -> TeamStore:
@@ -58,10 +57,10 @@ def drain(team: TeamStore, found: list[tuple[str, int]]) -> int:
     return len(letters)
 
 
-@pytest.mark.parametrize("number", SIZES)
-def test_many_send_to_one_mailbox_while_it_is_read(home: Path, number: int) -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_many_send_to_one_mailbox_while_it_is_read(home: Path, lane: str) -> None:
     """10 processes send, each message is acknowledged by the reader: all of them, once, in each sender's order."""
-    names = [f"w{count}" for count in range(SENDERS)]
+    names, number = [f"w{count}" for count in range(SENDERS)], NUMBERS[lane]
     team, found = make_team(home, "reader", *names), list[tuple[str, int]]()
     processes = [crowd.start(send, home, name, 0, number) for name in names]
     wait_until(lambda: drained(team, found, processes), number * 6, "the end of all senders")
@@ -70,6 +69,7 @@ def test_many_send_to_one_mailbox_while_it_is_read(home: Path, number: int) -> N
         name: list(range(number)) for name in names
     }
     check_store(team, SENDERS * number)
+    counted(lane, "mail", "all", SENDERS * number)
 
 
 def drained(team: TeamStore, found: list[tuple[str, int]], processes: list[BaseProcess]) -> bool:
@@ -84,10 +84,10 @@ def check_store(team: TeamStore, number: int) -> None:
     assert (head.acked, head.next_seq, len(head.messages) <= HEAD_COUNT) == (number, number + 1, True)
 
 
-@pytest.mark.parametrize("number", SIZES)
-def test_senders_are_killed_at_random(home: Path, number: int) -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_senders_are_killed_at_random(home: Path, lane: str) -> None:
     """What a killed sender was told is sent is there; what it was in the middle of is there once or not at all."""
-    dice, names = random.Random(7), [f"w{count}" for count in range(SENDERS)]
+    dice, names, number = random.Random(7), [f"w{count}" for count in range(SENDERS)], KILLED[lane]
     team, found = make_team(home, "reader", *names), list[tuple[str, int]]()
     running = {name: crowd.start(send, home, name, 0, number) for name in names}
     begun, kills, deadline = dict.fromkeys(names, 0), Counter[str](), time.monotonic() + number * 6
@@ -116,6 +116,7 @@ def test_senders_are_killed_at_random(home: Path, number: int) -> None:
         assert set(sent) <= set(got), name
         assert len(set(got) - set(sent)) <= kills[name], name
     check_store(team, len(found))
+    counted(lane, "mail of the killed", "all", len(found))
 
 
 def filled(home: Path, number: int) -> TeamStore:
@@ -125,10 +126,13 @@ def filled(home: Path, number: int) -> TeamStore:
     return team
 
 
-@pytest.mark.parametrize("number", [pytest.param(500), pytest.param(10_000, marks=pytest.mark.soak)])
-def test_a_send_costs_the_same_in_a_full_mailbox(home: Path, number: int) -> None:
+FULL = {"test": 500, SOAK: 10_000}
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_a_send_costs_the_same_in_a_full_mailbox(home: Path, lane: str) -> None:
     """Bytes of one send into a box of 10 and of many: at most 1.2 times as many, besides those of a head."""
-    small, large = filled(home, 10), filled(home, number)
+    small, large = filled(home, 10), filled(home, FULL[lane])
     head = max(filled(home, HEAD_COUNT).mailbox("w1").head.path.stat().st_size, 1)
     for count in range(HEAD_COUNT + 10):
         costs = [traffic(lambda team=team: messages.send(human(team), "w1", "x" * 50)) for team in (small, large)]  # type: ignore[misc]
@@ -136,3 +140,4 @@ def test_a_send_costs_the_same_in_a_full_mailbox(home: Path, number: int) -> Non
             first = costs[0]
         assert costs[1].read <= 1.2 * first.read + head, count
         assert costs[1].written <= 1.2 * first.written + 1.5 * head, count  # the segment too, when it seals
+    counted(lane, "full mailbox", "all", FULL[lane])

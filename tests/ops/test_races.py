@@ -92,37 +92,6 @@ def test_a_graph_is_drained_in_order_and_each_task_once(home: Path) -> None:
             assert [entry.act for entry in task.history] == ["create", "claim", "complete"]
 
 
-def send_many(home: Path, name: str, number: int) -> None:
-    context = member(team_in(home), name)
-    for count in range(number):
-        messages.send(context, "w0", f"{name} {count}")
-
-
-def drain(home: Path, number: int) -> None:
-    context = member(team_in(home), "w0")
-    got = 0
-    while got < number:
-        for letter in messages.inbox(context):
-            got += 1
-            note(home / "got", {"text": letter.message.content, "seq": letter.message.seq, "again": letter.again})
-
-
-def test_ten_senders_and_a_reader(home: Path) -> None:
-    """Reliability 1: 0 lost, 0 doubled, in order per sender; the head stays small."""
-    names = [f"w{number}" for number in range(1, 11)]
-    team = make_team(home, "w0", *names)
-    reader = crowd.start(drain, home, 1000)
-    crowd.all_end_well([*(crowd.start(send_many, home, name, 100) for name in names), reader])
-    got = notes(home / "got")
-    assert [line["seq"] for line in got] == list(range(1, 1001))
-    assert not any(line["again"] for line in got)
-    for name in names:
-        assert [line["text"] for line in got if line["text"].startswith(f"{name} ")] == [
-            f"{name} {count}" for count in range(100)
-        ]
-    assert team.mailbox("w0").head.path.stat().st_size < 100 * 1024
-
-
 def send_once(home: Path, number: int) -> None:
     messages.send(human(team_in(home)), "W1", str(number))
 
