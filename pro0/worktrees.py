@@ -34,6 +34,8 @@ class Worktree(msgspec.Struct, frozen=True):
     path: Path
     branch: str
     head: str
+    half_made: bool = False
+    """Whether git was killed before all of it was there, so that nobody has worked in it."""
 
 
 class Prediction(msgspec.Struct, frozen=True):
@@ -47,23 +49,28 @@ class Repository:
 
     def __init__(self, checkout: Path) -> None:
         self.checkout = checkout
-        self._common = Path(self._git("rev-parse", "--path-format=absolute", "--git-common-dir").strip())
+        code, common = self._try("rev-parse", "--path-format=absolute", "--git-common-dir")
+        if code:
+            hint = "worktrees need one: git init, and a first commit"
+            raise EnvironmentMissing(f"{checkout} is in no git repository", code="no_repository", hint=hint)
+        self._common = Path(common.strip())
 
-    def add(self, path: Path, branch: str) -> Worktree:
-        """Make a worktree on a new branch at the checkout's HEAD; one that a crash left there is saved first.
+    def add(self, path: Path, branch: str, *, again: bool = False) -> Worktree:
+        """Make a worktree at the checkout's HEAD, on a new branch: the one that is named, or the next free of its name.
 
-        Raises Refused for a repository without a commit, a branch that holds something, a folder that is not ours.
+        With `again` one that is there is taken as it is. Raises Refused for a repository without a commit, a worktree
+        with unsaved files, a folder that is not ours.
         """
         with self._alone():
-            head = self._head()
-            if path.exists() or path.is_symlink():
-                self._clear(path)
-            self._git("worktree", "prune")
-            if self._has(branch) and self._commit(branch) != head:
-                raise Refused(f"the branch {branch} is there already", code="conflict", hint="merge or rename it first")
+            known = self._known(path)
+            if again and known and not known.half_made and path.exists():
+                return known
+            head = self.head()
+            self._clear(path)
+            name = self._free(branch, head)
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._git("worktree", "add", "--quiet", "--no-track", "-B", branch, str(path), head)
-            return Worktree(path, branch, head)
+            self._git("worktree", "add", "--quiet", "--no-track", "-B", name, str(path), head)
+            return Worktree(path, name, head)
 
     def all(self) -> tuple[Worktree, ...]:
         """Return every worktree of the repository, the project's own checkout first."""
@@ -90,7 +97,7 @@ class Repository:
         """
         with self._alone():
             if self.merged(branch):
-                return self._head()
+                return self.head()
             self._ready_to_merge()
             if conflicts := self._predict(branch).conflicts:
                 named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
@@ -99,11 +106,18 @@ class Repository:
             if code:
                 self._try("merge", "--abort")
                 raise Refused(f"{branch} cannot be merged: {_last(text)}", code="conflict", hint="merge it by hand")
-            return self._head()
+            return self.head()
 
     def merged(self, branch: str) -> bool:
         """Return whether everything of a branch is in the checkout's HEAD."""
         return self._try("merge-base", "--is-ancestor", branch, "HEAD")[0] == 0
+
+    def head(self) -> str:
+        """Return the commit that the checkout is on; raises Refused for a repository without one."""
+        code, head = self._try("rev-parse", "--verify", "HEAD")
+        if code:
+            raise Refused(f"{self.checkout} has no commit yet", code="conflict", hint="git commit something first")
+        return head.strip()
 
     def remove(self, path: Path, message: str) -> str:
         """Save a worktree, remove it, and drop its branch when all of it is merged; return the branch that stays."""
@@ -111,7 +125,8 @@ class Repository:
             if not path.exists():
                 self._git("worktree", "prune")
                 return ""
-            self._save(path, message)
+            if not self._ours(path).half_made:
+                self._save(path, message)
             branch = self._ours(path).branch
             self._git("worktree", "remove", "--force", "--force", str(path))
             return "" if branch and self._drop(branch) else branch
@@ -121,15 +136,24 @@ class Repository:
         listed = self._git("for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", f"{_HEADS}{PREFIX}/")
         return tuple(name.removeprefix(_HEADS) for name in listed.splitlines())
 
+    def _free(self, branch: str, head: str) -> str:
+        """Return a branch of that name which nobody has checked out and which holds nothing of its own."""
+        taken = {tree.branch for tree in self.all()}
+        names = (branch if number == 1 else f"{branch}-{number}" for number in range(1, 1_000_000))
+        return next(n for n in names if n not in taken and (not self._has(n) or self._commit(n) == head))
+
     def _clear(self, path: Path) -> None:
         """Make room at a path where a worktree of ours is, or was; anything else is not touched."""
-        known = next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
-        if known is None and not (path.is_dir() and not path.is_symlink() and not any(path.iterdir())):
+        known = self._known(path)
+        if known is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
             raise Refused(f"{path} is there, and no worktree of this repository", code="conflict", hint="move it away")
-        if known is not None:
-            if self._unsaved(path):
+        if known is not None and path.exists():
+            if not known.half_made and self._unsaved(path):
                 raise Refused(f"{path} has unsaved files", code="conflict", hint="pro0 doctor --repair saves them")
             self._git("worktree", "remove", "--force", "--force", str(path))
+        elif known is not None and known.half_made:
+            self._git("worktree", "unlock", str(path))
+        self._git("worktree", "prune")
 
     def _save(self, path: Path, message: str) -> str:
         self._ours(path)
@@ -145,10 +169,13 @@ class Repository:
 
     def _ours(self, path: Path) -> Worktree:
         """Return the worktree at a path: git would take any other folder for a part of the repository around it."""
-        known = next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
+        known = self._known(path)
         if known is None:
             raise Refused(f"{path} is no worktree of {self.checkout}", code="conflict", hint="git worktree list")
         return known
+
+    def _known(self, path: Path) -> Worktree | None:
+        return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
     def _unsaved(self, path: Path) -> bool:
         return self._tree(path) != self._git("rev-parse", "HEAD^{tree}", at=path).strip()
@@ -202,12 +229,6 @@ class Repository:
 
     def _commit(self, branch: str) -> str:
         return self._git("rev-parse", f"{_HEADS}{branch}").strip()
-
-    def _head(self) -> str:
-        code, head = self._try("rev-parse", "--verify", "HEAD")
-        if code:
-            raise Refused(f"{self.checkout} has no commit yet", code="conflict", hint="git commit something first")
-        return head.strip()
 
     def _known_as(self) -> dict[str, str]:
         """Return who commits where git knows nobody."""
@@ -281,7 +302,12 @@ def _lock(folder: int, path: Path) -> None:
 def _parsed(entry: str) -> Worktree:
     fields = dict(line.partition(" ")[::2] for line in entry.split("\0") if line)
     branch = fields.get("branch", "").removeprefix(_HEADS)
-    return Worktree(Path(fields.get("worktree", "")), branch, fields.get("HEAD", ""))
+    half_made = fields.get("locked") == "initializing"
+    return Worktree(Path(fields.get("worktree", "")), branch, fields.get("HEAD", ""), half_made)
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
 
 
 def _repositories_in(path: Path) -> list[Path]:

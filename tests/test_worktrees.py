@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,35 +14,14 @@ import pytest
 
 from pro0.errors import Kept, Refused
 from pro0.worktrees import Repository, branch_of, sane
-
-
-def git(at: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=at, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def put(at: Path, name: str, text: str) -> None:
-    path = at / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
-def commit(at: Path, name: str, text: str) -> str:
-    put(at, name, text)
-    git(at, "add", "--all")
-    git(at, "commit", "-qm", f"{name}: {text}")
-    return git(at, "rev-parse", "HEAD")
+from tests.repositories import commit, git, put, repository_in
 
 
 @pytest.fixture
 def project(tmp_path: Path, home: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "config", "user.name", "a person")
-    git(folder, "config", "user.email", "person@localhost")
-    commit(folder, "README", "hello\n")
-    return folder
+    return repository_in(folder)
 
 
 @pytest.fixture
@@ -160,10 +140,37 @@ def test_a_stale_worktree_makes_room_and_a_dirty_one_does_not(repository: Reposi
 def test_a_branch_that_holds_something_is_not_begun_anew(repository: Repository, tmp_path: Path) -> None:
     tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
     made = commit(tree.path, "a", "1\n")
+    beside = repository.add(tmp_path / "other", tree.branch)
+    assert beside.branch == "teams/ada/task-1-2", "nor one that is checked out"
     repository.remove(tree.path, "saved")
-    with pytest.raises(Refused, match="there already"):
-        repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    again = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    assert again.branch == "teams/ada/task-1-3"
     assert git(repository.checkout, "rev-parse", tree.branch) == made
+
+
+def test_one_that_is_there_is_taken_as_it_is(repository: Repository, project: Path, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("alpha", "ada"))
+    put(tree.path, "a", "1\n")
+    commit(project, "README", "on\n")
+    again = repository.add(tree.path, tree.branch, again=True)
+    assert (again.branch, again.head) == (tree.branch, tree.head)
+    assert (tree.path / "a").read_text() == "1\n"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_one_that_a_killed_git_left_half_made_makes_room(there: bool, repository: Repository, tmp_path: Path) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("alpha", "ada"))
+    marker = git(tree.path, "rev-parse", "--path-format=absolute", "--git-path", "locked")
+    Path(marker).write_text("initializing")
+    (tree.path / "README").unlink()
+    if not there:
+        shutil.rmtree(tree.path)
+    again = repository.add(tree.path, tree.branch, again=True)
+    assert (again.branch, (again.path / "README").read_text()) == (tree.branch, "hello\n")
+    assert not repository.all()[1].half_made
+    Path(marker).write_text("initializing")
+    assert repository.remove(tree.path, "saved") == ""
+    assert len(repository.all()) == 1
 
 
 def test_a_merge_is_predicted_then_done_and_the_branch_can_go(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pro0.cli.checks import Check, Verdict
-from pro0.ops import repair_home
+from pro0.ops import checkouts, repair_home
 from pro0.store import health
 from pro0.store.teams import Store
 
@@ -103,6 +103,9 @@ def _left(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Chec
             yield Check("left over", Verdict.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
         for path in repair_home.left_sockets(store):
             yield Check("sockets", Verdict.WARN, f"{path} is the socket of a dead tmux server", REPAIR)
+    for path in checkouts.left_over(store) if team is None else ():
+        mend = f"{REPAIR} saves them and keeps what is not merged"
+        yield Check("worktrees", Verdict.WARN, f"{path} holds worktrees of a team that is not there", mend)
     for name, found in repair_home.left_over(store, team).items():
         pids = " ".join(str(process.pid) for process in found)
         what = f"pids {pids} are left of {name}, which is stopped or gone"

@@ -31,6 +31,7 @@ MODES = tuple(str(mode) for mode in PermissionMode)
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
 @click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do unasked; else as the lead.")
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
+@click.option("--worktree/--shared", default=None, help="Give it a git worktree of its own, or the shared checkout.")
 @team_option
 @no_wait_option
 @json_option
@@ -45,6 +46,7 @@ def spawn(
     effort: str,
     mode: str | None,
     nudge: bool,
+    worktree: bool | None,
     team: str | None,
     no_wait: bool,
     as_json: bool,
@@ -71,6 +73,7 @@ def spawn(
         model=model,
         effort=effort,
         permission_mode=PermissionMode(mode) if mode else None,
+        worktree=worktree,
     )
     first = [Draft(title=text.title(title))] if title is not None else []
     seats = members.spawn(context, [draft], settings.max_teammates)

@@ -11,7 +11,7 @@ from pro0 import config
 from pro0.cli.output import say, terminal
 from pro0.errors import Pro0Error
 from pro0.model.caller import Caller
-from pro0.ops import project, repair, repair_home
+from pro0.ops import checkouts, project, repair, repair_home
 from pro0.ops.context import Context
 from pro0.store import health
 from pro0.store.teams import Store
@@ -38,6 +38,7 @@ def mend(store: Store, caller: Caller, team: str | None, *, yes: bool) -> Done:
     _trying(lambda: _processes(store, team, done, yes=yes))
     if team is None:
         _trying(lambda: repair_home.remove_sockets(store, done.repaired.append))
+        _trying(lambda: checkouts.clear_left_over(store, done.repaired.append))
     return done
 
 

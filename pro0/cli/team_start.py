@@ -11,7 +11,7 @@ from pro0.cli.context import caller, need_lead, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import MODES, Settings, load, require_enabled
-from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
+from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
 from pro0.model import ids
 from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED
@@ -38,6 +38,7 @@ PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 @click.option("--max-cost", type=float, metavar="USD", help="At this cost no new session starts.")
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
 @click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
+@click.option("--worktrees", is_flag=True, help="Give every teammate a git worktree and a branch of its own.")
 @click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
 @json_option
 def start(
@@ -51,6 +52,7 @@ def start(
     max_cost: float | None,
     titles: tuple[str, ...],
     mode: str | None,
+    worktrees: bool,
     detach: bool,
     as_json: bool,
 ) -> None:
@@ -79,7 +81,7 @@ def start(
     asked = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
     drafts = [*leader, *_members(asked, settings.max_teammates)]
     first = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
-    context = _make(name, folder, settings, drafts, mode_of_all, layout)
+    context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
     if max_cost is not None:
         costs.limit(context, max_cost)
     tasks.create(context, first)
@@ -140,16 +142,28 @@ def _make(
     drafts: list[SeatDraft],
     permission: PermissionMode,
     layout: Layout,
+    *,
+    worktrees: bool,
 ) -> Context:
     from pro0.engine.founding import found
 
     who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
-    context = found(store(), asking, name, folder, settings, terminal=terminal(), permission=permission, layout=layout)
+    context = found(
+        store(),
+        asking,
+        name,
+        folder,
+        settings,
+        terminal=terminal(),
+        permission=permission,
+        layout=layout,
+        worktrees=worktrees,
+    )
     config = context.team.config.read()
     say(f"team {name} in {folder}: {who}")
     say(f"mode {config.mode}: {config.mode_reason}")
-    if len(drafts) > 1:
+    if len(drafts) > 1 and not worktrees:
         say("the members share one checkout: give them tasks that touch different files")
     return context
 
@@ -178,6 +192,8 @@ def _undo(context: Context) -> None:
     try:
         cleanup(store(), context.team.name, force=True, show=talk())
         say(f"the team {context.team.name} was taken away again")
+    except Kept as kept:
+        say(kept.message)
     except Pro0Error as error:
         say(f"the team {context.team.name} stays: {error.message}")
 

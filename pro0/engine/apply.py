@@ -9,6 +9,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from pro0 import processes
+from pro0.engine.grounds import Grounds
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
@@ -27,6 +28,7 @@ from pro0.model.runtime import (
     Free,
     Handle,
     Nudge,
+    Prepare,
     Process,
     Runtime,
     Snapshot,
@@ -50,6 +52,7 @@ class Applier:
         woken: Callable[[], None],
         grace: float,
         nudger: Nudger,
+        grounds: Grounds,
         *,
         revive: bool = False,
     ) -> None:
@@ -58,6 +61,7 @@ class Applier:
         self._woken = woken
         self._grace = grace
         self._nudger = nudger
+        self._grounds = grounds
         self._context = lead_context(team)
         config = team.config.read()
         self._uid = config.uid
@@ -140,6 +144,8 @@ class Applier:
             case End(incarnation=incarnation):
                 for guard in self._guard(runtime, incarnation):
                     processes.signal_process(guard, signal.SIGTERM)
+            case Prepare(seat=seat):
+                self._grounds.begin(seat)
             case Nudge() as nudge:
                 self._nudge(runtime, nudge)
 

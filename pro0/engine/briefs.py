@@ -29,13 +29,13 @@ class Briefs:
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
             seat=seat,
-            prompt="" if resume else self._prompt(seat),
+            prompt="" if resume else self._prompt(seat, state.branch),
             mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
             resume=resume,
             folder=str(self._team.paths.agent_folder(state.incarnation)),
-            cwd=self._config.project,
+            cwd=state.worktree or self._config.project,
             environment=environment,
             pro0=PRO0,
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),
@@ -59,13 +59,13 @@ class Briefs:
             session=state.session,
             agent=None,
             started_at=state.started_at,
-            cwd=self._config.project,
+            cwd=state.worktree or self._config.project,
             folder="",
             environment=environment,
         )
         return adapter.began(sight)
 
-    def _prompt(self, seat: Seat) -> str:
+    def _prompt(self, seat: Seat, branch: str) -> str:
         others = [s.agent_id for s in self._team.wanted.read().seats if s.agent_id != seat.agent_id]
         welcome = Welcome(
             team=self._config.name,
@@ -74,5 +74,6 @@ class Briefs:
             others=others,
             prompt=seat.prompt,
             delegates=seat.delegates,
+            branch=branch,
         )
         return first_prompt(welcome, leads=seat.agent_id == LEAD)

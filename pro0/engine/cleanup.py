@@ -3,18 +3,20 @@
 import os
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from pro0 import config, processes
 from pro0.engine.launch import STOPPED, awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error, Refused, StoreError, TimedOut
+from pro0.errors import Kept, Pro0Error, Refused, StoreError, TimedOut
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
-from pro0.ops import ownership, teams
+from pro0.ops import checkouts, ownership, teams
 from pro0.ops.context import Context
 from pro0.store.lease import Lease
 from pro0.store.lock import TIMEOUT
+from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
 
 PATIENCE = 10.0
@@ -32,18 +34,27 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
         _refuse_if_live(team)
     lease = _lease(team, show, force=force)
     try:
-        remove(store, team, force=force, show=show)
+        kept = remove(store, team, force=force, show=show)
     finally:
         lease.drop()
+    if kept:
+        hint = f"look: git log HEAD..{kept[0]}; merge it, or leave it"
+        raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept)}", hint=hint)
     return f"{name} is removed"
 
 
-def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> None:
-    """Remove a team whose lease the caller holds; raises Refused while anything of it lives, unless `force` ends it."""
+def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[str]:
+    """Remove a team whose lease the caller holds; raises Refused while anything of it lives, unless `force` ends it.
+
+    Returns what is kept: branches that are not merged, and worktrees that cannot be saved. Worktrees go before the
+    team, so that whoever does this again after a crash still knows whose they are.
+    """
     _end_the_rest(team, force=force, show=show)
     config = team.config.read()
     backend_of(config).dismantle(place_of(config))
+    kept = checkouts.clear(trees_of(store.home, config.name, config.uid), Path(config.project), show)
     store.discard(team.name, config.uid)
+    return kept
 
 
 def living(team: TeamStore) -> list[str]:

@@ -12,6 +12,7 @@ from pro0.model.team import PermissionMode, Window
 from pro0.ops import teams
 from pro0.ops.context import Context
 from pro0.store.teams import Store
+from pro0.worktrees import Repository
 
 
 def found(
@@ -24,8 +25,11 @@ def found(
     terminal: bool,
     permission: PermissionMode | None = None,
     layout: Layout | None = None,
+    worktrees: bool = False,
 ) -> Context:
     """Make a team of this project, without members; `terminal` when a person looks at one."""
+    if worktrees:
+        Repository(project).head()
     mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
     home = teams.Home(
         name=name,
@@ -38,6 +42,7 @@ def found(
         windows=tuple(Window(name=one.window_name, layout=one.layout) for one in (layout or Layout()).windows),
         layout=settings.window_layout,
         panes_per_window=settings.panes_per_window,
+        worktrees=worktrees,
         environment=start_environment(os.environ, settings.pass_environment),
     )
     return teams.create(store, caller, home)

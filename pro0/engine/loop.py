@@ -14,6 +14,7 @@ from pro0 import __version__, config, processes
 from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.cleanup import remove
+from pro0.engine.grounds import Grounds
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
@@ -63,9 +64,10 @@ class Lead:
         self._log = Log(team)
         self._bell = _Bell()
         nudger = Nudger(team, self._log, self._bell.ring)
-        self._observer = Observer(team, nudger)
+        grounds = Grounds(team, self._bell.ring)
+        self._observer = Observer(team, nudger, grounds)
         grace, revive = settings.end_grace_seconds, settings.revive_lead
-        self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, revive=revive)
+        self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, grounds, revive=revive)
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
         self._asked_to_end = False

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
+from pro0.engine.grounds import Grounds
 from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
 from pro0.engine.nudging import Nudger
@@ -27,11 +28,12 @@ LOOKS = 20
 class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
-    def __init__(self, team: TeamStore, nudger: Nudger) -> None:
+    def __init__(self, team: TeamStore, nudger: Nudger, grounds: Grounds) -> None:
         self.trouble: list[Pro0Error] = []
         """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
         self._nudger = nudger
+        self._grounds = grounds
         self._ledger = Ledger(team)
         self._jumps = Jumps()
         self._backend = nudger.backend
@@ -73,6 +75,7 @@ class Observer:
             spent=self._unless_it_fails(lambda: self._ledger.look(self._nudger.sights.all(), wanted.max_cost), 0.0),
             nudged=self._nudger.arrived(),
             queued=self._nudger.queued(),
+            grounds=self._grounds.found(),
             protocol=self._protocol,
             line=self._line,
         )

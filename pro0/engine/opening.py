@@ -78,6 +78,8 @@ class Opener:
 
     def _opening(self, start: Start, state: SeatState) -> Opening:
         paths, seat = self._team.paths, start.seat
+        if start.ground.error:
+            raise EnvironmentMissing(start.ground.error, hint=start.ground.hint or None)
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_named(seat.agent)
         environment = self._environment(adapter, state)
@@ -91,7 +93,7 @@ class Opener:
             team=self._team.name,
             team_uid=self._config.uid,
             argv=call.argv,
-            cwd=self._config.project,
+            cwd=state.worktree or self._config.project,
             env=environment | call.env,
             report=str(paths.sessions / paths.report(start.incarnation)),
             first_state=adapter.first_state,

@@ -21,14 +21,18 @@ PAUSE = 0.03
 LEAD_PAUSE = 2.0
 """Seconds between two looks at whether there is a lead."""
 START_PATIENCE = 20.0
+TREE_PATIENCE = 60.0
+"""Seconds that making a worktree may take beyond that."""
 ENDING_PATIENCE = 30.0
 """Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
 
 
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
     """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed."""
+    seats = list(seats)
     waiting = {seat.agent_id: seat.generation for seat in seats}
-    wanted, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
+    patience = START_PATIENCE + TREE_PATIENCE * any(seat.worktree for seat in seats)
+    wanted, deadline, up = dict(waiting), time.monotonic() + patience, dict[str, SeatState]()
     lead = _Lead(team)
     while waiting and time.monotonic() < deadline:
         lead.keep()
@@ -43,7 +47,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         time.sleep(PAUSE)
     if waiting:
         raise EnvironmentMissing(
-            f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s",
+            f"{', '.join(sorted(waiting))} did not come up in {patience:g} s",
             hint=f"look at it: pro0 member peek {min(waiting)} -t {team.name}",
         )
     return [up[agent_id] for agent_id in wanted]

@@ -86,7 +86,7 @@ class Sights:
             session=state.session,
             agent=report.agent,
             started_at=state.started_at,
-            cwd=self._team.config.read().project,
+            cwd=state.worktree or self._team.config.read().project,
             folder=str(self._team.paths.agent_folder(state.incarnation)),
             environment=member_environment(started_in, {}),
         )

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from pro0.config import Mode, load, require_enabled
-from pro0.errors import Refused
+from pro0.errors import Kept, Refused
 from pro0.mcp import views, waiting
 from pro0.mcp.desk import Desk
 from pro0.mcp.tool import LEADS, TEAMMATES, tool
@@ -56,9 +56,13 @@ def cleanup_team(desk: Desk) -> views.Answered:
     if teams.dismiss(context):
         waiting.led(context)
         return views.Answered(answered="call approve_shutdown now: when your session has ended, the team is removed")
-    cleanup(desk.store, context.team.name, force=False, show=waiting.quietly)
+    try:
+        cleanup(desk.store, context.team.name, force=False, show=waiting.quietly)
+        answered = f"{context.team.name} is removed"
+    except Kept as kept:
+        answered = kept.message
     desk.lead(None)
-    return views.Answered(answered=f"{context.team.name} is removed")
+    return views.Answered(answered=answered)
 
 
 @tool("member.list", LEADS)

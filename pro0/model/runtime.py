@@ -132,6 +132,10 @@ class SeatState(Stored, frozen=True):
     rule: str = ""
     session: str = ""
     """The agent's own id of its session, with which it can be resumed."""
+    worktree: Argument = ""
+    """The folder of its own worktree, empty when it works in the project's checkout."""
+    branch: Argument = ""
+    """The branch that this worktree was on when the session began."""
 
 
 class Failure(Stored, frozen=True):
@@ -195,6 +199,15 @@ class Seen(msgspec.Struct, frozen=True):
     session: str = ""
 
 
+class Ground(msgspec.Struct, frozen=True):
+    """The worktree that was made ready for a seat, or why there is none."""
+
+    path: str = ""
+    branch: str = ""
+    error: str = ""
+    hint: str = ""
+
+
 class Nudged(msgspec.Struct, frozen=True):
     """A nudge that arrived: up to which message its line told of mail, and of which ready tasks."""
 
@@ -230,6 +243,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Nudges that arrived, by incarnation."""
     queued: dict[str, str] = {}
     """Why nudges wait, by incarnation; empty for one that arrived."""
+    grounds: dict[tuple[str, int], Ground] = {}
+    """The worktrees that are ready, or cannot be made, by agent id and generation."""
     spent: float = 0.0
     """US dollars that the team has cost, as far as that is known; 0 without a limit."""
     protocol: frozenset[str] = frozenset()
@@ -238,12 +253,19 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Agent programs that are shown the fixed line about unread mail."""
 
 
+class Prepare(msgspec.Struct, frozen=True):
+    """Make the worktree of a seat ready, in the background."""
+
+    seat: Seat
+
+
 class Start(msgspec.Struct, frozen=True):
     """Start a session for a seat; `prepared` when its launch file is there, and only its place is missing."""
 
     seat: Seat
     incarnation: str
     prepared: bool = False
+    ground: Ground = Ground()
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -305,7 +327,7 @@ class Finish(msgspec.Struct, frozen=True):
     """The team is stopped: remove what was made for running it, and end the lead."""
 
 
-Action = Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Finish
+Action = Prepare | Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Finish
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

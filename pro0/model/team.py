@@ -69,6 +69,8 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     """How windows are laid out that have no layout of their own."""
     panes_per_window: Count = 0
     """How many members one window shows at most, 0 for as many as there is room for."""
+    worktrees: bool = False
+    """Whether teammates get git worktrees of their own, unless their spawn says otherwise."""
 
 
 class Environment(Document, frozen=True, kw_only=True):
@@ -124,6 +126,8 @@ class Seat(Stored, frozen=True):
     """None for the lead agent's, or the team's."""
     delegates: bool = False
     """Whether a lead agent leaves the work itself to others."""
+    worktree: bool = False
+    """Whether it works in a git worktree of its own."""
     fresh: bool = False
     """Whether its next session begins anew, though an earlier one could go on."""
     shutdown: ShutdownWish | None = None

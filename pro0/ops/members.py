@@ -36,6 +36,8 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     leads: bool = False
     """Whether this is the team's lead agent, who reads the mailbox `lead`."""
     delegates: bool = False
+    worktree: bool | None = None
+    """Whether it gets a worktree of its own; None for what the team's members get."""
 
 
 @operation("member.spawn", IN_CHARGE)
@@ -231,8 +233,16 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         effort=text.one_line(draft.effort, "effort"),
         permission_mode=draft.permission_mode,
         delegates=draft.delegates,
+        worktree=_in_worktree(context, draft),
     )
     return with_seat(wanted, seat), seat
+
+
+def _in_worktree(context: Context, draft: SeatDraft) -> bool:
+    """Return whether a member gets a worktree of its own; a lead agent works where the others' work is merged."""
+    if draft.worktree is None:
+        return context.team.config.read().worktrees and not draft.leads
+    return draft.worktree
 
 
 def _unused(agent_id: str, newest: int, runtime: Runtime) -> int:

@@ -49,6 +49,10 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """What it may do without asking (rulings 3.17)."""
     queued: str = ""
     """Why its one line about mail waits."""
+    worktree: str = ""
+    """The folder of its own worktree."""
+    branch: str = ""
+    """The branch that its worktree began on."""
 
 
 class LeadStatus(msgspec.Struct, frozen=True):
@@ -195,6 +199,8 @@ def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
         rule=state.rule,
         session=state.session,
         queued=state.queued if unread else "",
+        worktree=state.worktree,
+        branch=state.branch,
     )
 
 

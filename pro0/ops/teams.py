@@ -34,6 +34,7 @@ class Home(msgspec.Struct, frozen=True):
     windows: tuple[Window, ...] = ()
     layout: WindowLayout = "tiled"
     panes_per_window: int = 0
+    worktrees: bool = False
     environment: dict[str, str] = {}
     """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
 
@@ -60,6 +61,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         windows=home.windows,
         layout=home.layout,
         panes_per_window=home.panes_per_window,
+        worktrees=home.worktrees,
     )
     environment = Environment(variables=home.environment)
     wanted = Wanted()

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.runtime import ENDED, Action, SeatState, Snapshot
+from pro0.model.runtime import ENDED, Action, Ground, SeatState, Snapshot
 from pro0.model.team import Seat, Wish
 from pro0.rules.board import Board
 
@@ -29,6 +29,10 @@ class View(msgspec.Struct, frozen=True):
     def at(self, stamp: datetime) -> datetime:
         """Return a stored moment by the clock of the snapshot, which may have jumped since."""
         return self.snapshot.moved.get(stamp, stamp)
+
+    def ground(self, seat: Seat) -> Ground | None:
+        """Return where a seat is to work: None while its worktree is not ready, an empty one for the checkout."""
+        return self.snapshot.grounds.get((seat.agent_id, seat.generation)) if seat.worktree else Ground()
 
     @property
     def blind(self) -> bool:
@@ -58,6 +62,10 @@ class Plan(msgspec.Struct, frozen=True):
     def then(self, state: SeatState, *actions: Action) -> "Plan":
         """Return the plan with a new state and more to do."""
         return replace(self, state=state, actions=(*self.actions, *actions))
+
+    def also(self, *actions: Action) -> "Plan":
+        """Return the plan with more to do."""
+        return replace(self, actions=(*self.actions, *actions))
 
     def wake(self, at: datetime) -> "Plan":
         """Return the plan that also wants to be looked at again at that time."""

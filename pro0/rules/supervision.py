@@ -22,6 +22,7 @@ from pro0.model.runtime import (
     Finish,
     Free,
     Phase,
+    Prepare,
     Refusal,
     Runtime,
     SeatState,
@@ -98,7 +99,10 @@ def _open_again(view: View, plan: Plan) -> Plan:
         over = replace(state, state=State.SHUTDOWN, since=view.now, note="it was never started")
         return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
     again = replace(state, since=view.now, started_at=view.now)
-    return plan.then(again, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation]))
+    ground = view.ground(plan.seat)
+    if ground is None:
+        return plan.then(again, Prepare(plan.seat))
+    return plan.then(again, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], ground))
 
 
 def _find_the_place(view: View, plan: Plan) -> Plan:
@@ -161,6 +165,9 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan.wake(view.now + timedelta(seconds=0.2))
     if any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in view.snapshot.runtime.failures):
         return plan
+    ground = view.ground(seat)
+    if ground is None:
+        return plan.also(Prepare(seat))
     fresh = SeatState(
         agent_id=seat.agent_id,
         generation=seat.generation,
@@ -169,8 +176,10 @@ def _start(view: View, plan: Plan) -> Plan:
         since=view.now,
         started_at=view.now,
         session=state.session if state and not seat.fresh else "",
+        worktree=ground.path,
+        branch=ground.branch,
     )
-    return plan.then(fresh, Start(seat, fresh.incarnation))
+    return plan.then(fresh, Start(seat, fresh.incarnation, ground=ground))
 
 
 def _tell_idle(view: View, plan: Plan) -> Plan:

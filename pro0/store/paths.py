@@ -22,6 +22,7 @@ LEAD_ERRORS = "lead.err"
 LOGS = "logs"
 LOCK = ".lock"
 LEASE = "lead.lock"
+WORKTREES = "worktrees"
 CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
 """The names of the files whose change concerns a member, as a pattern."""
 CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{CONFIG}|{USAGE})(?!\.).*\.json"
@@ -86,6 +87,21 @@ class TeamPaths:
         """Return the log of a session without a terminal."""
         checked = agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
         return self.logs / f"{checked}.log"
+
+
+def worktrees(home: Path) -> Path:
+    """Return the folder of all members' worktrees: apart from the teams, so that none goes with its team unsaved."""
+    return home / WORKTREES
+
+
+def trees_of(home: Path, team: str, uid: str) -> Path:
+    """Return the folder of one team's worktrees, which a later team of the same name does not get."""
+    return worktrees(home) / (f"{team}-{uid[:8]}" if uid else team)
+
+
+def worktree(home: Path, team: str, uid: str, agent_id: str) -> Path:
+    """Return the folder of one member's worktree (S002-054)."""
+    return trees_of(home, team, uid) / agent_id
 
 
 def segment(number: int) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.engine import outcomes
+from pro0.engine.grounds import Grounds
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
@@ -132,7 +133,7 @@ def starting(alpha: Crew) -> SeatState:
 
 
 def observer_of(alpha: Crew) -> Observer:
-    return Observer(alpha.team, Nudger(alpha.team, Log(alpha.team), lambda: None))
+    return Observer(alpha.team, Nudger(alpha.team, Log(alpha.team), lambda: None), Grounds(alpha.team, lambda: None))
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pro0 import sessions
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
+from pro0.engine.grounds import Grounds
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
@@ -37,7 +38,9 @@ def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     """One round of a lead in this process."""
     log = Log(alpha.team)
     nudger = Nudger(alpha.team, log, lambda: None)
-    observer, applier = Observer(alpha.team, nudger), Applier(alpha.team, log, lambda: None, 1, nudger)
+    grounds = Grounds(alpha.team, lambda: None)
+    observer = Observer(alpha.team, nudger, grounds)
+    applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds)
 
     def once() -> bool:
         snapshot = observer.snapshot()

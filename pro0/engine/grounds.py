@@ -1,0 +1,62 @@
+"""Grounds: the worktrees of a team's seats, made in the background, one after the other."""
+
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from pro0.errors import Pro0Error
+from pro0.model.runtime import Ground
+from pro0.model.team import Seat, TeamConfig
+from pro0.store.paths import worktree
+from pro0.store.teams import TeamStore
+from pro0.worktrees import Repository, branch_of
+
+Key = tuple[str, int]
+
+
+class Grounds:
+    """Makes worktrees ready; `woken` is called when one is, or cannot be."""
+
+    def __init__(self, team: TeamStore, woken: Callable[[], None]) -> None:
+        self._team = team
+        self._woken = woken
+        self._asked: set[Key] = set()
+        self._found: dict[Key, Ground] = {}
+        self._queue: queue.SimpleQueue[Seat] = queue.SimpleQueue()
+        self._worker: threading.Thread | None = None
+
+    def begin(self, seat: Seat) -> None:
+        """Make the worktree of a seat ready; once for each generation, however often it is asked for."""
+        key = (seat.agent_id, seat.generation)
+        if key in self._asked:
+            return
+        self._asked.add(key)
+        self._queue.put(seat)
+        if self._worker is None:
+            self._worker = threading.Thread(target=self._work, daemon=True)
+            self._worker.start()
+
+    def found(self) -> dict[Key, Ground]:
+        """Return what came of those that were asked for and are over."""
+        return dict(self._found)
+
+    def _work(self) -> None:
+        while True:
+            seat = self._queue.get()
+            self._found[(seat.agent_id, seat.generation)] = self._made(seat)
+            self._woken()
+
+    def _made(self, seat: Seat) -> Ground:
+        try:
+            config = self._team.config.read()
+            branch, place = branch_of(config.name, seat.agent_id), self._place(config, seat)
+            tree = Repository(Path(config.project)).add(place, branch, again=True)
+        except Pro0Error as error:
+            return Ground(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
+        except OSError as error:
+            return Ground(error=f"its worktree cannot be made: {error.strerror}")
+        return Ground(path=str(tree.path), branch=tree.branch)
+
+    def _place(self, config: TeamConfig, seat: Seat) -> Path:
+        return worktree(self._team.paths.home, config.name, config.uid, seat.agent_id)

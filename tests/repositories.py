@@ -1,0 +1,34 @@
+"""Git repositories for tests."""
+
+import subprocess
+from pathlib import Path
+
+
+def git(at: Path, *words: str) -> str:
+    """What git prints; it must succeed."""
+    done = subprocess.run(["git", *words], cwd=at, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def put(at: Path, name: str, text: str) -> None:
+    """Write a file, and the folders that it needs."""
+    path = at / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def commit(at: Path, name: str, text: str) -> str:
+    """Write a file and commit everything; returns the commit."""
+    put(at, name, text)
+    git(at, "add", "--all")
+    git(at, "commit", "-qm", f"{name}: {text}")
+    return git(at, "rev-parse", "HEAD")
+
+
+def repository_in(project: Path) -> Path:
+    """Make a repository with one commit of a folder that is there."""
+    git(project, "init", "-q", "-b", "main")
+    git(project, "config", "user.name", "a person")
+    git(project, "config", "user.email", "person@localhost")
+    commit(project, "README", "hello\n")
+    return project
