@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 import msgspec
 
 from pro0.errors import BadInput, Refused
+from pro0.model.agent import Definition
 from pro0.model.team import WINDOW_LAYOUTS, WindowLayout
+from pro0.rules.definitions import VARIABLE, definitions
 
 if TYPE_CHECKING:
     import yaml
@@ -32,7 +34,6 @@ Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 _STRINGS = r"""("(?:\\.|[^"\\])*(?:"|\Z)|'[^']*(?:'|\Z))"""
 _OUTSIDE_STRINGS = re.compile(rf"{_STRINGS}|(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|\t", re.DOTALL)
 _BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
@@ -47,6 +48,9 @@ class Rule(NamedTuple):
     allowed: str
     parse: Callable[[str], object]
     check: Callable[[object], object]
+    """Also raises BadInput, which says more."""
+    joined: bool = False
+    """Whether what every source says counts, entry by entry; of two that are called the same a person's own."""
 
 
 def switch(variable: str, about: str) -> Rule:
@@ -96,7 +100,7 @@ def names(variable: str, about: str) -> Rule:
     """Make the rule of a list of names of variables, `NAME*` standing for all that begin so; as text: with commas."""
 
     def check(value: object) -> object:
-        if not isinstance(value, list | tuple) or not all(isinstance(n, str) and _VARIABLE.fullmatch(n) for n in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
             raise ValueError(value)
         return tuple(value)
 
@@ -104,6 +108,18 @@ def names(variable: str, about: str) -> Rule:
         return [name.strip() for name in text.split(",") if name.strip()]
 
     return Rule(variable, about, "a list of names of variables; NAME* is all that begin so", parse, check)
+
+
+def mapping(variable: str, about: str) -> Rule:
+    """Make the rule of the agents by name; as text: JSON."""
+
+    def parse(text: str) -> object:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            raise ValueError(text) from None
+
+    return Rule(variable, about, "a mapping of names to definitions", parse, definitions, joined=True)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -147,6 +163,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pass_environment: Annotated[
         tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")
     ] = ()
+    agents: Annotated[dict[str, Definition], mapping("PRO0_AGENTS", "Agents besides pro0's own, by name.")] = {}
 
 
 class Setting(NamedTuple):
@@ -168,7 +185,8 @@ class Chosen(NamedTuple):
 
 def _rows() -> Iterable[Setting]:
     for field in msgspec.structs.fields(Settings):
-        yield Setting(field.encode_name, field.name, field.default, cast(Rule, field.type.__metadata__[0]))
+        default = {} if field.default is msgspec.NODEFAULT else field.default
+        yield Setting(field.encode_name, field.name, default, cast(Rule, field.type.__metadata__[0]))
 
 
 SETTINGS = tuple(_rows())
@@ -185,12 +203,14 @@ def explain(
     home: Path, project: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]
 ) -> tuple[Chosen, ...]:
     """Return every setting in force with its source; reads at most two files and writes none."""
-    layers = [*_flags(flags), *_environment(environ)]
-    for path in ([project / PROJECT_FILE] if project else []) + [home / USER_FILE]:
-        layers += _file(path)
-    first: dict[str, Chosen] = {}
-    for chosen in layers:
-        first.setdefault(chosen.name, chosen)
+    told = [*_flags(flags), *_environment(environ)]
+    projects = [*_file(project / PROJECT_FILE)] if project else []
+    persons = [*_file(home / USER_FILE)]
+    first = {chosen.name: chosen for chosen in reversed([*told, *projects, *persons])}
+    for setting in SETTINGS:
+        if setting.rule.joined:
+            # What is in a repository is not the person's word: it defines nothing anew that the person has defined.
+            first |= {chosen.name: chosen for chosen in _joined([*told, *persons, *projects], setting.name)}
     return tuple(first.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
 
 
@@ -202,6 +222,14 @@ def require_enabled(settings: Settings) -> None:
             code="disabled",
             hint="`pro0 config` shows where; PRO0_EXPERIMENTAL_AGENT_TEAMS=1 turns them on",
         )
+
+
+def _joined(layers: Iterable[Chosen], name: str) -> Iterable[Chosen]:
+    """Yield what all sources say of a setting as one value, the strongest first; nothing when none says anything."""
+    if found := [chosen for chosen in layers if chosen.name == name]:
+        values = [cast("dict[str, object]", chosen.value) for chosen in reversed(found)]
+        together = {entry: value for one in values for entry, value in one.items()}
+        yield Chosen(name, together, ", ".join(chosen.source for chosen in found))
 
 
 def _flags(flags: Mapping[str, object]) -> Iterable[Chosen]:
@@ -229,6 +257,8 @@ def _chosen(setting: Setting, raw: object, source: str, *, text: bool) -> Chosen
     rule = setting.rule
     try:
         return Chosen(setting.name, rule.check(rule.parse(raw) if text and isinstance(raw, str) else raw), source)
+    except BadInput as error:
+        raise BadInput(f"{error.message} ({source})", code="bad_setting", hint=error.hint) from None
     except ValueError:
         said = f"{setting.name} must be {rule.allowed}, not {_shown(raw)} ({source})"
         raise BadInput(said, code="bad_setting") from None

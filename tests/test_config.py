@@ -6,7 +6,7 @@ import json
 import string
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -304,6 +304,46 @@ def test_a_list_of_names(place: Place) -> None:
     assert place.load({"PRO0_PASS_ENVIRONMENT": ""}).pass_environment == ("ANTHROPIC_API_KEY", "AWS_*")
     with pytest.raises(BadInput, match="passEnvironment must be a list of names of variables"):
         place.load({"PRO0_PASS_ENVIRONMENT": "A KEY"})
+
+
+MINE, OTHER = {"argv": ["mine"]}, {"argv": ["other"]}
+
+
+def test_agents_of_all_sources_count_and_a_persons_own_before_a_projects(place: Place) -> None:
+    """What a repository says must not change what a person's own word for an agent means."""
+    place.user(json.dumps({"agents": {"mine": MINE, "both": MINE}}))
+    place.own(json.dumps({"agents": {"theirs": OTHER, "both": OTHER}}))
+    environ = {"PRO0_AGENTS": json.dumps({"mine": OTHER})}
+    found = place.load(environ).agents
+    assert {name: one.argv[0] for name, one in found.items()} == {
+        "mine": "other",
+        "both": "mine",
+        "theirs": "other",
+    }
+    chosen = next(c for c in config.explain(place.home, place.project, environ, {}) if c.name == "agents")
+    sources = ("PRO0_AGENTS", str(place.home / config.USER_FILE), str(place.project / config.PROJECT_FILE))
+    assert chosen.source == ", ".join(sources)
+
+
+def test_the_persons_settings_may_lie_in_the_project(place: Place) -> None:
+    """As they do for who works in the home directory."""
+    place.home = place.project / ".pro0"
+    place.user(json.dumps({"agents": {"mine": MINE}}))
+    assert list(place.load().agents) == ["mine"]
+
+
+@pytest.mark.parametrize("write", [Place.user, Place.own], ids=["user", "project"])
+def test_nobody_defines_pro0s_own_agents_anew(place: Place, write: Callable[[Place, str], Path]) -> None:
+    path = write(place, json.dumps({"agents": {"claude": MINE}}))
+    with pytest.raises(BadInput, match=r"agents\.claude: claude is pro0's own") as caught:
+        place.load()
+    assert str(path) in caught.value.message
+    assert caught.value.exit_code == 2
+
+
+def test_agents_in_the_environment_are_json(place: Place) -> None:
+    with pytest.raises(BadInput, match=r"agents must be a mapping.*PRO0_AGENTS"):
+        place.load({"PRO0_AGENTS": "mine"})
 
 
 def test_every_setting_is_a_whole_row() -> None:

@@ -7,6 +7,8 @@ from pro0.errors import BadInput
 
 if TYPE_CHECKING:
     from pro0.agents.adapter import Adapter
+    from pro0.model.agent import Definition
+    from pro0.model.team import Seat
 
 AGENTS = {
     "claude": "pro0.agents.claude:CLAUDE",
@@ -25,3 +27,17 @@ def adapter_named(name: str) -> "Adapter":
         raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(AGENTS))}")
     module, _, attribute = AGENTS[name].partition(":")
     return cast("Adapter", getattr(import_module(module), attribute))
+
+
+def adapter_of(seat: "Seat") -> "Adapter":
+    """Return the adapter of the agent that a seat runs, its own definition before all."""
+    return defined(seat.agent, seat.definition)
+
+
+def defined(name: str, definition: "Definition | None") -> "Adapter":
+    """Return the adapter of an agent that the settings define, or without a definition that of pro0's own."""
+    if definition is None:
+        return adapter_named(name)
+    from pro0.agents.custom import custom
+
+    return custom(name, definition)

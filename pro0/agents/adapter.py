@@ -64,6 +64,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     program: str
     """The executable that must be there, empty for one that ships with pro0."""
+    install: str = ""
+    """How to get the program, as a command or as words, empty when that is not known."""
     call: Callable[[Brief], Call]
     first_state: State
     """What a session is as soon as its agent runs, until something better is known."""

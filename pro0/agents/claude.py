@@ -119,6 +119,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
 CLAUDE = Adapter(
     name="claude",
     program="claude",
+    install="npm install -g @anthropic-ai/claude-code",
     call=call,
     first_state=State.STARTING,
     delivery="line",

@@ -51,6 +51,7 @@ def _server(brief: Brief) -> str:
 CODEX = Adapter(
     name="codex",
     program="codex",
+    install="npm install -g @openai/codex",
     call=call,
     first_state=State.STARTING,
     delivery="line",

@@ -80,6 +80,7 @@ def _policy(brief: Brief) -> str:
 GEMINI = Adapter(
     name="gemini",
     program="gemini",
+    install="npm install -g @google/gemini-cli",
     call=call,
     first_state=State.STARTING,
     delivery="line",

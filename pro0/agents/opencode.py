@@ -77,6 +77,7 @@ def _free_port() -> int:
 OPENCODE = Adapter(
     name="opencode",
     program="opencode",
+    install="npm install -g opencode-ai",
     call=call,
     first_state=State.STARTING,
     delivery="line",

@@ -45,6 +45,7 @@ def _as_text(prompt: str) -> str:
 PI = Adapter(
     name="pi",
     program="pi",
+    install="npm install -g @mariozechner/pi-coding-agent",
     call=call,
     first_state=State.STARTING,
     delivery="line",

@@ -1,5 +1,6 @@
 """`pro0 agent list` and `explain`."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,14 +8,17 @@ import click
 
 from pro0.agents.drawings import DRAWINGS, drawing_named
 from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
+from pro0.config import Settings, load
 from pro0.errors import BadInput, NotFound
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
+from pro0.ops import project
 from pro0.rules import screens
 from pro0.rules.escapes import screen_of
 from pro0.rules.screens import Evidence
 from pro0.rules.states import combine
 from pro0.rules.text import visible
+from pro0.store import paths
 
 LIMIT = 1024 * 1024
 """Bytes of the largest screen that is read."""
@@ -25,6 +29,8 @@ LIMIT = 1024 * 1024
 @name_option
 def list_agents(as_json: bool, output: str | None) -> None:
     """List the agents that members can run: what is installed, what is missing, how their states are known.
+
+    Those that the settings define here are among them.
 
     STATE says where its state is read, the most trusted first: own (its own files, events or server), title, screen,
     process. MAIL says how it learns of mail: own (its own channel), turn-end (it asks when a turn ends), mailbox (it
@@ -39,14 +45,15 @@ def list_agents(as_json: bool, output: str | None) -> None:
     """
     from pro0.agents import AGENTS
 
+    agents = _settings().agents
     if output == "name":
-        for name in sorted(AGENTS):
+        for name in sorted({*AGENTS, *agents}):
             write(name)
         return
     from pro0.cli.programs import programs
 
     with live() as show:
-        found = programs(show)
+        found = programs(agents, show)
     if as_json:
         write_json(found)
         return
@@ -66,6 +73,10 @@ def list_agents(as_json: bool, output: str | None) -> None:
     for one in found:
         for what in one.missing:
             say(f"{one.agent}: {what}")
+
+
+def _settings() -> Settings:
+    return load(paths.home(os.environ), project.root(Path.cwd().resolve()), os.environ, {})
 
 
 @click.command()

@@ -6,7 +6,7 @@ from pro0 import resources
 from pro0.cli.task_file import value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
-from pro0.ops.members import SeatDraft
+from pro0.ops.drafts import SeatDraft
 from pro0.rules.layouts import layout_of
 from pro0.store.paths import LAYOUT_SUFFIXES
 

@@ -14,7 +14,7 @@ from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.drafts import SeatDraft, with_definitions
 from pro0.rules import text
 
 MODES = tuple(str(mode) for mode in PermissionMode)
@@ -76,7 +76,7 @@ def spawn(
         worktree=worktree,
     )
     first = [Draft(title=text.title(title))] if title is not None else []
-    seats = members.spawn(context, [draft], settings.max_teammates)
+    seats = members.spawn(context, with_definitions([draft], settings.agents), settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
     made = tasks.create(context, [_for(seats[0], one) for one in first])
     if as_json:
@@ -104,8 +104,7 @@ def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
       pro0 member restart ada --fresh
     """
     context = acting(team)
-    _settings(context)
-    seat = members.restart(context, name, fresh=fresh)
+    seat = members.restart(context, name, fresh=fresh, definitions=_settings(context).agents)
     _started(context, seat, quiet=as_json)
     if as_json:
         write_json(_look(context, seat))

@@ -6,27 +6,22 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import msgspec
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import AGENTS, defined
 from pro0.agents.adapter import Adapter
+from pro0.agents.installed import how_to_get
+from pro0.model.agent import Definition
 from pro0.sessions.starting import surroundings
 
 PATIENCE = 10.0
 """Seconds that a program may take to say its version."""
 AT_ONCE = 4
 """How many are asked at the same time: each may be a large program that fills a processor while it starts."""
-_INSTALL = {
-    "claude": "npm install -g @anthropic-ai/claude-code",
-    "codex": "npm install -g @openai/codex",
-    "gemini": "npm install -g @google/gemini-cli",
-    "opencode": "npm install -g opencode-ai",
-    "pi": "npm install -g @mariozechner/pi-coding-agent",
-}
 
 
 class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -48,10 +43,14 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether a session of it can go on after a reboot."""
 
 
-def programs(show: Callable[[str], None]) -> list[AgentProgram]:
-    """Return every agent; they are asked for their versions in parallel, and `show` is told who has not answered."""
+def programs(definitions: Mapping[str, Definition], show: Callable[[str], None]) -> list[AgentProgram]:
+    """Return every agent, those of the settings too.
+
+    They are asked for their versions in parallel, and `show` is told who has not answered.
+    """
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        asked = {name: pool.submit(look, adapter_named(name)) for name in sorted(AGENTS)}
+        names = sorted({*AGENTS, *definitions})
+        asked = {name: pool.submit(look, defined(name, definitions.get(name))) for name in names}
         while waiting := [name for name, answer in asked.items() if not answer.done()]:
             show(f"asking {', '.join(waiting)}")
             time.sleep(0.05)
@@ -71,8 +70,8 @@ def look(adapter: Adapter) -> AgentProgram:
         return msgspec.structs.replace(known, usable=True)
     path = shutil.which(adapter.program)
     if path is None:
-        install = _INSTALL.get(adapter.name, f"install {adapter.program}")
-        return msgspec.structs.replace(known, missing=(f"{adapter.program} is not installed: {install}",))
+        how = how_to_get(adapter)
+        return msgspec.structs.replace(known, missing=(f"{adapter.program} is not installed: {how}",))
     version, why = ask_version(path)
     missing = [why] if why else []
     if adapter.screens and not shutil.which("tmux"):

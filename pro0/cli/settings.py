@@ -67,6 +67,8 @@ def _row(chosen: Chosen) -> dict[str, object]:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(value)
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -33,7 +33,7 @@ def resume(team: str | None, as_json: bool) -> None:
       pro0 team resume
       pro0 team resume alpha
     """
-    from pro0.engine.environment import start_environment
+    from pro0.engine.environment import kept_environment
     from pro0.engine.outcomes import started
 
     context = acting(team)
@@ -45,7 +45,8 @@ def resume(team: str | None, as_json: bool) -> None:
         _tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
         return
     living = _living(store)
-    teams.resume(context, start_environment(os.environ, settings.pass_environment))
+    kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
+    teams.resume(context, kept.variables, kept.reserved)
     with live() as show:
         show(f"{name}: starting its lead")
         need_lead(store, show)

@@ -19,7 +19,7 @@ from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
 from pro0.ops import costs, members, project, tasks
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.drafts import SeatDraft, startable, with_definitions
 from pro0.rules import text
 
 LEADS = ("claude", "codex", "opencode", "gemini", "pi")
@@ -79,7 +79,9 @@ def start(
     mode_of_all = PermissionMode(permission or layout.permission_mode or settings.permission_mode)
     leader = _leader(lead or layout.lead or None, prompt or layout.prompt or None, delegates=delegates)
     asked = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
-    drafts = [*leader, *_members(asked, settings.max_teammates)]
+    drafts = with_definitions([*leader, *_members(asked, settings.max_teammates)], settings.agents)
+    for draft in drafts:
+        startable(draft, mode_of_all, os.environ.get("PATH", os.defpath))
     first = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
     context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
     if max_cost is not None:
@@ -107,8 +109,6 @@ def _members(drafts: list[SeatDraft], limit: int) -> list[SeatDraft]:
     for agent in agents:
         if agents.count(agent) > 1:
             raise BadInput(f"two members would be called {agent}", hint="names differ by more than case and spaces")
-    for draft in drafts:
-        members.startable(draft)
     return drafts
 
 
@@ -130,9 +130,7 @@ def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[Se
     if agent is None:
         hint = f"install one of {', '.join(LEADS)}, or start without a prompt"
         raise EnvironmentMissing("no agent that could lead is installed", code="agent_missing", hint=hint)
-    draft = SeatDraft(name=ids.LEAD, agent=agent, prompt=prompt or "", leads=True, delegates=delegates)
-    members.startable(draft)
-    return [draft]
+    return [SeatDraft(name=ids.LEAD, agent=agent, prompt=prompt or "", leads=True, delegates=delegates)]
 
 
 def _make(

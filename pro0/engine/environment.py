@@ -3,12 +3,14 @@
 import os
 import shutil
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pro0.agents import AGENTS, adapter_named
 from pro0.config import SETTINGS
+from pro0.model.agent import Definition
+from pro0.model.team import Environment
 from pro0.ops.identity import IDENTITY
 from pro0.processes.table import SPARED
 from pro0.store.paths import HOME_VARIABLE
@@ -34,14 +36,30 @@ def start_environment(environment: Mapping[str, str], more: Collection[str] = ()
     return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
 
 
-def of_agent(started_in: Mapping[str, str], passes: Collection[str]) -> dict[str, str]:
+def reserved_environment(environment: Mapping[str, str], definitions: Iterable[Definition]) -> dict[str, str]:
+    """Return what a team keeps besides for agents of the settings, each of which gets what its definition names."""
+    patterns = [pattern for definition in definitions for pattern in definition.environment]
+    return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
+
+
+def kept_environment(
+    environment: Mapping[str, str], more: Collection[str], definitions: Iterable[Definition]
+) -> Environment:
+    """Return all that a team keeps of its starter's environment: for everybody, and for who names it."""
+    everybody = start_environment(environment, more)
+    reserved = reserved_environment(environment, definitions)
+    return Environment(variables=everybody, reserved={n: v for n, v in reserved.items() if n not in everybody})
+
+
+def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]:
     """Return what one agent may see of a team's start environment: not the keys of other agents (rulings 3.17)."""
     hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
-    return {
+    seen = {
         name: value
-        for name, value in started_in.items()
+        for name, value in started_in.variables.items()
         if _is_kept(name, (*ALLOWED, *passes)) or not any(fnmatchcase(name, pattern) for pattern in hidden)
     }
+    return seen | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
 
 
 def keys_of_agents() -> tuple[str, ...]:

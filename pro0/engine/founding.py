@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from pro0.config import Settings
-from pro0.engine.environment import start_environment
+from pro0.engine.environment import kept_environment
 from pro0.engine.places import choose_mode
 from pro0.model.caller import Caller
 from pro0.model.layout import Layout
@@ -31,6 +31,7 @@ def found(
     if worktrees:
         Repository(project).head()
     mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
+    kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     home = teams.Home(
         name=name,
         project=project,
@@ -43,6 +44,7 @@ def found(
         layout=settings.window_layout,
         panes_per_window=settings.panes_per_window,
         worktrees=worktrees,
-        environment=start_environment(os.environ, settings.pass_environment),
+        environment=kept.variables,
+        reserved=kept.reserved,
     )
     return teams.create(store, caller, home)

@@ -1,22 +1,22 @@
 """Opening sessions: launch files for the guards, places from the backend, the record; or all of it undone."""
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import adapter_named
+from pro0.agents import adapter_of
 from pro0.agents.adapter import Adapter
+from pro0.agents.installed import require
 from pro0.engine.briefs import Briefs
 from pro0.engine.environment import lead_variables, member_environment, of_agent, start_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import EnvironmentMissing, Pro0Error, StoreError
 from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, Snapshot, Start, State
-from pro0.model.team import Member, Seat, TeamConfig
+from pro0.model.team import Environment, Member, Seat, TeamConfig
 from pro0.ops import members
 from pro0.ops.context import clock, lead_context
 from pro0.rules.plan import MEMORY
@@ -81,10 +81,10 @@ class Opener:
         if start.ground.error:
             raise EnvironmentMissing(start.ground.error, hint=start.ground.hint or None)
         self._team.mailbox(seat.agent_id).make()
-        adapter = adapter_named(seat.agent)
+        adapter = adapter_of(seat)
         environment = self._environment(adapter, state)
         brief = self._briefs.brief(seat, adapter, state, environment)
-        _installed(adapter, environment)
+        require(adapter, environment["PATH"])
         call = adapter.call(brief)
         self._sessions[start.incarnation] = brief.session
         launch = Launch(
@@ -139,9 +139,10 @@ class Opener:
                 kept = [m for m in listing.value.members if m.agent_id not in new]
                 listing.value = replace(listing.value, members=(*kept, *new.values()))
 
-    def _started_in(self) -> Mapping[str, str]:
+    def _started_in(self) -> Environment:
         """Return the team's start environment; of a team that was made without one, this process's."""
-        return self._team.environment.read().variables or start_environment(os.environ)
+        kept = self._team.environment.read()
+        return kept if kept.variables else Environment(variables=start_environment(os.environ))
 
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
         """Take a spawn that failed back, whole, and say at which step and why."""
@@ -165,12 +166,6 @@ class Opener:
             back_to = state.generation if state else None
             members.undo(lead_context(self._team), start.seat.agent_id, start.seat.generation, back_to)
         self._log.write("spawn failed", why=error.message)
-
-
-def _installed(adapter: Adapter, environment: Mapping[str, str]) -> None:
-    if adapter.program and not shutil.which(adapter.program, path=environment["PATH"]):
-        hint = "install it, or see who is there: pro0 agent list"
-        raise EnvironmentMissing(f"{adapter.program} is not installed", code="agent_missing", hint=hint)
 
 
 def _startable(launch: Launch) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named
+from pro0.agents import adapter_of
 from pro0.agents.adapter import Adapter, Memory, Sight
 from pro0.engine.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
@@ -75,13 +75,13 @@ class Sights:
         for state in runtime.seats:
             seat, report = seats.get(state.agent_id), reports.get(state.incarnation)
             if seat and state.state not in ENDED and report and report.agent and not report.exit:
-                adapter = adapter_named(seat.agent)
+                adapter = adapter_of(seat)
                 if adapter.look or adapter.screens:
                     memory = self._memories.setdefault(state.incarnation, Memory())
                     yield Watched(adapter, state, self._sight(adapter, state, report), memory)
 
     def _sight(self, adapter: Adapter, state: SeatState, report: Report) -> Sight:
-        started_in = of_agent(self._team.environment.read().variables, adapter.passes)
+        started_in = of_agent(self._team.environment.read(), adapter.passes)
         return Sight(
             session=state.session,
             agent=report.agent,

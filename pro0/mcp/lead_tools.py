@@ -14,7 +14,7 @@ from pro0.model.task import Draft
 from pro0.model.team import Seat
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.drafts import SeatDraft, with_definitions
 
 TITLE = 100
 """Letters of a task's title that is made of its text."""
@@ -46,7 +46,8 @@ def spawn_teammate(
         effort=effort,
         prompt=prompt,
     )
-    [seat] = members.spawn(context, [draft], desk.settings().max_teammates)
+    settings = desk.settings()
+    [seat] = members.spawn(context, with_definitions([draft], settings.agents), settings.max_teammates)
     waiting.started(context, seat)
     if task.strip():
         tasks.create(context, [_first(task.strip(), seat)])

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from pro0.model.agent import Definition
 from pro0.model.message import Notice
 from pro0.model.process import Process
 from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, written
@@ -77,6 +78,8 @@ class Environment(Document, frozen=True, kw_only=True):
     """environment.json: what the team was started with, of which leads and members get the same each time."""
 
     variables: dict[Variable, Argument] = {}
+    reserved: dict[Variable, Argument] = {}
+    """What only agents get that name it in their definition."""
 
 
 class Wish(StrEnum):
@@ -132,6 +135,8 @@ class Seat(Stored, frozen=True):
     """Whether its next session begins anew, though an earlier one could go on."""
     shutdown: ShutdownWish | None = None
     answer: Answer | None = None
+    definition: Definition | None = None
+    """How its agent is run, for one that the settings define."""
 
 
 class OutsideAgent(Stored, frozen=True):

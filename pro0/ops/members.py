@@ -1,43 +1,28 @@
 """Members: what is wanted of each seat; the lead makes it so."""
 
-import msgspec
+import os
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model import ids
+from pro0.model.agent import Definition
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Runtime, SeatState
-from pro0.model.team import Answer, PermissionMode, Seat, ShutdownWish, Wanted, Wish
+from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops import costs
 from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
+from pro0.ops.drafts import SeatDraft as SeatDraft
+from pro0.ops.drafts import startable
 from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules import text
 from pro0.rules.changes import find
+from pro0.rules.permissions import permission_mode
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import TeamStore
-
-
-class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A member as it is asked for."""
-
-    name: str
-    agent: str = "shell"
-    role: str = ""
-    prompt: str = ""
-    argv: tuple[str, ...] = ()
-    nudge: bool = False
-    window: str = ""
-    model: str = ""
-    effort: str = ""
-    permission_mode: PermissionMode | None = None
-    leads: bool = False
-    """Whether this is the team's lead agent, who reads the mailbox `lead`."""
-    delegates: bool = False
-    worktree: bool | None = None
-    """Whether it gets a worktree of its own; None for what the team's members get."""
 
 
 @operation("member.spawn", IN_CHARGE)
@@ -57,8 +42,13 @@ def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
 
 
 @operation("member.restart", IN_CHARGE)
-def restart(context: Context, name: str, *, fresh: bool = False) -> Seat:
-    """Ask for a new session in an ended seat: same id, same mailbox; its agent goes on where it was, or `fresh`."""
+def restart(
+    context: Context, name: str, *, fresh: bool = False, definitions: Mapping[str, Definition] | None = None
+) -> Seat:
+    """Ask for a new session in an ended seat: same id, same mailbox; its agent goes on where it was, or `fresh`.
+
+    An agent that the settings define is run as they do now, where they still do.
+    """
     with context.team.require().wanted.change("restart a member") as change:
         _spawning(context, change.value)
         known = Roster(context.team.name, change.value, context.team.runtime.read())
@@ -66,7 +56,8 @@ def restart(context: Context, name: str, *, fresh: bool = False) -> Seat:
         if not known.ended(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
-        again = replace(renewed(seat, known.runtime), fresh=fresh)
+        newest = (definitions or {}).get(seat.agent, seat.definition)
+        again = replace(renewed(seat, known.runtime), fresh=fresh, definition=newest)
         change.value = with_seat(change.value, again)
     _log(context, "restart", seat.agent_id)
     return again
@@ -208,7 +199,6 @@ def _spawning(context: Context, wanted: Wanted) -> None:
 def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
     known = Roster(context.team.name, wanted, context.team.runtime.read())
     agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
-    startable(draft)
     same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not known.ended(same.agent_id):
         raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
@@ -234,7 +224,9 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         permission_mode=draft.permission_mode,
         delegates=draft.delegates,
         worktree=_in_worktree(context, draft),
+        definition=draft.definition,
     )
+    startable(draft, permission_mode(seat, wanted, context.team.config.read()), _path(context))
     return with_seat(wanted, seat), seat
 
 
@@ -250,18 +242,9 @@ def _unused(agent_id: str, newest: int, runtime: Runtime) -> int:
     return 1 + max([newest, *(failure.generation for failure in runtime.failures if failure.agent_id == agent_id)])
 
 
-def startable(draft: SeatDraft) -> None:
-    """Raise BadInput for an unknown agent, a `command` without a program, a program for another agent."""
-    adapter_named(draft.agent)
-    if draft.agent == "command" and not draft.argv:
-        raise BadInput(
-            "a command member needs a program", hint="pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"
-        )
-    if draft.leads and draft.agent in ("command", "shell"):
-        hint = "pro0 agent list shows those that can"
-        raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
-    if draft.agent != "command" and draft.argv:
-        raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
+def _path(context: Context) -> str:
+    """Return the PATH on which the agents of a team are found."""
+    return (context.team.environment.read().variables or os.environ).get("PATH", os.defpath)
 
 
 def _same_name(one: str, other: str) -> bool:

@@ -37,6 +37,8 @@ class Home(msgspec.Struct, frozen=True):
     worktrees: bool = False
     environment: dict[str, str] = {}
     """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
+    reserved: dict[str, str] = {}
+    """What of it only agents get that name it in their definition."""
 
 
 def create(store: Store, caller: Caller, home: Home) -> Context:
@@ -63,7 +65,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         panes_per_window=home.panes_per_window,
         worktrees=home.worktrees,
     )
-    environment = Environment(variables=home.environment)
+    environment = Environment(variables=home.environment, reserved=home.reserved)
     wanted = Wanted()
     if caller.who is Who.OUTSIDE:
         wanted, caller = Wanted(outside=introduced(caller)), as_lead(caller)
@@ -116,11 +118,13 @@ def dismiss(context: Context) -> bool:
 
 
 @operation("team.resume", HUMAN_ONLY)
-def resume(context: Context, environment: Mapping[str, str] | None = None) -> Wanted:
+def resume(
+    context: Context, environment: Mapping[str, str] | None = None, reserved: Mapping[str, str] | None = None
+) -> Wanted:
     """Want the team to run again, in this environment; members that its stop ended get new sessions."""
     if environment is not None:
         with context.team.require().environment.change("renew the environment") as renewal:
-            renewal.value = replace(renewal.value, variables=dict(environment))
+            renewal.value = replace(renewal.value, variables=dict(environment), reserved=dict(reserved or {}))
     with already("the environment is renewed") if environment is not None else nullcontext():
         return _resumed(context)
 

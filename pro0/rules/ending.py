@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pro0.model.runtime import ENDED, Ask, End, SeatState, State
 from pro0.model.team import Answer, Seat, ShutdownWish
 from pro0.rules import prompts
-from pro0.rules.plan import Plan, View
+from pro0.rules.plan import Plan, View, answers
 
 ENDING_LIMIT = timedelta(seconds=15)
 """How long a guard may take to end its tree, TERM and KILL included, until the lead does it."""
@@ -19,7 +19,7 @@ def ask(view: View, plan: Plan) -> Plan:
     state, wish = plan.living, _wish(view, plan.seat)
     if state is None or wish is None or state.ending_since:
         return plan
-    if plan.seat.agent not in view.snapshot.protocol:
+    if not answers(view, plan.seat):
         return _ending(view, plan, state)
     if state.asked == wish.id and not _to_be_asked_again(view, wish, plan.seat, state):
         return plan

@@ -73,3 +73,14 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 Step = Callable[[View, Plan], Plan]
+
+
+def answers(view: View, seat: Seat) -> bool:
+    """Return whether its agent answers shutdown requests."""
+    return seat.definition.shutdown == "ask" if seat.definition else seat.agent in view.snapshot.protocol
+
+
+def listens(view: View, seat: Seat) -> bool:
+    """Return whether its agent is shown the fixed line about unread mail."""
+    own = seat.definition.nudge if seat.definition else seat.agent in view.snapshot.line
+    return own or seat.nudge

@@ -11,7 +11,7 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import Nudge, Nudged, SeatState, Seen, State, Tell
 from pro0.rules import prompts
 from pro0.rules.board import claimable
-from pro0.rules.plan import MEMORY, Plan, View
+from pro0.rules.plan import MEMORY, Plan, View, listens
 
 LOOK = timedelta(seconds=0.5)
 """How soon a session is looked at again that does not say by itself what it does."""
@@ -67,7 +67,7 @@ def nudge(view: View, plan: Plan) -> Plan:
     """Hand over the fixed line about new mail, or about tasks it could claim; never where an Enter could do harm."""
     plan = _remember_what_arrived(view, plan)
     state = plan.living
-    if state is None or state.state in _DEAF or not _listens(view, plan):
+    if state is None or state.state in _DEAF or not listens(view, plan.seat):
         return plan
     mail = view.snapshot.unread.get(plan.seat.agent_id)
     if mail and mail.count and (mail.newest > state.nudged or _forgets(view, state)):
@@ -87,10 +87,6 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
         return plan
     offered = tuple(dict.fromkeys((*state.offered, *arrived.tasks)))[-MEMORY:]
     return plan.then(replace(state, nudged=max(state.nudged, arrived.mail), nudged_at=view.now, offered=offered))
-
-
-def _listens(view: View, plan: Plan) -> bool:
-    return plan.seat.agent in view.snapshot.line or plan.seat.nudge
 
 
 def _forgets(view: View, state: SeatState) -> bool:

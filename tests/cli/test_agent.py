@@ -12,7 +12,8 @@ from pro0.agents.adapter import Adapter, Call
 from pro0.agents.drawings import DRAWINGS, drawing_named, drawing_of
 from pro0.cli.programs import ask_version
 from pro0.model.runtime import State
-from tests.cli.conftest import Pro0
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, tree
 from tests.recorded import FOLDER
 from tests.waiting import wait_until
 
@@ -220,3 +221,41 @@ def test_the_program_of_a_command_line_tells_how_it_draws() -> None:
     assert drawing_of(("make",)) is None
     assert drawing_of(()) is None
     assert set(DRAWINGS) >= {"claude", "codex", "opencode", "pi", "gemini"}
+
+
+def test_nothing_is_made_for_an_agent_that_is_not_installed(
+    pro0: Pro0, home: Path, fake: Path, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said first, with the program and how to get it: exit 6, no team, no member."""
+    before = tree(home)
+    start = ("team", "start", "beta", "--mode", "headless", "-m", "w1=shell")
+    settings = json.dumps({"mine": {"argv": ["no-such-agent", "{prompt}"], "install": "pipx install no-such-agent"}})
+    monkeypatch.setenv("PRO0_AGENTS", settings)
+    for agent, program, hint in (
+        ("fake", "fake-agent", "install fake-agent"),
+        ("mine", "no-such-agent", "pipx install no-such-agent"),
+    ):
+        for words in (
+            (*start, "-m", f"w2={agent}"),
+            (*start, "--lead", agent, "go"),
+            ("member", "spawn", "w9", "--agent", agent),
+        ):
+            said = pro0(*words)
+            assert (said.code, said.out) == (6, ""), said
+            assert f"{program}, which the agent {agent} runs, is not installed" in said.err
+            assert f"hint: {hint}\n" in said.err
+    assert pro0(*start, "-m", "w2=nobody").code == 2
+    assert tree(home) == before
+
+
+def test_agents_of_the_settings_are_listed(pro0: Pro0, project: Path, fake: Path) -> None:
+    (project / ".pro0").mkdir()
+    (project / ".pro0" / "config.yaml").write_text(
+        "agents: {mine: {argv: [fake-agent], nudge: true, screens: aider}}\n"
+    )
+    path = program(fake, "echo 0.1")
+    found = {agent["agent"]: agent for agent in json.loads(pro0("agent", "list", "--json").out)}["mine"]
+    assert (found["path"], found["version"], found["resumes"]) == (path, "0.1", False)
+    assert (found["state"], found["delivery"]) == (["screen", "process"], ["line"])
+    assert "mine" in pro0("agent", "list", "-o", "name").out.split()
+    assert "mine" in pro0("config", "get", "agents").out

@@ -24,7 +24,7 @@ from pro0.model.ids import LEAD
 from pro0.model.runtime import State
 from pro0.model.task import Status
 from pro0.ops import members, messages, tasks, teams
-from pro0.ops.members import SeatDraft
+from pro0.ops.drafts import SeatDraft
 from pro0.store.teams import Store
 
 TEAM = "demo"

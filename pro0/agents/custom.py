@@ -1,0 +1,82 @@
+"""Agents that the settings define, as adapters."""
+
+import re
+from functools import cache
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents.drawings import drawing_named
+from pro0.model.agent import Definition, Signs
+from pro0.model.runtime import State
+from pro0.rules.definitions import GIVEN, OPTIONS
+from pro0.rules.drawing import Frame
+from pro0.rules.screens import Drawing, Rule
+
+_GIVEN = re.compile(rf"\{{({'|'.join(GIVEN)})\}}")
+
+
+@cache
+def custom(name: str, definition: Definition) -> Adapter:
+    """Return the adapter of an agent that the settings define."""
+    drawing = _drawing(definition)
+    return Adapter(
+        name=name,
+        program=definition.argv[0],
+        call=lambda brief: _call(definition, brief),
+        first_state=State.STARTING if drawing else State.RUNNING,
+        delivery="line" if definition.nudge else "none",
+        answers_shutdown=definition.shutdown == "ask",
+        passes=definition.environment,
+        screens=drawing,
+        install=definition.install,
+    )
+
+
+def _call(definition: Definition, brief: Brief) -> Call:
+    prompt, files = first_prompt.words(brief)
+    seat = brief.seat
+    values = {
+        "prompt": prompt,
+        "prompt_file": f"{brief.folder}/{first_prompt.FILE}",
+        "model": seat.model,
+        "effort": seat.effort,
+    }
+    mode = (definition.modes and definition.modes.words(brief.mode)) or ()
+    options = (*mode, *(definition.model if seat.model else ()), *(definition.effort if seat.effort else ()))
+    program, *rest = definition.argv
+    words = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
+    spread = [part for word in words for part in (options if word == OPTIONS else (word,))]
+    filled = tuple(_GIVEN.sub(lambda match: values[match[1]], word) for word in spread)
+    return Call(argv=filled, files=files if definition.instructed else {})
+
+
+def _drawing(definition: Definition) -> Drawing | None:
+    screens = definition.screens
+    if isinstance(screens, Signs):
+        return _by_signs(screens)
+    return drawing_named(screens) if screens else None
+
+
+def _by_signs(signs: Signs) -> Drawing:
+    """Return a drawing by words: what waits for a person comes first, and a menu that no word names is a dialog."""
+    found = (
+        (State.WAITING, signs.waiting),
+        (State.DIALOG, signs.dialog),
+        (State.WORKING, signs.working),
+        (State.ERROR, signs.error),
+    )
+    rules = [
+        Rule(name=f"{state}: {text}", state=state, menu=menu, anywhere=(re.escape(text),))
+        for state, texts in found
+        for text in texts
+        for menu in (None, ())
+    ]
+    return Drawing(
+        frame=Frame(prompt=rf"^{re.escape(signs.prompt.rstrip())}(?:\s|$)"),
+        rules=(
+            *rules,
+            Rule(name="menu", state=State.DIALOG, menu=()),
+            Rule(name="typed", state=State.DRAFT, box=("typed",)),
+            Rule(name="empty", state=State.IDLE, box=("empty",)),
+        ),
+    )

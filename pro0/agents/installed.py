@@ -1,0 +1,18 @@
+"""Is the program of an agent there?"""
+
+import shutil
+
+from pro0.agents.adapter import Adapter
+from pro0.errors import EnvironmentMissing
+
+
+def require(adapter: Adapter, path: str) -> None:
+    """Raise EnvironmentMissing, saying how to get it, when the program of an agent is nowhere on that PATH."""
+    if adapter.program and not shutil.which(adapter.program, path=path):
+        what = f"{adapter.program}, which the agent {adapter.name} runs, is not installed"
+        raise EnvironmentMissing(what, code="agent_missing", hint=how_to_get(adapter))
+
+
+def how_to_get(adapter: Adapter) -> str:
+    """Return how to get the program of an agent."""
+    return adapter.install or f"install {adapter.program}"

@@ -1,0 +1,67 @@
+"""Agents that the settings define: which program is run, how, and what is known of its screen."""
+
+from typing import Literal
+
+from pro0.model.stored import Argument, Stored
+
+BUILT_IN = frozenset({"claude", "codex", "command", "gemini", "opencode", "pi", "shell"})
+"""The names of pro0's own agents, which nobody else's agent may have."""
+DRAWN = frozenset({"aider", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"})
+"""The programs whose screens pro0 can read."""
+
+
+class Signs(Stored, frozen=True):
+    """Words by which the state of a program is known: found anywhere on its screen, taken as they are."""
+
+    prompt: str
+    """How the row begins in which a person types."""
+    waiting: tuple[str, ...] = ()
+    dialog: tuple[str, ...] = ()
+    working: tuple[str, ...] = ()
+    error: tuple[str, ...] = ()
+
+
+class Modes(Stored, frozen=True):
+    """The words for each permission mode, None for one that is not known."""
+
+    ask: tuple[Argument, ...] | None = None
+    edits: tuple[Argument, ...] | None = None
+    plan: tuple[Argument, ...] | None = None
+    bypass: tuple[Argument, ...] | None = None
+
+    def words(self, mode: str) -> tuple[str, ...] | None:
+        """Return the words for a mode."""
+        return {"ask": self.ask, "edits": self.edits, "plan": self.plan, "bypass": self.bypass}[mode]
+
+    @property
+    def known(self) -> list[str]:
+        """Return the modes that are known."""
+        return [mode for mode in self.__struct_fields__ if self.words(mode) is not None]
+
+
+class Definition(Stored, frozen=True):
+    """An agent as the settings define it; a seat keeps the one that it was spawned with."""
+
+    argv: tuple[Argument, ...]
+    """The words that start it: {prompt}, {prompt_file}, {model}, {effort} stand for what a session is given, and the
+    word {options} for `model`, `effort` and the words of its permission mode, which else follow the program."""
+    environment: tuple[str, ...] = ()
+    """The variables that only this agent gets; NAME* is all that begin so."""
+    modes: Modes | None = None
+    """The words for each permission mode that it knows; None for a program that cannot be limited."""
+    model: tuple[Argument, ...] = ()
+    """The words that choose a model, with {model}."""
+    effort: tuple[Argument, ...] = ()
+    nudge: bool = False
+    """Whether one line is typed into its pane when it has mail."""
+    screens: str | Signs | None = None
+    """How its screen is read: as that of a program that pro0 knows, or by these signs."""
+    shutdown: Literal["terminate", "ask"] = "terminate"
+    """Whether it is ended when it should shut down, or asked, and answers with `pro0 shutdown`."""
+    install: str = ""
+    """How to get the program, for who does not have it."""
+
+    @property
+    def instructed(self) -> bool:
+        """Return whether it is told anything when it starts."""
+        return any("{prompt}" in word or "{prompt_file}" in word for word in self.argv)

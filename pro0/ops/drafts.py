@@ -1,0 +1,70 @@
+"""Members as they are asked for: which agent each runs, as the settings say, and whether it can be started."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents import AGENTS, defined
+from pro0.agents.installed import require
+from pro0.errors import BadInput
+from pro0.model.agent import Definition
+from pro0.model.team import PermissionMode
+
+
+class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A member as it is asked for."""
+
+    name: str
+    agent: str = "shell"
+    role: str = ""
+    prompt: str = ""
+    argv: tuple[str, ...] = ()
+    nudge: bool = False
+    window: str = ""
+    model: str = ""
+    effort: str = ""
+    permission_mode: PermissionMode | None = None
+    leads: bool = False
+    """Whether this is the team's lead agent, who reads the mailbox `lead`."""
+    delegates: bool = False
+    worktree: bool | None = None
+    """Whether it gets a worktree of its own; None for what the team's members get."""
+    definition: Definition | None = None
+    """How its agent is run, for one that the settings define."""
+
+
+def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Definition]) -> list[SeatDraft]:
+    """Return the drafts, each that runs an agent of the settings with its definition; raises BadInput for no agent."""
+    for draft in (found := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
+        if draft.definition is None and draft.agent not in AGENTS:
+            known = ", ".join(sorted({*AGENTS, *definitions}))
+            raise BadInput(f"there is no agent {draft.agent!r}", hint=f"one of {known}")
+    return found
+
+
+def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
+    """Raise BadInput for what its agent cannot be, EnvironmentMissing when its program is nowhere on the PATH."""
+    adapter = defined(draft.agent, draft.definition)
+    if draft.agent == "command" and not draft.argv:
+        hint = "pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"
+        raise BadInput("a command member needs a program", hint=hint)
+    if draft.leads and not _instructed(draft):
+        hint = "pro0 agent list shows those that can"
+        raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
+    if draft.agent != "command" and draft.argv:
+        raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
+    _limitable(draft, draft.permission_mode or mode)
+    require(adapter, path)
+
+
+def _instructed(draft: SeatDraft) -> bool:
+    return draft.definition.instructed if draft.definition else draft.agent not in ("command", "shell")
+
+
+def _limitable(draft: SeatDraft, mode: PermissionMode) -> None:
+    """Raise BadInput for a mode that the definition of its agent does not know; one without any cannot be limited."""
+    modes = draft.definition.modes if draft.definition else None
+    if modes and modes.words(mode) is None:
+        hint = f"--permission-mode {' or '.join(modes.known)}, or define it: agents.{draft.agent}.modes"
+        raise BadInput(f"the agent {draft.agent} knows no permission mode {mode}", hint=hint)

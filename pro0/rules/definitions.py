@@ -1,0 +1,69 @@
+"""Are the agents right that the settings define? Each trouble names the agent and what is wrong with it."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from pro0.errors import BadInput
+from pro0.model.agent import BUILT_IN, DRAWN, Definition
+from pro0.model.ids import NAME
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
+"""The name of a variable, or the beginning of several."""
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+GIVEN = ("prompt", "prompt_file", "model", "effort")
+"""What a session is given, by the names that words may have for it."""
+OPTIONS = "{options}"
+
+
+def definitions(written: object) -> dict[str, Definition]:
+    """Return agents by name, or raise BadInput for what is none."""
+    if not isinstance(written, dict):
+        raise BadInput(
+            "agents must be a mapping of names to definitions", hint='agents: {mine: {argv: [mine, "{prompt}"]}}'
+        )
+    return {_name(name): _definition(f"agents.{name}", value) for name, value in written.items()}
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        hint = "use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit"
+        raise BadInput(f"agents: {str(name)[:80]!r} cannot be the name of an agent", hint=hint)
+    if name in BUILT_IN or name == "none":
+        raise BadInput(f"agents.{name}: {name} is pro0's own and cannot be defined anew", hint="choose another name")
+    return name
+
+
+def _definition(where: str, value: object) -> Definition:
+    try:
+        found = value if isinstance(value, Definition) else msgspec.convert(value, Definition)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{where}: {error}") from None
+    for trouble in _troubles(found):
+        raise BadInput(f"{where}: {trouble}")
+    return found
+
+
+def _troubles(found: Definition) -> Iterable[str]:
+    program = found.argv[0] if found.argv else ""
+    relative = "/" in program and not program.startswith("/")
+    if not program.strip() or program.startswith("-") or PLACEHOLDER.search(program) or relative:
+        yield "argv must begin with a program: its name, or an absolute path"
+    modes = [found.modes.words(mode) or () for mode in found.modes.known] if found.modes else []
+    words = [*found.argv, *found.model, *found.effort, *(word for mode in modes for word in mode)]
+    known = ", ".join(f"{{{name}}}" for name in GIVEN)
+    for word in words:
+        for name in PLACEHOLDER.findall(word):
+            if name not in GIVEN and (word != OPTIONS or word not in found.argv):
+                yield f"{word!r}: there is no {{{name}}}, only {known} and the word {OPTIONS} in argv"
+    for variable in found.environment:
+        if not VARIABLE.fullmatch(variable) or variable.startswith("PRO0_"):
+            yield f"environment: {variable!r} is not the name of a variable that can be passed on"
+    if isinstance(found.screens, str) and found.screens not in DRAWN:
+        yield f"screens: of {found.screens!r} no screens are known, only of {', '.join(sorted(DRAWN))}"
+    signs = found.screens if not isinstance(found.screens, str) and found.screens else None
+    if signs and not all(
+        text.strip() for text in (signs.prompt, *signs.waiting, *signs.dialog, *signs.working, *signs.error)
+    ):
+        yield "screens: an empty text is found everywhere"

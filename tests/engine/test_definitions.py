@@ -1,0 +1,77 @@
+"""Agents that the settings define, as members: started, told apart, ended."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, EnvironmentMissing
+from pro0.model.agent import Definition, Modes
+from pro0.model.runtime import State
+from pro0.ops import members
+from pro0.ops.drafts import SeatDraft, with_definitions
+from tests.engine.crew import PATIENCE, Crew
+from tests.waiting import wait_until
+
+TELL = """
+import json, os, pathlib, sys, time
+name = os.environ["PRO0_AGENT_ID"]
+pathlib.Path(f"{name}.new").write_text(json.dumps([sys.argv[1:], dict(os.environ)]))
+os.rename(f"{name}.new", f"{name}.told")
+time.sleep(600)
+"""
+
+
+def agent(*words: str, **fields: object) -> Definition:
+    return Definition(argv=(sys.executable, "-S", "-c", TELL, *words), **fields)  # type: ignore[arg-type]
+
+
+def told(crew: Crew, name: str) -> tuple[list[str], dict[str, str]]:
+    file = crew.project / f"{name}.told"
+    wait_until(file.exists, PATIENCE, f"{name} has told")
+    argv, environment = json.loads(file.read_text())
+    return argv, environment
+
+
+def test_each_gets_its_words_and_the_variables_it_names(alpha: Crew) -> None:
+    with alpha.team.environment.change("a test") as change:
+        kept = {**change.value.variables, "PATH": "/usr/bin:/bin", "PRO0_REVIVE_LEAD": "0"}
+        reserved = {"ONE_KEY": "of one", "TWO_KEY": "of two"}
+        change.value = replace(change.value, variables=kept, reserved=reserved)
+    alpha.lead()
+    one = agent("--file", "{prompt_file}", "{options}", environment=("ONE_*",), modes=Modes(ask=("--careful",)))
+    two = agent("{prompt}", environment=("TWO_KEY",))
+    command = SeatDraft(name="w3", agent="command", argv=two.argv[:-1])
+    drafts = with_definitions(
+        [SeatDraft(name="w1", agent="one"), SeatDraft(name="w2", agent="two"), command], {"one": one, "two": two}
+    )
+    alpha.spawn(*drafts)
+    (argv, first), (words, second), (_, third) = (told(alpha, name) for name in ("w1", "w2", "w3"))
+    assert (argv[0], argv[2:]) == ("--file", ["--careful"])
+    assert "You are w1, a teammate" in Path(argv[1]).read_text()
+    assert "You are w2, a teammate" in words[0]
+    keys = [{name: found[name] for name in ("ONE_KEY", "TWO_KEY") if name in found} for found in (first, second, third)]
+    assert keys == [{"ONE_KEY": "of one"}, {"TWO_KEY": "of two"}, {}]
+    assert alpha.shut_down("w1").state is State.SHUTDOWN
+
+
+def test_what_cannot_be_is_said_before_anything_is_there(alpha: Crew) -> None:
+    gone = {"gone": Definition(argv=("no-such-program", "{prompt}"), install="pipx install no-such-program")}
+    mute = {"mute": agent(modes=Modes(bypass=()))}
+    before = alpha.team.wanted.path.read_bytes()
+    with pytest.raises(
+        EnvironmentMissing, match="no-such-program, which the agent gone runs, is not installed"
+    ) as said:
+        members.spawn(alpha.context, with_definitions([SeatDraft(name="w1", agent="gone")], gone), 10)
+    assert said.value.hint == "pipx install no-such-program"
+    with pytest.raises(BadInput, match="the agent mute knows no permission mode ask"):
+        members.spawn(alpha.context, with_definitions([SeatDraft(name="w1", agent="mute")], mute), 10)
+    with pytest.raises(BadInput, match="'mute' cannot be a lead agent"):
+        members.spawn(alpha.context, with_definitions([SeatDraft(name="lead", agent="mute", leads=True)], mute), 10)
+    with pytest.raises(BadInput, match="there is no agent 'nobody'") as nobody:
+        with_definitions([SeatDraft(name="w1", agent="nobody")], mute)
+    assert nobody.value.hint
+    assert "gemini, mute, opencode" in nobody.value.hint
+    assert alpha.team.wanted.path.read_bytes() == before

@@ -1,0 +1,81 @@
+"""Agents that the settings define: what is right, and what is said of what is wrong."""
+
+import re
+from typing import Any
+
+import pytest
+
+from pro0.agents import AGENTS
+from pro0.agents.drawings import DRAWINGS
+from pro0.errors import BadInput
+from pro0.model.agent import BUILT_IN, DRAWN, Definition, Modes, Signs
+from pro0.rules.definitions import definitions
+
+PLAIN = {"argv": ["mine", "{prompt}"]}
+WHOLE: dict[str, Any] = {
+    "argv": ["mine", "run", "{options}", "--file={prompt_file}"],
+    "environment": ["MINE_API_KEY", "MINE_*"],
+    "modes": {"ask": [], "bypass": ["--yes"]},
+    "model": ["--model", "{model}"],
+    "effort": ["--effort={effort}"],
+    "nudge": True,
+    "screens": {"prompt": "> ", "waiting": ["Allow?"]},
+    "shutdown": "ask",
+    "install": "pipx install mine",
+}
+
+
+def test_a_definition_is_read_whole() -> None:
+    assert definitions({"mine": PLAIN}) == {"mine": Definition(argv=("mine", "{prompt}"))}
+    found = definitions({"mine": WHOLE})["mine"]
+    assert found.screens == Signs(prompt="> ", waiting=("Allow?",))
+    assert (found.modes, found.shutdown, found.nudge) == (Modes(ask=(), bypass=("--yes",)), "ask", True)
+    assert definitions({"mine": found}) == {"mine": found}
+
+
+def test_what_is_told_at_the_start_is_known_by_the_words() -> None:
+    told = {"a {prompt}": True, "--file={prompt_file}": True, "--go": False, "{model}": False}
+    assert {word: Definition(argv=("mine", word)).instructed for word in told} == told
+
+
+WRONG: dict[str, tuple[object, str]] = {
+    "no mapping": (["mine"], "agents must be a mapping"),
+    "no definition": ({"mine": "mine"}, "agents.mine: Expected `object`, got `str`"),
+    "an own name": ({"claude": PLAIN}, "agents.claude: claude is pro0's own and cannot be defined anew"),
+    "none": ({"none": PLAIN}, "agents.none: none is pro0's own"),
+    "upper case": ({"Mine": PLAIN}, "agents: 'Mine' cannot be the name of an agent"),
+    "a path": ({"../x": PLAIN}, "agents: '../x' cannot be the name of an agent"),
+    "a number": ({5: PLAIN}, "agents: '5' cannot be the name of an agent"),
+    "nothing to run": ({"mine": {}}, "agents.mine: Object missing required field `argv`"),
+    "no words": ({"mine": {"argv": []}}, "agents.mine: argv must begin with a program"),
+    "an option first": ({"mine": {"argv": ["-c"]}}, "agents.mine: argv must begin with a program"),
+    "a prompt first": ({"mine": {"argv": ["{prompt}"]}}, "agents.mine: argv must begin with a program"),
+    "a folder's program": ({"mine": {"argv": ["./mine"]}}, "agents.mine: argv must begin with a program"),
+    "a NUL": ({"mine": {"argv": ["mine", "a\0b"]}}, "agents.mine: Expected `str` matching regex"),
+    "an unknown key": ({"mine": {**PLAIN, "promt": "x"}}, "agents.mine: Object contains unknown field `promt`"),
+    "an unknown place": ({"mine": {"argv": ["mine", "{promt}"]}}, "agents.mine: '{promt}': there is no {promt}, only"),
+    "options in a word": ({"mine": {"argv": ["mine", "x{options}"]}}, "agents.mine: 'x{options}': there is no"),
+    "options elsewhere": ({"mine": {**PLAIN, "model": ["{options}"]}}, "agents.mine: '{options}': there is no"),
+    "an unknown mode": (
+        {"mine": {**PLAIN, "modes": {"yolo": []}}},
+        "agents.mine: Object contains unknown field `yolo`",
+    ),
+    "no variable": ({"mine": {**PLAIN, "environment": ["A B"]}}, "agents.mine: environment: 'A B' is not the name"),
+    "an identity": ({"mine": {**PLAIN, "environment": ["PRO0_*"]}}, "agents.mine: environment: 'PRO0_*' is not"),
+    "everything": ({"mine": {**PLAIN, "environment": ["*"]}}, "agents.mine: environment: '*' is not the name"),
+    "unknown screens": ({"mine": {**PLAIN, "screens": "vim"}}, "agents.mine: screens: of 'vim' no screens are known"),
+    "an empty sign": ({"mine": {**PLAIN, "screens": {"prompt": " "}}}, "agents.mine: screens: an empty text"),
+    "an unknown end": ({"mine": {**PLAIN, "shutdown": "kill"}}, "agents.mine: Invalid enum value 'kill'"),
+}
+
+
+@pytest.mark.parametrize(("written", "said"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_named(written: object, said: str) -> None:
+    with pytest.raises(BadInput, match=f"^{re.escape(said)}"):
+        definitions(written)
+
+
+def test_the_names_that_are_pro0s_own_are_all_of_them() -> None:
+    """The rules import no agent, so they have lists of their own."""
+    assert frozenset(AGENTS) == BUILT_IN
+    assert frozenset(DRAWINGS) == DRAWN
