@@ -1,8 +1,8 @@
 """Nudging: one fixed line reaches one agent, by its own channel or its pane, and it is known whether it did.
 
-An Enter in a permission prompt approves it, in most agents. So a pane gets one only while its agent is idle, the state
-is looked at again between the line and its Enter, and what became of it is looked at afterwards. While an agent works
-the line waits, unless the agent has a channel of its own.
+An Enter in a permission prompt approves it, in most agents. So a pane gets one only while its agent's turn is over,
+the state is looked at again between the line and its Enter, and what became of it is looked at afterwards. While an
+agent works the line waits, unless the agent has a channel of its own.
 """
 
 import threading
@@ -126,7 +126,7 @@ class Input(msgspec.Struct, frozen=True):
         if free(self.drawing, reading, screen):
             return ""
         state = reading.state if reading else State.UNKNOWN
-        return "something stands in its input" if state is State.IDLE else f"it is {state}"
+        return "something stands in its input" if state in (State.IDLE, State.ERROR) else f"it is {state}"
 
     def standing(self) -> str:
         """Return the fixed line that stands there already, empty for none."""

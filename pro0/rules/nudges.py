@@ -7,13 +7,15 @@ from pro0.model.screen import Reading, Screen
 from pro0.rules.prompts import is_fixed_line
 from pro0.rules.screens import Drawing, typed
 
-_FITS = (State.IDLE, State.DRAFT)
+_OVER = (State.IDLE, State.ERROR)
+"""The states in which a turn is over, however it went."""
+_FITS = (*_OVER, State.DRAFT)
 
 
 def free(drawing: Drawing, reading: Reading | None, screen: Screen | None) -> bool:
     """Return whether a line may be put into an agent's input: its turn is over, and the input is empty."""
-    idle = reading is not None and reading.state is State.IDLE
-    return idle and screen is not None and typed(drawing, screen) == ""
+    over = reading is not None and reading.state in _OVER
+    return over and screen is not None and typed(drawing, screen) == ""
 
 
 def alone(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:

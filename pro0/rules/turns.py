@@ -15,8 +15,8 @@ from pro0.rules.plan import MEMORY, Plan, View, listens
 
 LOOK = timedelta(seconds=0.5)
 """How soon a session is looked at again that does not say by itself what it does."""
-REMIND = timedelta(minutes=2)
-"""How long mail may stay unread with an idle agent until it is told again."""
+REMIND = {State.IDLE: timedelta(minutes=2), State.ERROR: timedelta(minutes=10)}
+"""How long mail may stay unread with an agent in such a state until it is told again: what failed may fail again."""
 OFFER_AFTER = timedelta(seconds=2)
 """How long an agent is idle until it is told of tasks that it could claim."""
 
@@ -90,8 +90,9 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
 
 
 def _forgets(view: View, state: SeatState) -> bool:
-    """Return whether an idle agent was told of its mail long ago and has not read it."""
-    return state.state is State.IDLE and _since(state) + REMIND <= view.now
+    """Return whether an agent whose turn is over was told of its mail long ago and has not read it."""
+    patience = REMIND.get(state.state)
+    return patience is not None and _since(state) + patience <= view.now
 
 
 def _since(state: SeatState) -> datetime:

@@ -38,9 +38,9 @@ PERMISSION = Screen(
 )
 
 
-def drawn(text: str = "", foot: list[str] = IDLE) -> Screen:
-    """The screen of an agent with a text in its input."""
-    rows = ["● Done.", "", EDGE, f"❯ {text}".rstrip(), EDGE, *foot]
+def drawn(text: str = "", foot: list[str] = IDLE, last: str = "● Done.") -> Screen:
+    """The screen of an agent with a text in its input, below the last thing it said."""
+    rows = [last, "", EDGE, f"❯ {text}".rstrip(), EDGE, *foot]
     return Screen(rows=tuple(rows), styled=tuple(rows), cursor=(2 + len(text), 3))
 
 
@@ -133,6 +133,14 @@ def test_an_idle_agent_gets_the_line_and_it_is_known_to_have_arrived(pane: Pane,
     assert hand.nudge() == ""
     assert pane.sent == [LINE]
     assert hand.nudger.arrived() == {"inc-1": Nudged(mail=7)}
+
+
+@pytest.mark.parametrize(("text", "why", "sent"), [("", "", [LINE]), ("half a thought", "it is draft", [])])
+def test_a_turn_that_failed_is_over_too(text: str, why: str, sent: list[str], pane: Pane, hand: Hand) -> None:
+    """Else mail would wait for ever with an agent that had one error of its API."""
+    pane.screen = drawn(text, last="● API Error: 529 overloaded")
+    assert hand.nudge() == why
+    assert pane.sent == sent
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def seen(state: State, **more: str) -> dict[str, Seen]:
     return {"inc-w1": Seen(state, AGO, "screen", **more)}
 
 
-@pytest.mark.parametrize("state", [State.IDLE, State.WORKING, State.RUNNING])
+@pytest.mark.parametrize("state", [State.IDLE, State.WORKING, State.RUNNING, State.ERROR])
 def test_new_mail_is_nudged_until_the_line_arrived(state: State) -> None:
     """rulings 3.6"""
     mail = look(session(state=state), seats=CLAUDE, unread={"w1": Unread(57, 3)})
@@ -58,11 +58,14 @@ def test_what_was_read_is_not_nudged() -> None:
     assert not only(Nudge, decided(look(session(), seats=CLAUDE, unread={"w1": Unread(0, 0)})))
 
 
-@pytest.mark.parametrize(("state", "again"), [(State.IDLE, True), (State.WORKING, False)])
-def test_mail_that_stays_unread_is_told_again_to_an_idle_agent(state: State, again: bool) -> None:
-    told = session(state=state, since=at(-600), nudged=57, nudged_at=NOW - REMIND)
-    assert bool(only(Nudge, decided(look(told, seats=CLAUDE, unread={"w1": Unread(57, 3)})))) is again
-    lately = replace(told, nudged_at=NOW - REMIND / 2)
+@pytest.mark.parametrize("state", [State.IDLE, State.ERROR, State.WORKING])
+def test_mail_that_stays_unread_is_told_again_when_a_turn_is_over(state: State) -> None:
+    """After a turn that failed later, for the next one may fail as well."""
+    patience = REMIND.get(state, max(REMIND.values()))
+    told = session(state=state, since=at(-6000), nudged=57, nudged_at=NOW - patience)
+    again = only(Nudge, decided(look(told, seats=CLAUDE, unread={"w1": Unread(57, 3)})))
+    assert bool(again) is (state in REMIND)
+    lately = replace(told, nudged_at=NOW - patience / 2)
     assert not only(Nudge, decided(look(lately, seats=CLAUDE, unread={"w1": Unread(57, 3)})))
 
 
