@@ -28,28 +28,31 @@ ENDING_PATIENCE = 30.0
 
 
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
-    """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed."""
-    seats = list(seats)
+    """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed.
+
+    One whose agent runs and is only slow to begin is returned as it is.
+    """
     waiting = {seat.agent_id: seat.generation for seat in seats}
-    patience = START_PATIENCE + TREE_PATIENCE * any(seat.worktree for seat in seats)
-    wanted, deadline, up = dict(waiting), time.monotonic() + patience, dict[str, SeatState]()
+    wanted, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
     lead = _Lead(team)
-    while waiting and time.monotonic() < deadline:
+    while waiting:
         lead.keep()
+        late = time.monotonic() >= deadline
         runtime = team.runtime.read()
         _raise_failures(runtime, wanted)
         for state in runtime.seats:
-            if waiting.get(state.agent_id) == state.generation and state.state is not State.STARTING:
+            begun = state.state is not State.STARTING or (late and state.agent)
+            if waiting.get(state.agent_id) == state.generation and begun:
                 _raise_unless_it_came_up(state)
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
                 show(f"{state.agent_id} is {state.state}")
+        if waiting and late:
+            raise EnvironmentMissing(
+                f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s",
+                hint=f"look at it: pro0 member peek {min(waiting)} -t {team.name}",
+            )
         time.sleep(PAUSE)
-    if waiting:
-        raise EnvironmentMissing(
-            f"{', '.join(sorted(waiting))} did not come up in {patience:g} s",
-            hint=f"look at it: pro0 member peek {min(waiting)} -t {team.name}",
-        )
     return [up[agent_id] for agent_id in wanted]
 
 

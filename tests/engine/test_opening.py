@@ -1,12 +1,13 @@
 """Starting sessions: all or none, undone and named when it fails, tried again when it is asked for again."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from pro0 import sessions
+from pro0 import processes, sessions
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
 from pro0.engine.grounds import Grounds
@@ -142,6 +143,24 @@ def test_a_project_that_is_gone_is_named(alpha: Crew, memory: Memory, round_: Ca
     round_()
     with pytest.raises(EnvironmentMissing, match=r"the project folder .* is not there"):
         outcomes.started(alpha.team, seats, alpha.shown.append)
+
+
+def test_one_that_is_slow_to_begin_is_no_failure(
+    alpha: Crew, memory: Memory, round_: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One without an agent is: nothing says that it will ever begin."""
+    monkeypatch.setattr(outcomes, "START_PATIENCE", 0.0)
+    seats = spawn(alpha, "w1")
+    round_()
+    with pytest.raises(EnvironmentMissing, match="w1 did not come up in 0 s"):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+    with alpha.team.runtime.change("a test") as change:
+        change.value = replace(
+            change.value, seats=(replace(change.value.seats[0], agent=processes.identify(os.getpid())),)
+        )
+    [state] = outcomes.started(alpha.team, seats, alpha.shown.append)
+    assert (state.agent_id, state.state) == ("w1", State.STARTING)
+    assert alpha.shown == ["w1 is starting"]
 
 
 PROGRAMS = {
