@@ -1,13 +1,16 @@
 """The first prompt of a session: in argv, or in a file when it is too long for that (rulings 3.6)."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pro0.agents.adapter import Brief
+from pro0.agents.adapter import Brief, Sight
 
 IN_ARGV = 64 * 1024
 """Bytes of a prompt that goes into argv whole; Linux takes 128 KiB in one word."""
 FILE = "prompt.md"
 """Every first prompt is in the session's folder too: by it a session is known again that got its id later."""
+TAKING = timedelta(minutes=2)
+"""How long a session may take until it takes its first prompt: one that has not by then says so nowhere."""
 
 
 def words(brief: Brief) -> tuple[str, dict[str, bytes]]:
@@ -29,6 +32,11 @@ def given(folder: str) -> str:
 def was_given(folder: str) -> bool:
     """Return whether the session of that folder was started with a prompt."""
     return Path(folder, FILE).is_file()
+
+
+def awaited(sight: Sight) -> bool:
+    """Return whether a session was started with a prompt, so lately that it may not have taken it yet."""
+    return was_given(sight.folder) and datetime.now(UTC) - sight.started_at < TAKING
 
 
 def is_long(prompt: str) -> bool:

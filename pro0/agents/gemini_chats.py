@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, decoded, head, shortened, tail
@@ -47,9 +48,13 @@ def began(sight: Sight) -> bool:
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
-    """Return that the last turn failed, when it did; its title tells everything else."""
+    """Return that the first prompt is not taken yet, or that the last turn failed; its title tells everything else."""
     lines = [line for path in _chats(sight)[-1:] for line in tail(path, _LINE)]
     said = [line for line in lines if line.type in ("user", "gemini", "error")]
+    if not said and first_prompt.awaited(sight):
+        # Its title calls it ready while it starts its MCP servers and only queues what it is told.
+        rule = "the first prompt is not taken yet"
+        return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
     if not said or said[-1].type != "error" or _before(said[-1], sight):
         return None
     note = shortened("".join(decoded([said[-1].content], _TEXT)))

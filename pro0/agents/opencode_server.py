@@ -5,7 +5,6 @@ import http.client
 import re
 import time
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -26,8 +25,6 @@ HAND_OVER = 10.0
 """Seconds that handing a line over may take."""
 PAUSE = 2.0
 """Seconds without a question after one that was not answered in time: whoever looks has others to look at."""
-TAKING = timedelta(minutes=2)
-"""How long a session may take until it takes the prompt in its argv."""
 _IDLE = "idle"
 _LARGEST = 1 << 20
 """Bytes of an answer that are read."""
@@ -90,8 +87,7 @@ def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
 
 def _begun(reading: Reading, sight: Sight) -> Reading:
     """Return a reading, or that the session is only starting while it has not taken its first prompt."""
-    fresh = datetime.now(UTC) - sight.started_at < TAKING
-    if reading.state is State.IDLE and not reading.session and fresh and first_prompt.given(sight.folder):
+    if reading.state is State.IDLE and not reading.session and first_prompt.awaited(sight):
         return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
     return reading
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from pro0.agents import first_prompt
 from pro0.agents.adapter import Memory
 from pro0.agents.claude import CLAUDE
 from pro0.agents.codex import CODEX
@@ -149,6 +150,19 @@ def test_pi_is_what_its_bridge_says(tmp_path: Path, says: dict[str, object], sta
     assert PI.look
     reading = PI.look(sight, Memory())
     assert (reading and (reading.state, reading.note)) == (state and (state, note))
+
+
+def test_gemini_that_has_not_taken_its_first_prompt_is_starting(tmp_path: Path) -> None:
+    """Its title calls it ready by then, and a line that comes now would be answered before the prompt."""
+    late = placed.gemini(tmp_path, b"")
+    sight = msgspec.structs.replace(late, started_at=datetime.now(UTC))
+    assert read(GEMINI.look, sight) is None
+    placed.written(Path(sight.folder) / first_prompt.FILE, b"look at the shop")
+    assert read(GEMINI.look, sight) is S.STARTING
+    assert read(GEMINI.look, late) is None, "no session is called so for ever"
+    asked = b'{"id":"1","timestamp":"2026-11-22T03:30:00Z","type":"user","content":"look at the shop"}\n'
+    placed.gemini(tmp_path, recording("gemini.jsonl").split(b"\n")[0] + b"\n" + asked)
+    assert read(GEMINI.look, sight) is None
 
 
 def test_gemini_that_was_asked_again_is_over_its_error(tmp_path: Path) -> None:

@@ -89,3 +89,8 @@ class RealTeam(Team):
         for exchange in self.provider.exchanges[-10:]:
             asked = " | ".join(f"{entry.who}: {entry.text[-300:]}" for entry in exchange.request.news[-3:])
             yield f"{exchange.marker or 'nobody'} was told {asked!r} and answered {exchange.turn}"
+
+
+def gone(tree: list[psutil.Process]) -> bool:
+    """Tell whether none of these processes runs any more."""
+    return not [process for process in tree if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]

@@ -9,7 +9,7 @@ import pytest
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import hang, say, shell, use
 from tests.real_agents.scripts import marker, teammate
-from tests.real_agents.team import RealTeam
+from tests.real_agents.team import RealTeam, gone
 
 pytestmark = pytest.mark.agents
 AGENTS = ("claude", "codex")
@@ -24,10 +24,6 @@ def busy(agent: str, provider: Provider, team: RealTeam) -> list[psutil.Process]
     tree = team.tree("w1")
     assert [process for process in tree if "1234" in process.cmdline()]
     return tree
-
-
-def gone(tree: list[psutil.Process]) -> bool:
-    return not [process for process in tree if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
 
 
 def running(agent: str) -> list[list[str]]:
