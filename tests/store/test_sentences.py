@@ -207,8 +207,8 @@ def test_a_file_that_may_be_absent_has_a_first_value(tmp_path: Path) -> None:
 
 
 def test_documents_are_for_people_too() -> None:
-    assert encode(TaskList(next_id=2)).startswith(b'{\n "nextId": 2,\n "tasks": [],\n')
-    assert encode(TaskList()).endswith(b'"revision": 0\n}\n')
+    assert encode(TaskList(next_id=2)).startswith(b'{\n "schemaVersion": 1,\n "revision": 0,\n "nextId": 2,\n')
+    assert encode(TaskList()).endswith(b'"recalled": []\n}\n')
     assert decoder(TaskList) is decoder(TaskList)
 
 
