@@ -211,7 +211,7 @@ def there(path: Path) -> bool:
 def make_folder(path: Path) -> None:
     """Make a folder of one's own, and those above it, with mode 0700; one that is there already is kept."""
     missing = []
-    while not os.path.lexists(path):
+    while not there(path):
         missing.append(path)
         path = path.parent
     for folder in reversed(missing):

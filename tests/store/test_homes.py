@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pro0.errors import EnvironmentMissing, NotFound, StoreError
 from pro0.store import atomic, teams
+from pro0.store import files as store_files
 from pro0.store.files import add_folder, make_folder, there
 from pro0.store.paths import NEW, TRASH
 from pro0.store.teams import Store, TeamStore
@@ -255,9 +256,14 @@ def test_folders_are_made_for_good(tmp_path: Path) -> None:
 
 def test_a_folder_that_somebody_else_makes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").mkdir()
-    monkeypatch.setattr(os.path, "lexists", lambda path: path == tmp_path)
+    monkeypatch.setattr(store_files, "there", lambda path: path == tmp_path)
     make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_a_folder_below_what_cannot_be_seen_is_not_looked_for_for_ever(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="EIO"), fault_at(None, fail_with(errno.EIO), ("stat", "lstat")):
+        make_folder(tmp_path / "a" / "b")
 
 
 @pytest.mark.parametrize("make", [make_folder, add_folder], ids=["make", "add"])
