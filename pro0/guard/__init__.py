@@ -2,7 +2,8 @@
 
 It reads its launch file and removes it; writes the session's report, which nobody else writes; starts the agent as its
 child, in its own process group, so that what a person types reaches the agent; and then waits, without polling, for
-the agent's end, the agent's word on its own state, TERM (the lead) or HUP (the pane is gone).
+the agent's end, the agent's word on its own state, TERM (the lead) or HUP (the pane is gone). Where no pane shows it,
+the guard makes the terminal too (`terminal.py`): then the agent leads a session of its own there.
 
 An end is reported in two steps. The moment the agent is dead the report says so, with how it ended, so that the lead
 sees a death at once. Then everything the agent left behind is ended: all descendants (on Linux orphans come to the

@@ -44,10 +44,11 @@ def become_subreaper(*, reap: bool = True) -> bool:
         return False
 
 
-def start(argv: list[str], cwd: str, env: dict[str, str], inherited: int) -> int:
+def start(argv: list[str], cwd: str, env: dict[str, str], inherited: int, terminal: str = "") -> int:
     """Start a program found by the PATH in `env` and return its pid; raises CannotStart.
 
-    It gets exactly `env`, the descriptor `inherited` and the three standard ones, default signals and an empty mask.
+    It gets exactly `env`, the descriptor `inherited` and the three standard ones, default signals and an empty mask;
+    with a `terminal`, the path of one, the standard ones are that, and it leads a session there.
     The guard goes along into `cwd`, because posix_spawn cannot go there on behalf of the child.
     """
     os.set_inheritable(inherited, True)
@@ -56,21 +57,30 @@ def start(argv: list[str], cwd: str, env: dict[str, str], inherited: int) -> int
         place = f"{cwd}: "
         os.chdir(cwd)
         place = ""
-        return _spawn(argv, env)
+        return _spawn(argv, env, terminal)
     except OSError as error:
         raise CannotStart(f"cannot start {argv[0]}: {place}{os.strerror(error.errno or 0)}") from error
     except ValueError as error:  # a NUL inside a text
         raise CannotStart(f"cannot start {argv[0]}: {place}{error}") from error
 
 
-def _spawn(argv: list[str], env: dict[str, str]) -> int:
+def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
     failure: OSError = FileNotFoundError(2, "")
     variables = {_bytes(name): _bytes(value) for name, value in env.items()}
     defaults = signal.valid_signals() - set(_NOT_SETTABLE)
+    words = [_bytes(word) for word in argv]
+    # Who leads a session and opens a terminal has it for its controlling one.
+    streams = [(os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0), *((os.POSIX_SPAWN_DUP2, 0, n) for n in (1, 2))]
     for program in _candidates(argv[0], env):
         try:
             return os.posix_spawn(
-                _bytes(program), [_bytes(word) for word in argv], variables, setsigmask=(), setsigdef=defaults
+                _bytes(program),
+                words,
+                variables,
+                file_actions=streams if terminal else (),
+                setsid=bool(terminal),
+                setsigmask=(),
+                setsigdef=defaults,
             )
         except (FileNotFoundError, NotADirectoryError):
             pass

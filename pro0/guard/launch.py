@@ -30,6 +30,7 @@ class Launch:
         self.look = _seconds(values, "look", 2.0)
         self.gone = _seconds(values, "gone", 5.0)
         self.revival = Revival(values["revival"]) if values.get("revival") is not None else None
+        self.terminal = Terminal(values["terminal"]) if values.get("terminal") is not None else None
         if not os.path.isabs(self.report):  # noqa: PTH117
             raise ValueError("report is not an absolute path")
 
@@ -48,6 +49,21 @@ class Revival:
         self.errors = _text(values, "errors")
         self.patience = _seconds(values, "patience", 5.0)
         self.jitter = _seconds(values, "jitter", 1.5)
+
+
+class Terminal:
+    """The values of model.runtime.Terminal; raises ValueError for anything that does not have its shape."""
+
+    def __init__(self, values: object) -> None:
+        if not isinstance(values, dict):
+            raise ValueError("terminal is not an object")
+        self.socket = _folder(values, "socket")
+        self.library = _folder(values, "library")
+        self.columns = int(_seconds(values, "columns", 160))
+        self.lines = int(_seconds(values, "lines", 48))
+        self.scrollback = int(_seconds(values, "scrollback", 10000))
+        if not self.socket or not self.library or min(self.columns, self.lines) < 2:
+            raise ValueError("terminal is not whole")
 
 
 def take(path: str) -> Launch:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import signal
 
     from pro0.guard.lookout import Lookout
+    from pro0.guard.terminal import Terminal
 else:
     import _signal as signal
 
@@ -26,6 +27,9 @@ ASKED = "ended: asked to"
 HANG_UP = "ended: hang-up"
 TEAM_GONE = "ended: the team is gone"
 FAILED = "ended: the guard failed"
+
+KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+"""What agents are told of a terminal of ours."""
 
 
 def main(arguments: list[str]) -> None:
@@ -59,6 +63,7 @@ class Guard:
         self._pid = 0
         self._code: int | None = None
         self._lookout: Lookout | None = None
+        self._terminal: Terminal | None = None
         self._look_at = time.monotonic() + launch.look
 
     def run(self) -> int:
@@ -73,6 +78,8 @@ class Guard:
     def finish(self) -> None:
         """End the tree and put the report on disk for good."""
         left = end(self._belonging, self._launch.grace)
+        if self._terminal:
+            self._terminal.end()
         if left:
             self._report.remark(f"{len(left)} processes cannot be ended")
         self._report.write(durable=True)
@@ -85,7 +92,9 @@ class Guard:
             tree.STATE: str(self._pipe.agents_end),
         }
         try:
-            self._pid = agent.start(launch.argv, launch.cwd, {**launch.env, **tags}, self._pipe.agents_end)
+            more, path = self._make_terminal()
+            environment = {**launch.env, **more, **tags}
+            self._pid = agent.start(launch.argv, launch.cwd, environment, self._pipe.agents_end, path)
         except agent.CannotStart as error:
             self._code = CANNOT_START
             self._report.ended("crashed", CANNOT_START, None, str(error))
@@ -93,6 +102,18 @@ class Guard:
         self._pipe.handed_over()
         self._report.started(table.entry(self._pid), launch.first_state)
         return True
+
+    def _make_terminal(self) -> tuple[dict[str, str], str]:
+        """Make the agent's terminal, when it is to have one of ours; return what it is told of it, and its path."""
+        if not self._launch.terminal:
+            return {}, ""
+        from pro0.guard import terminal  # late: a guard in a pane needs none of it
+
+        try:
+            self._terminal = terminal.Terminal(self._launch.terminal, self._launch.incarnation)
+        except OSError as error:
+            raise agent.CannotStart(f"cannot make a terminal: {error}") from error
+        return KIND, self._terminal.path
 
     def _over(self) -> bool:
         return bool(self.cause) or not self._pid
@@ -132,9 +153,13 @@ class Guard:
         self._report.told(self._pipe.lines())
 
     def _belonging(self) -> list[table.Entry]:
-        found = tree.belonging(self._launch.incarnation, session=not self._subreaper)
+        found = tree.belonging(self._launch.incarnation, () if self._subreaper else self._leaders())
         self._reap()  # after the look: so an agent that was dead by then has been taken in when nothing is found
         return found
+
+    def _leaders(self) -> tuple[int, ...]:
+        """Return who leads a terminal session here; the agent only while its number cannot be another's."""
+        return (os.getpid(), *([self._pid] if self._terminal else []))
 
     def _reap(self) -> None:
         """Take in every child that has ended: the agent, and orphans of its tree that came here."""

@@ -69,6 +69,16 @@ class Revival(Stored, frozen=True):
     jitter: float = 1.5
 
 
+class Terminal(Stored, frozen=True):
+    """The terminal that a guard makes for its agent: where it is served, and with which screen model."""
+
+    socket: str
+    library: str
+    columns: int = 160
+    lines: int = 48
+    scrollback: int = 10000
+
+
 class Launch(Stored, frozen=True):
     """sessions/{incarnation}.start.json: what a guard is to start; it reads the file once and removes it."""
 
@@ -86,6 +96,7 @@ class Launch(Stored, frozen=True):
     look: float = 2.0
     gone: float = 5.0
     revival: Revival | None = None
+    terminal: Terminal | None = None
 
 
 class Handle(Stored, frozen=True):

@@ -30,6 +30,7 @@ class Session:
         self.file = self.reports / f"{self.incarnation}.json"
         self.launch_file = self.reports / f"{self.incarnation}.start.json"
         self.guard: subprocess.Popen[bytes] | None = None
+        self.log: int | None = None
 
     def launch(self, argv: list[str], **changes: object) -> Launch:
         """Return what is to be started, with a short grace."""
@@ -54,7 +55,8 @@ class Session:
 
     def start(self, argv: list[str], **changes: object) -> "subprocess.Popen[bytes]":
         """Start the guard, in a session of its own as in a pane, but without a terminal."""
-        self.guard = subprocess.Popen(self.prepare(argv, **changes), start_new_session=True, stdin=subprocess.DEVNULL)
+        command = self.prepare(argv, **changes)
+        self.guard = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL, stdout=self.log)
         return self.guard
 
     def report(self) -> Report:

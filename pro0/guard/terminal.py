@@ -1,0 +1,248 @@
+"""An agent's terminal when no tmux has one for it: drained always, remembered as a screen, served on a socket.
+
+It has a thread of its own, since nothing else that a guard does may keep an agent waiting that prints. Loaded only for
+a launch with a terminal; whoever looks is a client that may come, go and die.
+"""
+
+import os
+import re
+import select
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from pro0.guard import client
+from pro0.guard.client import Client, Frame
+from pro0.guard.launch import Terminal as Wanted
+from pro0.guard.pty import Pty
+from pro0.terminals import address, protocol
+from pro0.terminals.ghostty import Ghostty
+
+SETTLED = 0.003
+"""Seconds for which more may come before what came is shown: programs draw in several pieces."""
+HELD = 0.2
+"""Seconds for which a program may hold its drawing back (mode 2026)."""
+LAST = 0.5
+"""Seconds for the last output, and for clients to take the last frame in."""
+CLIENTS = 64
+LAST_LINES = 2000
+"""How much of what was shown goes to the log when a session ends."""
+MODES = (1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004)
+"""What a client's own terminal must do as this one does: keys, mouse, focus, paste."""
+_HOLD, _BRACKETED = 2026, 2004
+_KITTY = re.compile(rb"\x1b\[\?\d+u")
+"""The answer that keys come in kitty's way; they come as the client's terminal sends them."""
+
+
+Source = int | socket.socket | Client
+
+
+class Terminal:
+    """The terminal of one guard's agent."""
+
+    def __init__(self, wanted: Wanted, incarnation: str) -> None:
+        self._pty = Pty(wanted.columns, wanted.lines)
+        self.path = self._pty.path
+        self._screen = Ghostty(wanted.library, wanted.columns, wanted.lines, wanted.scrollback, self._answer)
+        self._size = (wanted.columns, wanted.lines)
+        self._hello = {"version": protocol.VERSION, "incarnation": incarnation, "pid": os.getpid()}
+        self._socket = wanted.socket
+        self._listener = _listening(wanted.socket)
+        self._stop, self._stopper = os.pipe()
+        self._clients: list[Client] = []
+        self._state = 0
+        self._shown: tuple[int, list[str], Frame] = (-1, [], {})
+        self._settled = self._held = 0.0
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Take in the last output, write the end of what was shown to the log, and leave; once nobody prints."""
+        self._pty.let_go()
+        os.close(self._stopper)
+        self._thread.join(2 * LAST)
+        try:
+            os.unlink(self._socket)  # noqa: PTH108
+        except OSError:
+            pass
+
+    def _run(self) -> None:
+        try:
+            while self._turn():
+                pass
+            self._finish()
+        except Exception as error:  # noqa: BLE001 - whatever failed here, the agent goes on
+            sys.stderr.write(f"pro0 guard: its terminal cannot be shown any more: {type(error).__name__}: {error}\n")
+            sys.stderr.flush()
+            self._listener.close()
+            while not select.select([self._stop], [], [], 0)[0]:
+                select.select([self._pty.fileno, self._stop], [], [])
+                self._pty.read()
+
+    def _turn(self) -> bool:
+        """Wait for what happens next and do it; False when the session is over."""
+        asking = [one for one in self._clients if not one.sending]
+        sending = [one for one in self._clients if one.sending]
+        sources: list[Source] = [self._stop, self._pty.fileno, self._listener, *asking]
+        sinks: list[Source] = [*([self._pty.fileno] if self._pty.waiting else []), *sending]
+        ready, room, _ = select.select(sources, sinks, [], self._patience())
+        if self._pty.fileno in room:
+            self._pty.write()
+        if self._pty.fileno in ready:
+            self._drain()
+        if self._listener in ready:
+            self._welcome()
+        for one in sending:
+            if one in room:
+                self._with(one, one.flush)
+        for one in asking:
+            if one in ready:
+                self._with(one, self._serve, one)
+        self._show()
+        return self._stop not in ready
+
+    def _drain(self) -> None:
+        data = self._pty.read()
+        if data:
+            self._screen.feed(data)
+            self._changed()
+
+    def _changed(self) -> None:
+        now = time.monotonic()
+        if all(one.seen == self._state for one in self._clients if one.watching):
+            self._settled = now + SETTLED
+        self._state += 1
+        self._held = (self._held or now + HELD) if self._screen.mode(_HOLD) else 0.0
+
+    def _due(self, one: Client) -> float:
+        return max(one.due, self._settled, self._held)
+
+    def _patience(self) -> float | None:
+        """Return the seconds until a frame is due, None while none is."""
+        waiting = [self._due(one) for one in self._clients if self._lags(one)]
+        return max(0.0, min(waiting) - time.monotonic()) if waiting else None
+
+    def _lags(self, one: Client) -> bool:
+        return one.watching and not one.sending and one.seen != self._state
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        for one in [one for one in self._clients if self._lags(one) and self._due(one) <= now]:
+            self._with(one, one.show, self._state, *self._drawn(), now)
+
+    def _drawn(self) -> tuple[list[str], Frame]:
+        """Return the rows, and the rest of a frame, as they are now."""
+        if self._shown[0] != self._state:
+            cursor = self._screen.cursor()
+            rest: Frame = {
+                "columns": self._size[0],
+                "lines": self._size[1],
+                "cursor": [cursor.column, cursor.line],
+                "visible": cursor.visible,
+                "shape": cursor.shape,
+                "title": self._screen.title(),
+                "modes": [number for number in MODES if self._screen.mode(number)],
+            }
+            self._shown = (self._state, self._screen.rows(), rest)
+        return self._shown[1:]
+
+    def _welcome(self) -> None:
+        """Take a new client in, if it is one of the same user."""
+        try:
+            connection, _ = self._listener.accept()
+            ours = address.peer(connection) == os.geteuid()
+        except OSError:
+            return
+        if not ours or len(self._clients) >= CLIENTS:
+            connection.close()
+            return
+        one = Client(connection)
+        self._clients.append(one)
+        self._with(one, one.send, protocol.packed(protocol.HELLO, self._hello))
+
+    def _with(self, one: Client, act: Callable[..., None], *arguments: object) -> None:
+        """Do something with a client; one that has left, or makes no sense, is let go."""
+        try:
+            act(*arguments)
+        except (client.Gone, protocol.Broken):
+            self._clients.remove(one)
+            one.close()
+
+    def _serve(self, one: Client) -> None:
+        for kind, payload in one.read():
+            self._answer_to(one, kind, payload)
+
+    def _answer_to(self, one: Client, kind: bytes, payload: bytes) -> None:
+        match kind:
+            case protocol.LOOK:
+                rows, rest = self._drawn()
+                one.send(protocol.packed(protocol.FRAME, {**rest, "rows": dict(enumerate(rows))}))
+            case protocol.WATCH:
+                self._resize(payload)
+                one.watch(watching=True)
+            case protocol.UNWATCH:
+                one.watch(watching=False)
+            case protocol.SIZE:
+                self._resize(payload)
+            case protocol.INPUT:
+                one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(payload)}))
+            case protocol.PASTE:
+                one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(self._pasted(payload))}))
+            case protocol.TEXT:
+                lines = protocol.number(protocol.unpacked(payload), "lines", 1, 1 << 20)
+                one.send(protocol.packed(protocol.TEXT, {"text": self._screen.text(lines)}))
+            case protocol.HISTORY:
+                one.send(protocol.packed(protocol.HISTORY, {"rows": self._screen.history()}))
+            case _:
+                raise protocol.Broken(f"nothing is called {kind!r}")
+
+    def _pasted(self, text: bytes) -> bytes:
+        return b"\x1b[200~" + text + b"\x1b[201~" if self._screen.mode(_BRACKETED) else text
+
+    def _resize(self, payload: bytes) -> None:
+        values = protocol.unpacked(payload)
+        size = protocol.number(values, "columns", 2, 1000), protocol.number(values, "lines", 2, 1000)
+        if size != self._size:
+            self._size = size
+            self._screen.resize(*size)
+            self._pty.resize(*size)
+            self._changed()
+
+    def _answer(self, answer: bytes) -> None:
+        """Hand the program what the terminal answers it."""
+        if not _KITTY.fullmatch(answer):
+            self._pty.put(answer)
+
+    def _finish(self) -> None:
+        deadline = time.monotonic() + LAST
+        while select.select([self._pty.fileno], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            data = self._pty.read()
+            if not data:
+                break
+            self._screen.feed(data)
+            self._changed()
+        self._settled = self._held = 0.0
+        for one in self._clients:
+            one.due = 0.0
+        self._show()
+        for one in self._clients:
+            one.farewell(LAST / max(1, len(self._clients)))
+        self._listener.close()
+        os.write(1, f"{self._screen.text(LAST_LINES)}\n".encode(errors="replace"))
+        self._pty.close()
+
+
+def _listening(path: str) -> socket.socket:
+    """Return a socket of ours alone that listens at this path."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        with address.reachable(path) as short:
+            listener.bind(short)
+    finally:
+        os.umask(mask)
+    listener.listen(16)
+    listener.setblocking(False)
+    return listener

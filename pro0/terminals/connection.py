@@ -1,0 +1,96 @@
+"""Speaking with the terminal of a guard, from a program that may wait a moment for the answer."""
+
+import os
+import select
+import socket
+from typing import NoReturn
+
+from pro0.terminals import address, protocol
+
+PATIENCE = 5.0
+"""Seconds for an answer."""
+
+
+class Silent(Exception):
+    """There is no terminal, or it does not answer as it should."""
+
+
+class Connection:
+    """One connection to a terminal; raises Silent for whatever goes wrong with it."""
+
+    def __init__(self, path: str, patience: float = PATIENCE) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._inbox = protocol.Inbox(protocol.FRAME_LIMIT)
+        self._arrived: list[tuple[bytes, bytes]] = []
+        try:
+            self._socket.settimeout(patience)
+            with address.reachable(path) as short:
+                self._socket.connect(short)
+            if address.peer(self._socket) != os.geteuid():
+                self._fail(f"{path} is another user's")
+            self.hello = self.wait(protocol.HELLO)
+        except OSError as error:
+            self._fail(f"{path}: {error.strerror or error}", error)
+        if self.hello.get("version") != protocol.VERSION:
+            self._fail(f"{path} speaks version {self.hello.get('version')}, this is {protocol.VERSION}")
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def fileno(self) -> int:
+        """Return the descriptor, for select."""
+        return self._socket.fileno()
+
+    def ask(self, kind: bytes, payload: bytes = b"", answer: bytes | None = None) -> dict[str, object]:
+        """Ask, and return the answer, which is of the same kind unless another is named."""
+        self.send(kind, payload)
+        return self.wait(answer or kind)
+
+    def send(self, kind: bytes, payload: bytes = b"") -> None:
+        """Send a message."""
+        try:
+            self._socket.sendall(protocol.message(kind, payload))
+        except OSError as error:
+            self._fail("the terminal is gone", error)
+
+    def wait(self, kind: bytes) -> dict[str, object]:
+        """Return the next message of a kind; those of other kinds are passed over."""
+        while True:
+            while self._arrived:
+                found, payload = self._arrived.pop(0)
+                if found == kind:
+                    return self._unpacked(payload)
+            self._read()
+
+    def take(self) -> list[tuple[bytes, dict[str, object]]]:
+        """Return what has come, without waiting for it."""
+        if select.select([self._socket], [], [], 0)[0]:
+            self._read()
+        found, self._arrived = self._arrived, []
+        return [(kind, self._unpacked(payload)) for kind, payload in found]
+
+    def close(self) -> None:
+        """Leave; the terminal goes on."""
+        self._socket.close()
+
+    def _read(self) -> None:
+        try:
+            data = self._socket.recv(1 << 18)
+            if not data:
+                self._fail("the terminal is gone")
+            self._arrived += self._inbox.take(data)
+        except (OSError, protocol.Broken) as error:
+            self._fail(f"the terminal does not answer: {error}", error)
+
+    def _unpacked(self, payload: bytes) -> dict[str, object]:
+        try:
+            return protocol.unpacked(payload)
+        except protocol.Broken as error:
+            self._fail(f"the terminal does not answer: {error}", error)
+
+    def _fail(self, what: str, error: Exception | None = None) -> NoReturn:
+        self._socket.close()
+        raise Silent(what) from error

@@ -1,0 +1,219 @@
+"""The screen model: libghostty-vt, out of the wheel of pyghostty, called through ctypes.
+
+pyghostty itself is not imported: it reads 3,500 lines of C declarations at every start, 200 ms and 8 MiB for each
+guard, where ctypes needs 5 ms and 2 MiB. So the numbers and structures below belong to one version of it, the one
+that pro0/terminals/library.py asks for.
+
+Nothing a program prints is acted on: no callback but the one for answers is set, so clipboard, notifications and
+pictures from files lead nowhere.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import lru_cache
+
+from pro0.terminals.emulator import Cursor
+
+_OUT_OF_SPACE, _NO_VALUE = -3, -4
+_PLAIN, _VT = 0, 1
+_WRITE_PTY, _IMAGES, _MOST_BYTES, _MOST_LINES = 1, 15, 27, 28
+_COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _CURSOR_STYLE, _TITLE, _MODE = 1, 2, 3, 4, 7, 10, 12, 37
+_SHAPES = {0: 6, 2: 4}
+"""A bar and an underline as DECSCUSR has them; a block is left to what the person has."""
+_CELL = (8, 16)
+"""Pixels, which only reports of sizes in pixels are made from."""
+_HISTORY_BYTES = 64 << 20
+_ROOM = 1 << 16
+
+
+class _Place(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint16), ("y", ctypes.c_uint32), ("padding", ctypes.c_uint64)]
+
+
+class _Point(ctypes.Structure):
+    """GhosttyPoint, a tagged union that is handed over by value: as a structure of the same layout."""
+
+    _fields_ = [("tag", ctypes.c_int), ("place", _Place)]
+
+
+class _Ref(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("node", ctypes.c_void_p),
+        ("x", ctypes.c_uint16),
+        ("y", ctypes.c_uint16),
+    ]
+
+
+class _Selection(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("start", _Ref), ("end", _Ref), ("rectangle", ctypes.c_bool)]
+
+
+class _ScreenExtra(ctypes.Structure):
+    """What may be written beside the text; all of it is left out."""
+
+    _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_bool * 6)]
+
+
+class _TerminalExtra(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_bool * 6), ("screen", _ScreenExtra)]
+
+
+class _Format(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("emit", ctypes.c_int),
+        ("unwrap", ctypes.c_bool),
+        ("trim", ctypes.c_bool),
+        ("extra", _TerminalExtra),
+        ("selection", ctypes.POINTER(_Selection)),
+    ]
+
+
+class _Text(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+class _ModeValue(ctypes.Structure):
+    _fields_ = [("mode", ctypes.c_uint16), ("value", ctypes.c_bool)]
+
+
+_Number = ctypes.c_uint16 | ctypes.c_int | ctypes.c_bool
+_REPLY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+class Ghostty:
+    """One terminal; see emulator.Emulator. `reply` gets what it answers to the program. For one thread."""
+
+    def __init__(
+        self, library: str, columns: int, lines: int, scrollback: int, reply: Callable[[bytes], object]
+    ) -> None:
+        self._library = _loaded(library)
+        self._terminal = ctypes.c_void_p()
+        _done(self._library.ghostty_terminal_new(None, ctypes.byref(self._terminal), columns, lines), "terminal")
+        self._reply = _REPLY(lambda _terminal, _data, text, length: reply(ctypes.string_at(text, length)) and None)
+        self._set(_WRITE_PTY, ctypes.cast(self._reply, ctypes.c_void_p))
+        for option, value in ((_MOST_LINES, scrollback), (_MOST_BYTES, _HISTORY_BYTES), (_IMAGES, 0)):
+            self._set(option, ctypes.byref(ctypes.c_uint64(value)))
+        self._room = ctypes.create_string_buffer(_ROOM)
+
+    def feed(self, data: bytes) -> None:
+        """Take in what the program printed."""
+        self._library.ghostty_terminal_vt_write(self._terminal, data, len(data))
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the terminal another size; the lines of the main screen are wrapped anew."""
+        _done(self._library.ghostty_terminal_resize(self._terminal, columns, lines, *_CELL), "resize")
+
+    def rows(self) -> list[str]:
+        """Return every row of the screen with SGR escapes; each begins plain."""
+        lines = self._number(_LINES)
+        shown = _Selection(
+            size=ctypes.sizeof(_Selection), start=self._ref(0, 0), end=self._ref(self._number(_COLUMNS) - 1, lines - 1)
+        )
+        found = self._formatted(shown, _VT).split("\r\n")
+        return (found + [""] * lines)[:lines]
+
+    def history(self) -> list[str]:
+        """Return all rows, from the oldest that is kept to the last of the screen."""
+        everything = self._everything()
+        return self._formatted(everything, _VT).split("\r\n") if everything else []
+
+    def text(self, lines: int) -> str:
+        """Return the last lines as plain text, long lines whole."""
+        everything = self._everything()
+        found = self._formatted(everything, _PLAIN, unwrap=True).rstrip().split("\n") if everything else []
+        return "\n".join(line.rstrip() for line in found[-lines:])
+
+    def cursor(self) -> Cursor:
+        """Return the cursor."""
+        shape = _SHAPES.get(self._number(_CURSOR_STYLE, ctypes.c_int), 0)
+        visible = bool(self._number(_CURSOR_VISIBLE, ctypes.c_bool))
+        return Cursor(self._number(_CURSOR_X), self._number(_CURSOR_Y), visible, shape)
+
+    def title(self) -> str:
+        """Return the title that the program set."""
+        text = _Text()
+        _done(self._library.ghostty_terminal_get(self._terminal, _TITLE, ctypes.byref(text)), "title")
+        return ctypes.string_at(text.data, text.length).decode(errors="replace") if text.length else ""
+
+    def mode(self, number: int) -> bool:
+        """Return whether a DEC private mode is set."""
+        asked = _ModeValue(mode=number)
+        return not self._library.ghostty_terminal_get(self._terminal, _MODE, ctypes.byref(asked)) and bool(asked.value)
+
+    def close(self) -> None:
+        """Give the memory back; the terminal cannot be used any more."""
+        self._library.ghostty_terminal_free(self._terminal)
+
+    def _set(self, option: int, value: object) -> None:
+        _done(self._library.ghostty_terminal_set(self._terminal, option, value), f"option {option}")
+
+    def _number(self, what: int, kind: Callable[[], _Number] = ctypes.c_uint16) -> int:
+        value = kind()
+        _done(self._library.ghostty_terminal_get(self._terminal, what, ctypes.byref(value)), f"value {what}")
+        return int(value.value)
+
+    def _ref(self, column: int, line: int) -> _Ref:
+        found = _Ref(size=ctypes.sizeof(_Ref))
+        point = _Point(place=_Place(x=column, y=line))
+        _done(self._library.ghostty_terminal_grid_ref(self._terminal, point, ctypes.byref(found)), "place")
+        return found
+
+    def _everything(self) -> _Selection | None:
+        found = _Selection(size=ctypes.sizeof(_Selection))
+        result = self._library.ghostty_terminal_select_all(self._terminal, ctypes.byref(found))
+        if result != _NO_VALUE:
+            _done(result, "selection")
+        return found if not result else None
+
+    def _formatted(self, selection: _Selection, emit: int, *, unwrap: bool = False) -> str:
+        how = _Format(size=ctypes.sizeof(_Format), emit=emit, unwrap=unwrap, trim=True)
+        how.selection = ctypes.pointer(selection)
+        how.extra.size, how.extra.screen.size = ctypes.sizeof(_TerminalExtra), ctypes.sizeof(_ScreenExtra)
+        formatter = ctypes.c_void_p()
+        _done(
+            self._library.ghostty_formatter_terminal_new(None, ctypes.byref(formatter), self._terminal, how), "format"
+        )
+        try:
+            return self._written(formatter)
+        finally:
+            self._library.ghostty_formatter_free(formatter)
+
+    def _written(self, formatter: ctypes.c_void_p) -> str:
+        length = ctypes.c_size_t()
+        write = self._library.ghostty_formatter_format_buf
+        while (result := write(formatter, self._room, len(self._room), ctypes.byref(length))) == _OUT_OF_SPACE:
+            self._room = ctypes.create_string_buffer(length.value + _ROOM)
+        _done(result, "text")
+        return self._room.raw[: length.value].decode(errors="replace")
+
+
+def _done(result: int, what: str) -> None:
+    if result:
+        raise OSError(f"libghostty-vt: {what} failed ({result})")
+
+
+@lru_cache
+def _loaded(path: str) -> ctypes.CDLL:
+    """Load the library and tell ctypes what its functions take."""
+    library = ctypes.CDLL(path)
+    here, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    takes: dict[str, tuple[object, ...]] = {
+        "terminal_new": (here, here, ctypes.c_uint16, ctypes.c_uint16),
+        "terminal_free": (here,),
+        "terminal_set": (here, number, here),
+        "terminal_get": (here, number, here),
+        "terminal_resize": (here, ctypes.c_uint16, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint32),
+        "terminal_vt_write": (here, ctypes.c_char_p, size),
+        "terminal_grid_ref": (here, _Point, here),
+        "terminal_select_all": (here, here),
+        "formatter_terminal_new": (here, here, here, _Format),
+        "formatter_format_buf": (here, here, size, here),
+        "formatter_free": (here,),
+    }
+    for name, arguments in takes.items():
+        function = getattr(library, f"ghostty_{name}")
+        function.argtypes = arguments
+        function.restype = None if name.endswith(("_free", "_write")) else number
+    return library

@@ -1,0 +1,35 @@
+"""Whether a terminal of our own can be had here: where libghostty-vt is, or what is missing."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from pro0.errors import EnvironmentMissing
+
+VERSION = "0.1.3"
+"""The one version of pyghostty whose library has the interface that pro0/terminals/ghostty.py knows."""
+MEND = "pip install 'pro0[view]', or use --mode tmux or --mode headless"
+
+
+def library() -> Path:
+    """Return the path of libghostty-vt; raises EnvironmentMissing, saying what is missing."""
+    spec = find_spec("pyghostty")
+    if spec is None or not spec.submodule_search_locations:
+        raise EnvironmentMissing("pyghostty is not installed", code="library_missing", hint=MEND)
+    package = Path(next(iter(spec.submodule_search_locations)))
+    if not (package.parent / f"pyghostty-{VERSION}.dist-info").is_dir():
+        raise EnvironmentMissing(f"pyghostty is not of version {VERSION}", code="library_missing", hint=MEND)
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    found = package / "_lib" / f"libghostty-vt.{suffix}"
+    if not found.is_file():
+        raise EnvironmentMissing(f"pyghostty has no {found.name}", code="library_missing", hint=MEND)
+    return found
+
+
+def missing() -> str:
+    """Return why there is no terminal of our own here, empty when there is."""
+    try:
+        library()
+    except EnvironmentMissing as error:
+        return error.message
+    return ""
