@@ -34,6 +34,7 @@ Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_WORD = re.compile(r"[a-z0-9-]{0,48}")
 _STRINGS = r"""("(?:\\.|[^"\\])*(?:"|\Z)|'[^']*(?:'|\Z))"""
 _OUTSIDE_STRINGS = re.compile(rf"{_STRINGS}|(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|\t", re.DOTALL)
 _BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
@@ -96,6 +97,17 @@ def choice(variable: str, about: str, words: tuple[str, ...]) -> Rule:
     return Rule(variable, about, f"one of {', '.join(words)}", str, check)
 
 
+def word(variable: str, about: str) -> Rule:
+    """Make the rule of a setting that is one name, or nothing."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, str) or not _WORD.fullmatch(value):
+            raise ValueError(value)
+        return value
+
+    return Rule(variable, about, "a name of letters, digits and '-'", str, check)
+
+
 def names(variable: str, about: str) -> Rule:
     """Make the rule of a list of names of variables, `NAME*` standing for all that begin so; as text: with commas."""
 
@@ -150,6 +162,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     max_review_cycles: Annotated[
         int, whole("PRO0_MAX_REVIEW_CYCLES", "Reviews in a row without progress before a human is asked.", 0, 10_000)
     ] = 10
+    task_agent: Annotated[str, word("PRO0_TASK_AGENT", "Which agent works on tasks that have a session each.")] = ""
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
     permission_mode: Annotated[
         Permission, choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS)

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.model.message import Mailbox, Segment
+from pro0.model.role import Roles
 from pro0.model.runtime import Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, TeamConfig, Wanted
@@ -14,6 +15,7 @@ from pro0.model.usage import UsageBook
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
+    "roles": (Roles, "roles.json"),
     "config": (TeamConfig, "teams/{team}/config.json"),
     "wanted": (Wanted, "teams/{team}/wanted.json"),
     "runtime": (Runtime, "teams/{team}/runtime.json"),

@@ -9,6 +9,7 @@ COMMANDS = {
     "ready": ("pro0.cli.task_next:ready", "List the tasks that could be claimed now"),
     "next": ("pro0.cli.task_next:next_task", "Show the task that you would be offered next"),
     "tree": ("pro0.cli.task_look:tree", "Show tasks under their parents"),
+    "start": ("pro0.cli.task_start:start", "Open a session of its own for a task, and for its subtasks"),
     "claim": ("pro0.cli.task_acts:claim", "Take a ready task"),
     "release": ("pro0.cli.task_acts:release", "Give a claimed task back"),
     "complete": ("pro0.cli.task_acts:complete", "Finish a claimed task with its result"),

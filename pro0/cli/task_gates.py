@@ -1,4 +1,4 @@
-"""What a person says to tasks that wait or have failed: approve, reject, retry, continue, close; and start."""
+"""What a person says to tasks that wait or have failed: approve, reject, retry, continue, close."""
 
 import click
 

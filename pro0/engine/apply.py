@@ -14,7 +14,7 @@ from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error
+from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import (
@@ -23,10 +23,13 @@ from pro0.model.runtime import (
     Ask,
     Decision,
     Deliver,
+    Dismiss,
     End,
+    Expire,
     Finish,
     Free,
     Handle,
+    Hire,
     Nudge,
     Prepare,
     Process,
@@ -36,7 +39,7 @@ from pro0.model.runtime import (
     Tell,
     Withdraw,
 )
-from pro0.ops import members, messages, ownership, tasks
+from pro0.ops import hiring, members, messages, ownership, tasks, trees
 from pro0.ops.context import lead_context
 from pro0.store import atomic
 from pro0.store.teams import TeamStore
@@ -132,7 +135,19 @@ class Applier:
                 messages.pay(self._context, self._team.wanted)
             case Deliver():
                 messages.pay(self._context, self._team.tasks)
+            case Hire() | Dismiss() | Expire():
+                with suppress(NotFound, Refused):  # somebody was faster: what holds now is decided about anew
+                    self._see_to_a_task(action)
         return True
+
+    def _see_to_a_task(self, action: Hire | Dismiss | Expire) -> None:
+        match action:
+            case Hire(task_id=id, agent_id=agent_id):
+                hiring.hire(self._context, id, agent_id)
+            case Dismiss(agent_id=agent_id, generation=generation):
+                hiring.dismiss(self._context, agent_id, generation)
+            case Expire(task_id=id, epoch=epoch, minutes=minutes):
+                trees.expire(self._context, id, epoch, minutes)
 
     def _deliver(self, notice: Notice) -> bool:
         return notice.id in messages.deliver(self._context, (notice,))

@@ -5,13 +5,19 @@ import sys
 from collections.abc import Mapping
 
 from pro0.agents.adapter import Adapter, Brief, Call, Sight
+from pro0.errors import NotFound
 from pro0.model.ids import LEAD
 from pro0.model.runtime import SeatState
+from pro0.model.task import Task
 from pro0.model.team import Seat, TeamConfig
+from pro0.ops import roles, tasks
+from pro0.ops.context import lead_context
+from pro0.rules import assignment
+from pro0.rules.assignment import Assignment, Told
 from pro0.rules.permissions import permission_mode
 from pro0.rules.welcome import Welcome, first_prompt
 from pro0.store import atomic
-from pro0.store.teams import TeamStore
+from pro0.store.teams import Store, TeamStore
 
 PRO0 = (sys.executable, "-I", "-m", "pro0")
 
@@ -23,13 +29,20 @@ class Briefs:
         self._team = team
         self._config = config
 
-    def brief(self, seat: Seat, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> Brief:
-        """Return the brief of one session: an earlier one goes on where its agent can, and has begun."""
+    def brief(
+        self,
+        seat: Seat,
+        adapter: Adapter,
+        state: SeatState,
+        environment: Mapping[str, str],
+        task: Task | None = None,
+    ) -> Brief:
+        """Return the brief of one session, for one `task` or none: an earlier one goes on where its agent can."""
         resume = bool(state.session) and self._can_go_on(adapter, state, environment)
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
             seat=seat,
-            prompt="" if resume else self._prompt(seat, state.branch),
+            prompt="" if resume else self._assignment(seat, task) if task else self._prompt(seat, state.branch),
             mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
@@ -66,7 +79,8 @@ class Briefs:
         return adapter.began(sight)
 
     def _prompt(self, seat: Seat, branch: str) -> str:
-        others = [s.agent_id for s in self._team.wanted.read().seats if s.agent_id != seat.agent_id]
+        seats = [other for other in self._team.wanted.read().seats if not other.task]
+        others = [other.agent_id for other in seats if other.agent_id != seat.agent_id]
         welcome = Welcome(
             team=self._config.name,
             agent_id=seat.agent_id,
@@ -77,3 +91,27 @@ class Briefs:
             branch=branch,
         )
         return first_prompt(welcome, leads=seat.agent_id == LEAD)
+
+    def _assignment(self, seat: Seat, task: Task) -> str:
+        role = roles.of(Store(self._team.paths.home), task.role)
+        return assignment.first_prompt(
+            Assignment(
+                team=self._config.name,
+                agent_id=seat.agent_id,
+                project=self._config.project,
+                task=task,
+                role_name=role.name,
+                role_prompt=role.prompt,
+                above=self._remarks(task.parent),
+                own=self._remarks(task.id),
+            )
+        )
+
+    def _remarks(self, id: str | None) -> list[Told]:
+        """Return what was said about a task; of one that is gone, nothing."""
+        if id is None:
+            return []
+        try:
+            return [Told(said.author, said.text) for said in tasks.remarks(lead_context(self._team), id)]
+        except NotFound:
+            return []

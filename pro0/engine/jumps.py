@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from pro0.model.runtime import Runtime
+from pro0.model.task import TaskList
 from pro0.model.team import Wanted
 from pro0.ops.context import clock
 
@@ -35,13 +36,13 @@ class Jumps:
         self._wall, self._steady = wall, steady
         return wall
 
-    def moved(self, wanted: Wanted, runtime: Runtime) -> dict[datetime, datetime]:
+    def moved(self, wanted: Wanted, runtime: Runtime, tasks: TaskList | None = None) -> dict[datetime, datetime]:
         """Return how the stamps would read that were made before a jump; stamps that are new are known from now on."""
-        self._moved = {stamp: self._moved.get(stamp, stamp) for stamp in _stamps(wanted, runtime)}
+        self._moved = {stamp: self._moved.get(stamp, stamp) for stamp in _stamps(wanted, runtime, tasks)}
         return {stamp: moved for stamp, moved in self._moved.items() if moved != stamp}
 
 
-def _stamps(wanted: Wanted, runtime: Runtime) -> Iterator[datetime]:
+def _stamps(wanted: Wanted, runtime: Runtime, tasks: TaskList | None) -> Iterator[datetime]:
     """Yield every moment from which the rules count."""
     for wish in (wanted.stop, *(seat.shutdown for seat in wanted.seats)):
         if wish:
@@ -49,3 +50,5 @@ def _stamps(wanted: Wanted, runtime: Runtime) -> Iterator[datetime]:
     yield from (seat.answer.at for seat in wanted.seats if seat.answer)
     for state in runtime.seats:
         yield from filter(None, (state.since, state.started_at, state.asked_at, state.ending_since))
+    for claim in (task.claim for task in (tasks.tasks if tasks else ()) if task.claim):
+        yield claim.since or claim.claimed_at

@@ -65,7 +65,7 @@ class Lead:
         self._bell = _Bell()
         nudger = Nudger(team, self._log, self._bell.ring)
         grounds = Grounds(team, self._bell.ring)
-        self._observer = Observer(team, nudger, grounds)
+        self._observer = Observer(team, nudger, grounds, settings.task_timeout_minutes)
         grace, revive = settings.end_grace_seconds, settings.revive_lead
         self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, grounds, revive=revive)
         self._exits = ExitWatch()

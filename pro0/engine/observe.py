@@ -28,13 +28,14 @@ LOOKS = 20
 class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
-    def __init__(self, team: TeamStore, nudger: Nudger, grounds: Grounds) -> None:
+    def __init__(self, team: TeamStore, nudger: Nudger, grounds: Grounds, task_minutes: int = 30) -> None:
         self.trouble: list[Pro0Error] = []
         """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
         self._nudger = nudger
         self._grounds = grounds
         self._ledger = Ledger(team)
+        self._task_minutes = task_minutes
         self._jumps = Jumps()
         self._backend = nudger.backend
         self._clean: set[str] = set()
@@ -54,17 +55,18 @@ class Observer:
         """
         team, self.trouble, now = self._team, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), team.runtime.read()
+        tasks = self._unless_it_fails(team.tasks.read, None)
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         unopened = self._unopened(looks, runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
         return Snapshot(
             now=now,
-            moved=self._jumps.moved(wanted, runtime),
+            moved=self._jumps.moved(wanted, runtime, tasks),
             config=team.config.read(),
             wanted=wanted,
             runtime=runtime,
-            tasks=self._unless_it_fails(team.tasks.read, None),
+            tasks=tasks,
             reports=reports,
             guards_alive=alive,
             leftovers=self._leftovers(runtime, reports, alive),
@@ -76,6 +78,7 @@ class Observer:
             nudged=self._nudger.arrived(),
             queued=self._nudger.queued(),
             grounds=self._grounds.found(),
+            task_minutes=self._task_minutes,
             protocol=self._protocol,
             line=self._line,
         )

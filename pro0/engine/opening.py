@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,10 +15,11 @@ from pro0.engine.briefs import Briefs
 from pro0.engine.environment import lead_variables, member_environment, of_agent, start_environment
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import EnvironmentMissing, Pro0Error, StoreError
+from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError
 from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, Snapshot, Start, State
+from pro0.model.task import Task
 from pro0.model.team import Environment, Member, Seat, TeamConfig
-from pro0.ops import members
+from pro0.ops import members, trees
 from pro0.ops.context import clock, lead_context
 from pro0.rules.plan import MEMORY
 from pro0.sessions.backend import Opening
@@ -42,6 +44,7 @@ class Opener:
         self._place = place_of(config)
         self._briefs = Briefs(team, config)
         self._sessions: dict[str, str] = {}
+        self._lead = lead_context(team)
 
     def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
         """Open the sessions and record where they are; a failure is undone, to how it was `before`.
@@ -52,7 +55,7 @@ class Opener:
         openings: dict[Start, Opening] = {}
         for start in starts:
             try:
-                openings[start] = self._opening(start, states[start.incarnation])
+                openings[start] = self._opening(start, states[start.incarnation], self._begun(start))
             except Pro0Error as error:
                 self._undo([start], error, before)
             except OSError as error:
@@ -61,11 +64,18 @@ class Opener:
             self._show(openings, before)
 
     def enlist(self, snapshot: Snapshot) -> None:
-        """List the sessions in config.json that a lead has opened which died before it came to that."""
+        """List the sessions in config.json that a lead has opened which died before it came to that.
+
+        Members whose seat was taken away are listed no more.
+        """
         listed = {member.session_id for member in snapshot.config.members}
         missing = {s.agent_id: s for s in snapshot.runtime.seats if s.handle and s.state not in ENDED}
         missing = {name: state for name, state in missing.items() if state.incarnation not in listed}
         seats = {seat.agent_id: seat for seat in snapshot.wanted.seats}
+        if any(member.agent_id not in seats for member in snapshot.config.members):
+            with self._team.config.change("list members") as listing:
+                kept = tuple(member for member in listing.value.members if member.agent_id in seats)
+                listing.value = replace(listing.value, members=kept)
         self._list([_member(seats[name], state.incarnation) for name, state in missing.items() if name in seats])
 
     def _show(self, openings: Mapping[Start, Opening], before: Runtime) -> None:
@@ -76,14 +86,19 @@ class Opener:
         else:
             self._enter([*openings], handles)
 
-    def _opening(self, start: Start, state: SeatState) -> Opening:
+    def _begun(self, start: Start) -> Task | None:
+        """Give a session the claim of the task that it is for, before its process is there."""
+        seat = start.seat
+        return trees.begin(self._lead, seat.task, seat.agent_id, start.incarnation) if seat.task else None
+
+    def _opening(self, start: Start, state: SeatState, task: Task | None) -> Opening:
         paths, seat = self._team.paths, start.seat
         if start.ground.error:
             raise EnvironmentMissing(start.ground.error, hint=start.ground.hint or None)
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_of(seat)
-        environment = self._environment(adapter, state)
-        brief = self._briefs.brief(seat, adapter, state, environment)
+        environment = self._environment(adapter, state, task)
+        brief = self._briefs.brief(seat, adapter, state, environment, task)
         require(adapter, environment["PATH"])
         call = adapter.call(brief)
         self._sessions[start.incarnation] = brief.session
@@ -116,8 +131,9 @@ class Opener:
             window=seat.window,
         )
 
-    def _environment(self, adapter: Adapter, state: SeatState) -> dict[str, str]:
-        identity = members.identity(self._team, state) | members.task_identity("", "")
+    def _environment(self, adapter: Adapter, state: SeatState, task: Task | None) -> dict[str, str]:
+        own = members.task_identity(task.id, task.parent or "") if task else members.task_identity("", "")
+        identity = members.identity(self._team, state) | own
         return member_environment(of_agent(self._started_in(), adapter.passes), identity)
 
     def _enter(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
@@ -153,10 +169,14 @@ class Opener:
             if state.agent_id in failed.values()
         }
         failures = [
-            Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "") for s in starts
+            Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "", s.seat.task)
+            for s in starts
         ]
         for start in starts:
             (self._team.paths.sessions / self._team.paths.launch(start.incarnation)).unlink(missing_ok=True)
+            if task := start.seat.task:
+                with suppress(NotFound, Refused):
+                    trees.undo_start(self._lead, task, error.message, incarnation=start.incarnation)
         with self._team.runtime.change("record a failed spawn") as change:
             kept = (earlier.get(s.agent_id) if s.incarnation in failed else s for s in change.value.seats)
             seats = tuple(state for state in kept if state)
@@ -164,7 +184,7 @@ class Opener:
         for start in starts:
             state = earlier.get(start.seat.agent_id)
             back_to = state.generation if state else None
-            members.undo(lead_context(self._team), start.seat.agent_id, start.seat.generation, back_to)
+            members.undo(self._lead, start.seat.agent_id, start.seat.generation, back_to)
         self._log.write("spawn failed", why=error.message)
 
 

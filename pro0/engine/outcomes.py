@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable
 from pro0.engine.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, Refused, TimedOut
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
+from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
 from pro0.ops.seats import roster
+from pro0.rules.changes import find
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 
@@ -54,6 +56,24 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
             )
         time.sleep(PAUSE)
     return [up[agent_id] for agent_id in wanted]
+
+
+def begun(team: TeamStore, wished: Task, show: Show) -> Task:
+    """Wait until a task that a human wants started has a session; raises EnvironmentMissing when that failed."""
+    deadline, lead = time.monotonic() + START_PATIENCE, _Lead(team)
+    while time.monotonic() < deadline:
+        lead.keep()
+        runtime = team.runtime.read()
+        _raise_failure_of(runtime, wished)
+        task = find(team.tasks.read(), wished.id)
+        if task.start is None and task.epoch > wished.epoch and task.status is not Status.PENDING:
+            state = next((s for s in runtime.seats if s.incarnation == task.session), None)
+            if state is None or state.state is not State.STARTING:
+                show(f"{task.id} is {task.status.replace('_', ' ')}")
+                return task
+        time.sleep(PAUSE)
+    hint = f"pro0 team logs -t {team.name}"
+    raise EnvironmentMissing(f"{wished.id} was not started in {START_PATIENCE:g} s", hint=hint)
 
 
 def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None = None) -> SeatState:
@@ -142,6 +162,13 @@ def _raise_failures(runtime: Runtime, wanted: dict[str, int]) -> None:
     for failure in runtime.failures:
         if wanted.get(failure.agent_id) == failure.generation:
             raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
+
+
+def _raise_failure_of(runtime: Runtime, wished: Task) -> None:
+    since = wished.start.at if wished.start else None
+    for failure in runtime.failures:
+        if failure.task == wished.id and since and failure.at >= since:
+            raise EnvironmentMissing(f"cannot start {wished.id}: {failure.message}", hint=failure.hint or None)
 
 
 def _raise_unless_it_came_up(state: SeatState) -> None:

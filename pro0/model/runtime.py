@@ -6,7 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from pro0.model.process import Process as Process
-from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag
+from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
 
@@ -157,6 +157,8 @@ class Failure(Stored, frozen=True):
     at: Moment
     message: str
     hint: str = ""
+    task: TaskId | None = None
+    """The task that the session was to be for."""
 
 
 class Phase(StrEnum):
@@ -188,6 +190,10 @@ class Runtime(Document, frozen=True, kw_only=True):
     told: tuple[str, ...] = ()
     """What the lead address was told of the whole team, lately."""
     server: Handle | None = None
+
+    def failed(self, seat: Seat) -> bool:
+        """Return whether the session that a seat asks for could not be started."""
+        return any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in self.failures)
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -258,6 +264,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The worktrees that are ready, or cannot be made, by agent id and generation."""
     spent: float = 0.0
     """US dollars that the team has cost, as far as that is known; 0 without a limit."""
+    task_minutes: int = 30
+    """How long one claim under a supervised parent may be worked on."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()
@@ -334,11 +342,33 @@ class Deliver(msgspec.Struct, frozen=True):
     wishes: bool = False
 
 
+class Hire(msgspec.Struct, frozen=True):
+    """Make a seat for one task, or let its seat begin anew: the next look opens its session."""
+
+    task_id: str
+    agent_id: str
+
+
+class Dismiss(msgspec.Struct, frozen=True):
+    """Take the seat of a task away whose session is over; what it left on disk stays."""
+
+    agent_id: str
+    generation: int
+
+
+class Expire(msgspec.Struct, frozen=True):
+    """Give a task up, as long as this claim of it goes on, since it was worked on for too long."""
+
+    task_id: str
+    epoch: int
+    minutes: int
+
+
 class Finish(msgspec.Struct, frozen=True):
     """The team is stopped: remove what was made for running it, and end the lead."""
 
 
-Action = Prepare | Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Finish
+Action = Prepare | Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Hire | Dismiss | Expire | Finish
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

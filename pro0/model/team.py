@@ -8,7 +8,7 @@ import msgspec
 from pro0.model.agent import Definition
 from pro0.model.message import Notice
 from pro0.model.process import Process
-from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, written
+from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, TaskId, written
 
 Uid = Annotated[str, msgspec.Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9-]{0,63})?$(?!\n)")]
 Variable = Annotated[str, msgspec.Meta(pattern=r"^[^=\x00]+$(?!\n)")]
@@ -118,6 +118,8 @@ class Seat(Stored, frozen=True):
     agent: str
     generation: Count = 1
     role: str = ""
+    task: TaskId | None = None
+    """The one task that its session is for; None for a long-lived seat."""
     prompt: str = ""
     argv: tuple[Argument, ...] = ()
     nudge: bool = False

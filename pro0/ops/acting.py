@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0 import config
+from pro0.config import Settings
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
@@ -71,16 +72,21 @@ def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: b
     return listed
 
 
+def settings(context: Context) -> Settings:
+    """Return the settings in force; the environment of a session does not count."""
+    environ = os.environ if context.caller.who in (Who.HUMAN, Who.LEAD) else {}
+    project = Path(context.team.config.read().project)
+    return config.load(context.team.paths.home, project, environ, {})
+
+
 def limits(context: Context) -> Limits:
     """Return the limits in force; the environment of a session cannot raise them."""
-    environ = os.environ if context.caller.who is Who.HUMAN else {}
-    project = Path(context.team.config.read().project)
-    settings = config.load(context.team.paths.home, project, environ, {})
+    known = settings(context)
     return Limits(
-        depth=settings.max_subtask_depth,
-        subtasks=settings.max_subtasks_per_parent,
-        minutes=settings.task_timeout_minutes,
-        cycles=settings.max_review_cycles,
+        depth=known.max_subtask_depth,
+        subtasks=known.max_subtasks_per_parent,
+        minutes=known.task_timeout_minutes,
+        cycles=known.max_review_cycles,
     )
 
 

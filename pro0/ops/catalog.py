@@ -1,8 +1,22 @@
 """Which operations exist, and who may call each."""
 
-from pro0.ops import costs, delivery, gates, members, messages, outside, repair, status, tasks, teams, trees
+from pro0.ops import (
+    costs,
+    delivery,
+    gates,
+    hiring,
+    members,
+    messages,
+    outside,
+    repair,
+    roles,
+    status,
+    tasks,
+    teams,
+    trees,
+)
 from pro0.ops.context import OPERATIONS
 
-NOUNS = (costs, delivery, gates, members, messages, outside, repair, status, tasks, teams, trees)
+NOUNS = (costs, delivery, gates, hiring, members, messages, outside, repair, roles, status, tasks, teams, trees)
 
 __all__ = ["NOUNS", "OPERATIONS"]

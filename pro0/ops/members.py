@@ -53,6 +53,9 @@ def restart(
         _spawning(context, change.value)
         known = Roster(context.team.name, change.value, context.team.runtime.read())
         seat = known.find(name)
+        if seat.task:
+            hint = f"pro0 task start {seat.task}, or pro0 task retry {seat.task}"
+            raise Refused(f"{seat.agent_id} is there for {seat.task} only", code="task_session", hint=hint)
         if not known.ended(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
@@ -180,7 +183,8 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
 
 def renewed(seat: Seat, runtime: Runtime) -> Seat:
     """Return a seat that asks for a new session."""
-    return replace(seat, generation=_unused(seat.agent_id, seat.generation, runtime), shutdown=None, answer=None)
+    newest = _unused(seat.agent_id, seat.generation, runtime)
+    return replace(seat, generation=newest, shutdown=None, answer=None)
 
 
 def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
@@ -205,7 +209,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     if wanted.max_cost and costs.spent(context.team.usage.read().sessions) >= wanted.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
         raise Refused(f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code="over_budget", hint=hint)
-    if len([seat for seat in known.live() if seat.agent_id != ids.LEAD]) >= limit and not draft.leads:
+    if len([s for s in known.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
     agent_id = same.agent_id if same else agent_id

@@ -14,6 +14,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
+from pro0.rules.hiring import startable
 from pro0.rules.permissions import permission_mode
 
 NEEDS = {
@@ -133,7 +134,8 @@ def progress(context: Context) -> Progress:
     known, listed = roster(context.team), context.team.tasks.read()
     board, archived = Board(listed.tasks), listed.archived
     open_tasks = [task for task in board if task.status not in SETTLED]
-    moving = any(task.claim for task in open_tasks) or (not known.wanted.paused and _somebody_can(known, board))
+    at_work = any(task.claim and task.status is Status.IN_PROGRESS for task in open_tasks)
+    moving = at_work or (not known.wanted.paused and (bool(startable(board)) or _somebody_can(known, board)))
     failed = [task for task in board if task.status is Status.FAILED]
     stuck = [task for task in open_tasks if hopeless(board, task)]
     lost = failed or stuck or archived.failed
@@ -254,7 +256,7 @@ def _somebody_can(known: Roster, board: Board) -> bool:
     """Return whether a living member could take a task by itself; the shell agent takes those with `run`."""
     for seat in known.live():
         state = known.state(seat.agent_id)
-        if seat.agent == "command" or (state and state.state in ENDED):
+        if seat.task or seat.agent == "command" or (state and state.state in ENDED):
             continue
         offers = claimable(board, seat.agent_id)
         if any(task.run or seat.agent != "shell" for task in offers):

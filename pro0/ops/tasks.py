@@ -275,6 +275,10 @@ def claiming(context: Context) -> None:
         raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code="stopping")
     if wanted.paused:
         raise Refused(f"{context.team.name} is paused", code="paused", hint="pro0 team unpause")
+    mine = next((seat for seat in wanted.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
+    if mine:
+        hint = f"see it: pro0 task show {mine.task}"
+        raise Refused(f"this session is there for {mine.task} only", code="task_session", hint=hint)
 
 
 def _known_assignee(context: Context, draft: Draft) -> Draft:

@@ -139,17 +139,21 @@ def _resumed(context: Context) -> Wanted:
             known = Roster(context.team.name, wanted, runtime)
             stopped = runtime.phase is Phase.STOPPED
             seats = tuple(
-                renewed(seat, runtime) if stopped and known.ended(seat.agent_id) and not seat.shutdown else seat
-                for seat in wanted.seats
+                renewed(seat, runtime) if stopped and _comes_back(known, seat) else seat for seat in wanted.seats
             )
             change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False, seats=seats)
     return change.value
 
 
+def _comes_back(known: Roster, seat: Seat) -> bool:
+    """Return whether a stop, and nothing else, ended a member; a task's session comes with its task."""
+    return bool(known.ended(seat.agent_id)) and not seat.shutdown and not seat.task
+
+
 def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
     """Return whether a member's session went down together with the lead, so that nobody has seen it end."""
     state = next((s for s in runtime.seats if (s.agent_id, s.generation) == (seat.agent_id, seat.generation)), None)
-    if state is None or state.state in ENDED or state.guard is None or seat.shutdown:
+    if state is None or state.state in ENDED or state.guard is None or seat.shutdown or seat.task:
         return False
     return not processes.alive(state.guard) and Lease(context.team.paths.team).holder() is None
 

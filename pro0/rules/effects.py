@@ -1,5 +1,6 @@
 """What each act makes of a task; whether it may be done is for the table in `lifecycle` to say."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -126,9 +127,9 @@ def reopen(task: Task, request: Request) -> Task:
     return replace(hand_back(task, request), completed_at=None, result=None)
 
 
-def seconds_worked(claim: Claim, now: datetime) -> float:
-    """Return how long a claim has been worked on; ask only of a task in progress."""
-    return claim.worked + (now - (claim.since or claim.claimed_at)).total_seconds()
+def seconds_worked(claim: Claim, now: datetime, at: Callable[[datetime], datetime] = lambda stamp: stamp) -> float:
+    """Return how long a claim has been worked on; ask only of a task in progress. `at` reads a stored moment."""
+    return claim.worked + (now - at(claim.since or claim.claimed_at)).total_seconds()
 
 
 def _wait_for_subtasks(task: Task, request: Request) -> Task:

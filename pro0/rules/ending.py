@@ -20,7 +20,7 @@ def ask(view: View, plan: Plan) -> Plan:
     if state is None or wish is None or state.ending_since:
         return plan
     if not answers(view, plan.seat):
-        return _ending(view, plan, state)
+        return end(view, plan, state)
     if state.asked == wish.id and not _to_be_asked_again(view, wish, plan.seat, state):
         return plan
     again = _answer(view, wish, plan.seat, state) if state.asked == wish.id else None
@@ -35,12 +35,12 @@ def hear(view: View, plan: Plan) -> Plan:
     if state is None or wish is None or state.ending_since:
         return plan
     if approved(view, plan):
-        return _ending(view, plan, state)
+        return end(view, plan, state)
     deadline = view.at(wish.at) + timedelta(seconds=wish.timeout)
     if view.now < deadline:
         return plan.wake(deadline)
     if wish.force:
-        return _ending(view, plan, state)
+        return end(view, plan, state)
     answer = _answer(view, wish, plan.seat, state)
     if answer:
         return replace(plan, stays=f"not yet: {answer.reason}")
@@ -103,7 +103,8 @@ def _to_be_asked_again(view: View, wish: ShutdownWish, seat: Seat, state: SeatSt
     )
 
 
-def _ending(view: View, plan: Plan, state: SeatState) -> Plan:
+def end(view: View, plan: Plan, state: SeatState) -> Plan:
+    """End a session now, without asking; its guard ends its tree."""
     if state.guard is None:
         return plan  # nobody to tell yet: it comes up, and reports, or is given up as never come up
     ending = replace(state, state=State.STOPPING, since=view.now, ending_since=view.now)

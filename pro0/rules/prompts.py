@@ -59,8 +59,11 @@ def ended(state: SeatState, tasks: Iterable[Task]) -> str:
     """Return what the lead address is told about a member that ended by itself."""
     verb = "has crashed" if state.state is State.CRASHED else "has exited"
     how = f" ({state.note})" if state.note else ""
-    freed = ", ".join(task.id for task in tasks)
-    return f"{state.agent_id} {verb}{how}" + (f"; pending again: {freed}" if freed else "")
+    tasks = list(tasks)
+    freed = ", ".join(task.id for task in tasks if task.status is not Status.DONE)
+    waiting = [task.id for task in tasks if task.status is Status.DONE]
+    stands = "".join(f"; {id} waits for its subtasks without a session: pro0 task start {id}" for id in waiting)
+    return f"{state.agent_id} {verb}{how}{f'; pending again: {freed}' if freed else ''}{stands}"
 
 
 def idle(agent_id: str, last: Task | None) -> str:

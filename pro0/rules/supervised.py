@@ -5,15 +5,13 @@ again what is still owed. Two sides use it:
 
 * `changes.follow` calls `reviews` inside the locked change: the end of a subtask and what it means for its parent are
   one write.
-* The lead's decision is to call `to_start`, `overdue` and `is_over` with its snapshot's board. It opens a session for
-  each task of `to_start` (operation `task.begin` gives that session the claim before its process is there,
-  `task.undo_start` takes it back when the opening fails), gives `overdue` ones up (`task.fail` as the lead), and stops
-  the session that was opened for a task for which `is_over` holds.
+* The lead's decision (`hiring`) calls `to_start`, `overdue` and `is_over` with its snapshot's board: it opens sessions,
+  gives up what takes too long, and ends sessions that have nothing left to do.
 
 A wish of a human (`task.start`) is kept on the task as `start` and is carried out through `to_start` as well.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -37,15 +35,17 @@ def to_start(board: Board) -> list[Task]:
     return sorted(wanted, key=next_order) + [task for task in turns if task and task not in wanted]
 
 
-def overdue(board: Board, limit: timedelta, now: datetime) -> tuple[list[Task], datetime | None]:
+def overdue(
+    board: Board, limit: timedelta, now: datetime, at: Callable[[datetime], datetime] = lambda stamp: stamp
+) -> tuple[list[Task], datetime | None]:
     """Return the tasks under supervised parents that were worked on for longer than allowed, and when the next will be.
 
-    Only the time in progress counts, within one claim (rulings 2.7).
+    Only the time in progress counts, within one claim (rulings 2.7); `at` reads a stored moment by today's clock.
     """
     late, next_at = [], list[datetime]()
     for task in board:
         if task.claim and task.status is Status.IN_PROGRESS and board.supervisor(task):
-            left = limit - timedelta(seconds=seconds_worked(task.claim, now))
+            left = limit - timedelta(seconds=seconds_worked(task.claim, now, at))
             if left < timedelta():
                 late.append(task)
             else:
@@ -98,6 +98,13 @@ def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Said
     told = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []
     everyone = dict.fromkeys([*told, *(watchers if above else ())])
     return [(to, notice_id(task, to), prompts.stopped(task)) for to in everyone]
+
+
+def was_asked_for(task: Task) -> bool:
+    """Return whether the newest start of a task was what a human wanted, and not its turn in a tree."""
+    acts = [entry.act for entry in task.history if entry.act in tuple(Act)]
+    newest = max((place for place, act in enumerate(acts) if act == Act.START), default=0)
+    return newest > 0 and acts[newest - 1] == Act.WISH
 
 
 def works_on(board: Board, task: Task, caller: Caller) -> bool:

@@ -34,7 +34,7 @@ from pro0.model.runtime import (
 )
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules import budget, ending, prompts, turns
+from pro0.rules import budget, ending, hiring, prompts, turns
 from pro0.rules.board import Board, claimable
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
@@ -58,7 +58,9 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         more.append(Deliver())
     if snapshot.wanted.outbox:
         more.append(Deliver(wishes=True))
-    wakes = [plan.wake_at for plan in plans if plan.wake_at]
+    expired, next_at = hiring.expire(view)
+    more.extend((*expired, *hiring.hire(view, plans)))
+    wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at) if wake]
     return Decision(runtime=runtime, actions=(*actions, *more), wake_at=min(wakes, default=None))
 
 
@@ -143,7 +145,7 @@ def _bury(view: View, plan: Plan) -> Plan:
         return plan
     held = _held(view, state)
     key = f"{state.incarnation}:ended"
-    if key not in state.told and not view.stopping and state.state is not State.SHUTDOWN:
+    if key not in state.told and not view.stopping and state.state is not State.SHUTDOWN and _is_news(plan.seat, held):
         text = prompts.ended(state, [task for task in held if task.claim])
         state = _told(state, key)
         plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in _supervisors(view)))
@@ -157,13 +159,13 @@ def _start(view: View, plan: Plan) -> Plan:
     seat, state = plan.seat, plan.state
     if view.stopping or plan.living or (state and state.generation >= seat.generation):
         return plan
-    if budget.exhausted(view.snapshot):
+    if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
         return plan
     if state and view.blind:
         return plan
     if state and (_held(view, state) or _is_left(view, state)):
         return plan.wake(view.now + timedelta(seconds=0.2))
-    if any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in view.snapshot.runtime.failures):
+    if view.snapshot.runtime.failed(seat):
         return plan
     ground = view.ground(seat)
     if ground is None:
@@ -185,7 +187,7 @@ def _start(view: View, plan: Plan) -> Plan:
 def _tell_idle(view: View, plan: Plan) -> Plan:
     """Tell the lead address once about each time that a member turned idle with nothing to claim (rulings 3.7)."""
     state = plan.living
-    if state is None or state.state is not State.IDLE or view.stopping:
+    if state is None or state.state is not State.IDLE or view.stopping or plan.seat.task:
         return plan
     key = f"{state.incarnation}:idle:{state.since.isoformat()}"
     if key in state.told or view.snapshot.wanted.paused or view.blind or _could_claim(view, plan.seat):
@@ -206,6 +208,7 @@ STEPS: tuple[Step, ...] = (
     _sweep_what_is_left,
     _bury,
     _start,
+    hiring.let_go,
     ending.ask,
     ending.hear,
     ending.overdue,
@@ -256,6 +259,11 @@ def _supervisors(view: View) -> list[str]:
 
 def _held(view: View, state: SeatState) -> list[Task]:
     return [task for task in view.board if _holds(task, state)]
+
+
+def _is_news(seat: Seat, held: list[Task]) -> bool:
+    """Return whether the end of a session is to be told: of a task in progress its failure says so (rulings 2.8)."""
+    return seat.task is None or any(task.status is Status.DONE for task in held)
 
 
 def _holds(task: Task, state: SeatState) -> bool:

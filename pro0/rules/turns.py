@@ -103,7 +103,7 @@ def _offer(view: View, plan: Plan, state: SeatState) -> Plan:
     """Tell an idle agent of the tasks that are ready for it, once each."""
     if state.state is not State.IDLE or view.stopping or plan.seat.shutdown or view.snapshot.wanted.paused:
         return plan
-    if plan.seat.agent_id == LEAD or plan.seat.nudge:
+    if plan.seat.agent_id == LEAD or plan.seat.nudge or plan.seat.task:
         return plan
     ready = tuple(task.id for task in claimable(view.board, state.agent_id))[:MEMORY]
     if set(ready) <= set(state.offered):

@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0 import config
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
-from pro0.ops.context import Context, caller_of
+from pro0.ops.context import TASK_ID, Context, caller_of
 from pro0.shell_agent.agent import ShellAgent
 from pro0.store.paths import home
 from pro0.store.teams import Store
@@ -22,7 +22,8 @@ def main() -> int:
         return 2
     settings = config.load(root, Path.cwd(), os.environ, {})
     context = Context(Store(root).team(team), caller)
-    return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds).work()
+    own = os.environ.get(TASK_ID) or None
+    return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds, own).work()
 
 
 if __name__ == "__main__":

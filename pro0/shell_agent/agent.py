@@ -10,7 +10,7 @@ from pro0.children import Ending, Running
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
-from pro0.model.task import Task
+from pro0.model.task import Status, Task
 from pro0.ops import members, messages, tasks
 from pro0.ops.context import Context
 from pro0.ops.members import task_identity
@@ -23,20 +23,28 @@ OVER = frozenset({"stale_session", "not_member"})
 
 
 class ShellAgent:
-    """Works as one member; `poll` is the seconds between two looks when nothing was heard."""
+    """Works as one member; `poll` is the seconds between two looks when nothing was heard.
 
-    def __init__(self, context: Context, poll: float, grace: float) -> None:
+    A session for its `own` task does that alone: it runs the command once in each claim, and completes the task again
+    after each of its subtasks, since there is nothing that it could review.
+    """
+
+    def __init__(self, context: Context, poll: float, grace: float, own: str | None = None) -> None:
         self._context = context
         self._poll = poll
         self._grace = grace
         self._voice = Voice()
         self._may_go = False
+        self._own = own
+        self._ran = 0
+        """The claim, by its epoch, in which the command of its own task was run."""
         self._trouble = ""
 
     def work(self) -> int:
         """Work until a shutdown was approved, the team is gone, or this session counts as over (1)."""
         paths = self._context.team.require().paths
-        self._voice.say(f"{self._context.caller.agent_id} is ready: waiting for tasks that carry a command")
+        what = self._own or "waiting for tasks that carry a command"
+        self._voice.say(f"{self._context.caller.agent_id} is ready: {what}")
         idle = False
         with self._watching() as watch, selectors.DefaultSelector() as selector:
             selector.register(watch, selectors.EVENT_READ)
@@ -83,6 +91,9 @@ class ShellAgent:
         return False
 
     def _take(self) -> Task | None:
+        if self._own:
+            task = tasks.show(self._context, self._own)
+            return task if task.status is Status.IN_PROGRESS and self._holds(task) else None
         try:
             return tasks.take(self._context, runnable=True)
         except Pro0Error as error:
@@ -93,6 +104,10 @@ class ShellAgent:
     def _do(self, task: Task, watch: Watch) -> None:
         self._voice.state(State.WORKING, task.id)
         self._voice.say(f"{task.id}: {task.title}")
+        if self._own and (not task.run or self._ran == task.epoch):
+            self._go_by(task)
+            return
+        self._ran = task.epoch
         self._voice.say(f"$ {task.run}")
         environment = os.environ | task_identity(task.id, task.parent or "")
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
@@ -108,6 +123,20 @@ class ShellAgent:
         if ending.left and not ending.why:
             self._voice.say(f"{task.id}: ended what its command left running ({ending.left})")
         self._report(task, ending)
+
+    def _go_by(self, task: Task) -> None:
+        """Complete a task that has no command, or none any more: its subtasks are the work; without any it fails."""
+        try:
+            if task.run or tasks.board(self._context).children(task.id):
+                done = tasks.complete(self._context, task.id)
+                self._voice.say(f"{task.id}: {done.status}")
+            else:
+                tasks.fail(self._context, task.id, "it has no command, and the shell agent does nothing else")
+        except (Refused, NotFound) as error:
+            self._voice.say(error.message)
+
+    def _holds(self, task: Task) -> bool:
+        return task.claim is not None and task.claim.incarnation == self._context.caller.incarnation
 
     def _look(self, task: Task) -> str:
         """Answer mail while working; returns why the work is to end now, empty when it goes on."""

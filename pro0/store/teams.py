@@ -10,16 +10,18 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model import ids
+from pro0.model.role import Roles
 from pro0.model.runtime import Report, Runtime
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
+from pro0.rules.presets import PRESETS
 from pro0.store import atomic, journal
 from pro0.store.files import File, make_folder, there, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
+from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, ROLES, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
 from pro0.store.tasklist import TaskFile
 
 
@@ -76,6 +78,7 @@ class Store:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.roles: File[Roles] = File(home, ROLES, Roles, absent=lambda: PRESETS)
 
     def team(self, name: str) -> TeamStore:
         """Return the files of one team, whether it exists or not."""

@@ -17,7 +17,7 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
-from pro0.ops import costs, gates, members, messages, tasks, teams, trees
+from pro0.ops import costs, gates, hiring, members, messages, tasks, teams, trees
 from pro0.ops.members import SeatDraft
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
@@ -147,7 +147,12 @@ GATES = (
     Row("task.continue", starts.gated, lambda w: gates.go_on(w.human(), "9", "once more"), owes=True),
     Row("task.start", starts.gated, lambda w: trees.start(w.human(), "1")),
     Row("task.begin", starts.gated, lambda w: trees.begin(w.lead(), "1", "w2", "inc-w2")),
-    Row("task.undo_start", starts.gated, lambda w: trees.undo_start(w.lead(), "11", "no program")),
+    Row("task.begin", starts.gated, lambda w: trees.begin(w.lead(), "11", "w2", "inc-w2"), "it has it"),
+    Row("task.expire", starts.gated, lambda w: trees.expire(w.lead(), "11", 1, 30), owes=True),
+    Row("member.hire", starts.gated, lambda w: hiring.hire(w.lead(), "1", "t1")),
+    Row("member.dismiss", starts.hired, lambda w: hiring.dismiss(w.lead(), "t1", 1)),
+    Row("task.undo_start", starts.gated, lambda w: trees.undo_start(w.lead(), "11", "no program"), owes=True),
+    Row("task.undo_start", starts.wished, lambda w: trees.undo_start(w.lead(), "1", "no program"), "a wish"),
     Row("task.complete", starts.gated, lambda w: tasks.complete(w.member("w2"), "11"), "reviewed", owes=True),
     Row("task.fail", starts.gated, lambda w: tasks.fail(w.member("w2"), "11", "no"), "a tree stops", owes=True),
 )

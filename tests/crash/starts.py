@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import ShutdownWish, Wish
-from pro0.ops import messages, tasks, trees
+from pro0.ops import hiring, messages, tasks, trees
 from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
@@ -69,6 +69,19 @@ def gated(home: Path) -> None:
     trees.begin(lead, "10", "w1", "inc-w1")
     tasks.complete(w1, "10", "see the leaf")
     trees.begin(lead, "11", "w2", "inc-w2")
+
+
+def hired(home: Path) -> None:
+    """A seat is there for task 1."""
+    gated(home)
+    hiring.hire(World(home, "w").lead(), "1", "t1")
+
+
+def wished(home: Path) -> None:
+    """A session has begun with task 1, as a human wants."""
+    gated(home)
+    trees.start(World(home, "w").human(), "1")
+    trees.begin(World(home, "w").lead(), "1", "w2", "inc-w2")
 
 
 def sealed_once(home: Path) -> None:

@@ -10,7 +10,21 @@ from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import Awaiting, Changes, Draft
-from pro0.ops import costs, delivery, gates, members, messages, outside, repair, status, tasks, teams, trees
+from pro0.ops import (
+    costs,
+    delivery,
+    gates,
+    hiring,
+    members,
+    messages,
+    outside,
+    repair,
+    roles,
+    status,
+    tasks,
+    teams,
+    trees,
+)
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context, caller_of
 from pro0.store.teams import Store
@@ -29,6 +43,9 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "member.undo": ({LEAD}, lambda c: members.undo(c, "w1", 1, None)),
     "shutdown.answer": (SESSIONS, lambda c: members.answer(c, approve=True)),
     "shutdown.withdraw": ({LEAD}, lambda c: members.withdraw(c, "r1")),
+    "member.hire": ({LEAD}, lambda c: hiring.hire(c, "1", "t1")),
+    "member.dismiss": ({LEAD}, lambda c: hiring.dismiss(c, "t1", 1)),
+    "role.list": (ANYONE, lambda c: roles.roles(c)),
     "member.list": (ANYONE, lambda c: members.members(c)),
     "member.env": ({HUMAN}, lambda c: members.environment(c, "w1")),
     "message.send": (PEOPLE, lambda c: messages.send(c, "w1", "hello")),
@@ -71,6 +88,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.start": ({HUMAN}, lambda c: trees.start(c, "1")),
     "task.begin": ({LEAD}, lambda c: trees.begin(c, "1", "w1", "inc-w1")),
     "task.undo_start": ({LEAD}, lambda c: trees.undo_start(c, "1", "no program")),
+    "task.expire": ({LEAD}, lambda c: trees.expire(c, "1", 1, 30)),
     "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
     "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
     "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),
@@ -90,7 +108,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 11
+    assert len(NOUNS) == 13
 
 
 @pytest.fixture

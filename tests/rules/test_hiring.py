@@ -1,0 +1,199 @@
+"""Sessions for tasks, as the lead decides about them: made, opened, ended, taken away; by the state alone."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.caller import Caller, Who
+from pro0.model.runtime import Dismiss, End, Expire, Failure, Free, Hire, Nudge, Snapshot, Start, State, Tell
+from pro0.model.task import Policy, StartWish, Status, Task
+from pro0.model.team import Seat
+from tests.rules.building import T0, at, claimed, task
+from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
+
+INC = "inc-t2"
+
+
+def parent(**fields: object) -> Task:
+    """A supervised task that is done and waits for its subtasks, with its session."""
+    held = claimed(task(1, policy=Policy.SUPERVISED), Caller(Who.MEMBER, "t1", "inc-t1"))
+    return replace(held, status=Status.DONE, session="inc-t1", **fields)
+
+
+def sub(number: int = 2, **fields: object) -> Task:
+    """A subtask whose turn it is."""
+    return task(number, parent=1, **fields)
+
+
+def working(number: int = 2, **fields: object) -> Task:
+    """A subtask on which its session works."""
+    held = claimed(sub(number), Caller(Who.MEMBER, f"t{number}", f"inc-t{number}"))
+    return replace(held, session=f"inc-t{number}", **fields)
+
+
+def own(number: int = 2, **fields: object) -> Seat:
+    """The seat of a task."""
+    return seat(f"t{number}", task=f"task-{number}", **fields)
+
+
+def seen(*tasks: Task, seats: tuple[Seat, ...] = (), states: tuple[object, ...] = (), **more: object) -> Snapshot:
+    """A team whose only long-lived session is that of the supervising task-1."""
+    sessions = (session("t1"), *states)
+    return look(*sessions, seats=[own(1), *seats], tasks=tasks, **more)  # type: ignore[arg-type]
+
+
+def test_the_task_whose_turn_it_is_gets_a_seat_and_then_a_session() -> None:
+    """AC-42, S000-046: first the seat, at the next look the session, which is opened once."""
+    board = (parent(), sub())
+    assert only(Hire, decided(seen(*board))) == [Hire("task-2", "t2")]
+    second = decided(seen(*board, seats=(own(),)))
+    [start] = only(Start, second)
+    assert (start.seat.task, only(Hire, second)) == ("task-2", [])
+    state = recorded(second, "t2")
+    assert (state.state, state.incarnation) == (State.STARTING, start.incarnation)
+    third = decided(seen(parent(), working(), seats=(own(),), states=(session("t2", State.WORKING),)))
+    assert (only(Hire, third), only(Start, third), only(End, third)) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("role", "others", "name"),
+    [
+        (None, [], "t2"),
+        ("engineer", [], "engineer-t2"),
+        ("engineer", ["engineer-t2"], "engineer-t2-2"),
+        ("engineer", ["engineer-t2", "engineer-t2-2"], "engineer-t2-3"),
+        ("An Old Role", [], "t2"),
+        ("r" * 48, [], f"{'r' * 30}-t2"),
+    ],
+)
+def test_its_name_is_readable_and_its_own(role: str | None, others: list[str], name: str) -> None:
+    """Rulings 3.2: agent ids are unique in the team."""
+    seats = tuple(seat(other) for other in others)
+    [hire] = only(Hire, decided(seen(parent(), sub(role=role), seats=seats)))
+    assert hire.agent_id == name
+
+
+def test_a_parent_that_is_started_again_keeps_its_name() -> None:
+    """Rulings 2.4: what was owed to it waits in the mailbox of that name."""
+    again = parent(assignee="manager-t1", claim=None, start=StartWish(by="human", at=T0))
+    [hire] = only(Hire, decided(look(tasks=[again, sub()])))
+    assert hire == Hire("task-1", "manager-t1")
+
+
+@pytest.mark.parametrize("why", ["paused", "stopping", "blind", "over budget"])
+def test_nothing_is_hired_or_opened(why: str) -> None:
+    """Rulings 3.9: while the team is paused, stops, has spent all, or its tasks cannot be read."""
+    snapshot = seen(
+        parent(), sub(), sub(3), seats=(own(),), paused=why == "paused", stop=wish() if why == "stopping" else None
+    )
+    if why == "blind":
+        snapshot = replace(snapshot, tasks=None, wanted=replace(snapshot.wanted, seats=(own(1),)))
+    if why == "over budget":
+        snapshot = replace(snapshot, spent=1.0, wanted=replace(snapshot.wanted, max_cost=1.0))
+    decision = decided(snapshot)
+    assert (only(Hire, decision), only(Start, decision), only(Dismiss, decision)) == ([], [], [])
+
+
+OVER = {
+    "completed": replace(working(), status=Status.COMPLETED, claim=None, completed_at=at(-31)),
+    "cancelled": replace(working(), status=Status.CANCELLED, claim=None),
+    "pending again": replace(working(), status=Status.PENDING, claim=None, session=None, assignee=None),
+    "claimed by another": replace(working(), session="inc-other"),
+}
+
+
+@pytest.mark.parametrize("how", [*OVER, "deleted"])
+def test_a_session_without_work_is_ended(how: str) -> None:
+    """S000-050, S000-052, rulings 2, cancel: also one whose task went to somebody else."""
+    board = (parent(), OVER[how]) if how in OVER else (parent(),)
+    decision = decided(seen(*board, seats=(own(),), states=(session("t2", State.WORKING),)))
+    assert only(End, decision) == [End("t2", INC)]
+    assert recorded(decision, "t2").state is State.STOPPING
+    assert [tell for tell in only(Tell, decision) if "t2" in tell.content] == []
+
+
+def test_a_completed_task_lets_its_session_end_its_turn() -> None:
+    """Not longer than that, and not when the turn is over."""
+    done = replace(working(), status=Status.COMPLETED, claim=None, completed_at=at(-5))
+    busy = decided(seen(parent(), done, seats=(own(),), states=(session("t2", State.WORKING),)))
+    assert (only(End, busy), busy.wake_at) == ([], at(25))
+    idle = decided(seen(parent(), done, seats=(own(),), states=(session("t2", State.IDLE),)))
+    assert only(End, idle) == [End("t2", INC)]
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.DONE, Status.IN_PROGRESS])
+def test_a_session_that_may_go_on_is_kept(status: Status) -> None:
+    """AC-42, AC-46: `task continue` reaches it; a done task waits for its subtasks."""
+    kept = replace(working(), status=status, claim=None if status is Status.FAILED else working().claim)
+    decision = decided(seen(parent(), kept, seats=(own(),), states=(session("t2"),)))
+    assert (only(End, decision), only(Dismiss, decision), only(Hire, decision)) == ([], [], [])
+
+
+def test_the_seat_of_a_dead_session_goes_when_its_task_is_over() -> None:
+    """What it held is given back first."""
+    over = session("t2", State.SHUTDOWN)
+    done = replace(working(), status=Status.COMPLETED, claim=None, completed_at=T0)
+    assert only(Dismiss, decided(seen(parent(), done, seats=(own(),), states=(over,), dead=["t2"]))) == [
+        Dismiss("t2", 1)
+    ]
+    left = seen(parent(), done, seats=(own(),), states=(over,), dead=["t2"], leftovers=["t2"])
+    assert only(Dismiss, decided(left)) == []
+
+
+def test_a_dead_session_keeps_its_seat_while_its_task_can_be_gone_on_with() -> None:
+    """Nobody is told twice: the failure of the task says how it died (rulings 2.8)."""
+    crashed = session("t2", State.CRASHED)
+    decision = decided(seen(parent(), working(), seats=(own(),), states=(crashed,), dead=["t2"]))
+    assert len(only(Free, decision)) == 1
+    assert (only(Tell, decision), only(Dismiss, decision), only(Hire, decision)) == ([], [], [])
+    failed = replace(working(), status=Status.FAILED, claim=None)
+    later = decided(seen(parent(), failed, seats=(own(),), states=(crashed,), dead=["t2"]))
+    assert (only(Tell, later), only(Dismiss, later)) == ([], [])
+
+
+def test_retry_opens_a_new_session_in_the_same_seat() -> None:
+    """AC-46: after the old one is ended, and what is left of it."""
+    again = sub(started_at=T0)
+    living = decided(seen(parent(), again, seats=(own(),), states=(session("t2"),)))
+    assert (only(End, living), only(Hire, living)) == ([End("t2", INC)], [])
+    dead = seen(parent(), again, seats=(own(),), states=(session("t2", State.SHUTDOWN),), dead=["t2"])
+    assert only(Hire, decided(dead)) == [Hire("task-2", "t2")]
+    assert only(Dismiss, decided(dead)) == []
+
+
+def test_a_seat_that_was_never_filled_is_taken_away() -> None:
+    """AC-57: what could not be opened; it is hired for again only when its task is to be started."""
+    failures = (Failure("t2", 1, T0, "no program", task="task-2"),)
+    failed = replace(sub(), status=Status.FAILED)
+    assert only(Dismiss, decided(seen(parent(), failed, seats=(own(),), failures=failures))) == [Dismiss("t2", 1)]
+    wanted = decided(seen(parent(), sub(), seats=(own(),), failures=failures))
+    assert (only(Hire, wanted), only(Dismiss, wanted)) == ([Hire("task-2", "t2")], [])
+
+
+def test_time_is_up() -> None:
+    """AC-49, rulings 2.7: thirty minutes of one claim, by the clock as it is now."""
+    late = seen(parent(), working(), seats=(own(),), states=(session("t2", State.WORKING),), now=1801)
+    assert only(Expire, decided(late)) == [Expire("task-2", 1, 30)]
+    in_time = replace(late, now=at(1800))
+    assert (only(Expire, decided(in_time)), decided(in_time).wake_at) == ([], at(1800))
+    jumped = replace(late, moved={T0: at(1000)})
+    assert only(Expire, decided(jumped)) == []
+
+
+def test_a_session_of_a_task_is_offered_nothing_and_is_not_called_idle() -> None:
+    """It has one task; the pool is for members."""
+    free = task(7)
+    idle = replace(session("t2", State.IDLE), told=())
+    snapshot = seen(parent(), working(), free, seats=(own(agent="claude"),), states=(idle,))
+    decision = decided(snapshot)
+    assert (only(Nudge, decision), [t for t in only(Tell, decision) if "t2" in t.content]) == ([], [])
+
+
+def test_the_lead_that_died_between_two_steps_goes_on_with_the_next() -> None:
+    """A session that is recorded and has no guard is opened as the same one, whether it has its claim or not."""
+    starting = replace(session("t2", State.STARTING), guard=None, agent=None, since=T0, started_at=T0)
+    for board in ((parent(), sub()), (parent(), working())):
+        snapshot = seen(*board, seats=(own(),), states=(starting,), reports=[], dead=["t1", "t2"])
+        snapshot = replace(snapshot, unopened={INC: False}, guards_alive=frozenset({"inc-t1"}))
+        decision = decided(snapshot)
+        assert [start.incarnation for start in only(Start, decision)] == [INC]
+        assert (only(Hire, decision), only(Dismiss, decision), only(End, decision)) == ([], [], [])
