@@ -65,6 +65,7 @@ class Running:
         *,
         given: Path | None = None,
         errors: Path | None = None,
+        cwd: Path | None = None,
     ) -> None:
         self._grace = grace
         self._tag = tag
@@ -76,6 +77,7 @@ class Running:
                 stdin=files.enter_context(given.open("rb")) if given else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=files.enter_context(errors.open("wb")) if errors else subprocess.STDOUT,
+                cwd=cwd,
                 env={**environment, RUN: tag},
                 process_group=0,
             )
@@ -88,7 +90,7 @@ class Running:
     def follow(
         self,
         limit: float | None,
-        watch: Changes,
+        watch: Changes | None,
         pass_on: Callable[[bytes], None],
         look: Callable[[], str],
         poll: float,
@@ -99,14 +101,14 @@ class Running:
         with selectors.DefaultSelector() as selector, ExitWatch() as exits:
             if self._head:
                 exits.add(self._head)
-            for source in (self._output, watch, exits):
+            for source in (self._output, exits, *([watch] if watch else ())):
                 selector.register(source, selectors.EVENT_READ)
             while self._runs():
                 for key, _ in selector.select(_until(deadline, poll)):
                     if key.fileobj == self._output and not self._read(pass_on):
                         selector.unregister(self._output)
                 now, why = time.monotonic(), ""
-                if watch.drain() or now >= looked + poll:
+                if (watch and watch.drain()) or now >= looked + poll:
                     looked, why = now, look()
                 if deadline and now >= deadline:
                     why = f"over its limit of {limit:g} s"

@@ -13,6 +13,7 @@ import msgspec
 
 from pro0.errors import BadInput, Refused
 from pro0.model.agent import Definition
+from pro0.model.hook import Event
 from pro0.model.team import WINDOW_LAYOUTS, WindowLayout
 from pro0.rules.definitions import VARIABLE, definitions
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 USER_FILE = "config.yaml"
 """The user's settings, in PRO0_HOME."""
+HOOKS = "hooks"
 PROJECT_FILE = Path(".pro0") / USER_FILE
 """The project's settings, in the project directory."""
 SIZE_LIMIT = 1024 * 1024
@@ -173,6 +175,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     panes_per_window: Annotated[
         int, whole("PRO0_PANES_PER_WINDOW", "Members in one window at most; 0 for as many as have room.", 0, 100)
     ] = 0
+    hook_timeout_seconds: Annotated[
+        int, whole("PRO0_HOOK_TIMEOUT_SECONDS", "Seconds until a hook that does not end is ended.", 1, 86_400)
+    ] = 60
     pass_environment: Annotated[
         tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")
     ] = ()
@@ -225,6 +230,11 @@ def explain(
             # What is in a repository is not the person's word: it defines nothing anew that the person has defined.
             first |= {chosen.name: chosen for chosen in _joined([*told, *persons, *projects], setting.name)}
     return tuple(first.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
+
+
+def hooks(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the commands of the `hooks:` block of one settings file, by event; raises BadInput for a bad one."""
+    return _commands(_parsed(_text(path), path), path)
 
 
 def require_enabled(settings: Settings) -> None:
@@ -329,15 +339,29 @@ def _trouble(error: Exception) -> str:
 
 def _flattened(values: dict[object, object], path: Path) -> dict[object, object]:
     """Return the flat keys and those of the PRD's `experimental.agentTeams` block as one mapping (S004-105)."""
-    _check_names(values, (*_NAMES, "experimental"), str(path))
+    _check_names(values, (*_NAMES, "experimental", HOOKS), str(path))
+    _commands(values, path)
     outer = _mapping(values.get("experimental"), f"experimental ({path})")
     _check_names(outer, ("agentTeams",), f"experimental, {path}")
     inner = _mapping(outer.get("agentTeams"), f"experimental.agentTeams ({path})")
     _check_names(inner, _NAMES, f"experimental.agentTeams, {path}")
-    flat = {key: value for key, value in values.items() if key != "experimental"}
+    flat = {key: value for key, value in values.items() if key not in ("experimental", HOOKS)}
     for key in inner.keys() & flat.keys():
         raise BadInput(f"{key} is set twice, flat and in experimental.agentTeams ({path})", hint="remove one of them")
     return flat | inner
+
+
+def _commands(values: dict[object, object], path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the `hooks:` block: events, each with one command or a list of them, as the shell takes them."""
+    block = _mapping(values.get(HOOKS), f"{HOOKS} ({path})")
+    _check_names(block, tuple(Event), f"{HOOKS}, {path}")
+    found = {}
+    for event, value in block.items():
+        commands = value if isinstance(value, list) else [value]
+        if not commands or not all(isinstance(one, str) and one.strip() and "\0" not in one for one in commands):
+            raise BadInput(f"{HOOKS}, {event} must be a command or a list of commands ({path})", code="bad_setting")
+        found[str(event)] = tuple(commands)
+    return found
 
 
 def _mapping(value: object, what: str) -> dict[object, object]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0.model.hook import Consent
 from pro0.model.message import Mailbox, Segment
 from pro0.model.role import Roles
 from pro0.model.runtime import Launch, Report, Runtime
@@ -19,6 +20,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "config": (TeamConfig, "teams/{team}/config.json"),
     "wanted": (Wanted, "teams/{team}/wanted.json"),
     "runtime": (Runtime, "teams/{team}/runtime.json"),
+    "trusted": (Consent, "trusted.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),

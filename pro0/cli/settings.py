@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
-from pro0.cli.output import json_option, table, write, write_json
+from pro0.cli.context import human_only
+from pro0.cli.output import json_option, line, say, table, write, write_json
 from pro0.config import Chosen, explain
 from pro0.errors import NotFound
-from pro0.ops import project
+from pro0.ops import hooks, project
 from pro0.store import paths
 
 
@@ -56,6 +57,27 @@ def get(name: str, as_json: bool) -> None:
         write_json(_row(found))
     else:
         write(_text(found.value))
+
+
+@config.command()
+def trust() -> None:
+    """Let the hooks of this project's .pro0/config.yaml run, as they are now.
+
+    Anybody who may write that file could run commands as you, so its hooks run only after this, and only until they
+    change. Yours, in config.yaml in PRO0_HOME, need no such word.
+
+    \b
+    Examples:
+      pro0 config trust
+    """
+    human_only("agree to hooks")
+    folder = project.root(Path.cwd().resolve())
+    agreed = hooks.agree(paths.home(os.environ), folder)
+    if not agreed:
+        say(f"{folder} has no hooks")
+    for event, commands in agreed.items():
+        for command in commands:
+            write(f"{event}: {line(command)}")
 
 
 def _chosen() -> tuple[Chosen, ...]:

@@ -17,7 +17,7 @@ from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import costs, members, project, tasks
+from pro0.ops import costs, hooks, members, project, tasks
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, startable, with_definitions
 from pro0.rules import text
@@ -161,6 +161,8 @@ def _make(
     config = context.team.config.read()
     say(f"team {name} in {folder}: {who}")
     say(f"mode {config.mode}: {config.mode_reason}")
+    if hooks.not_agreed(store().home, folder):
+        say("the hooks of the project do not run, since you have not agreed to them: pro0 config trust")
     if len(drafts) > 1 and not worktrees:
         say("the members share one checkout: give them tasks that touch different files")
     return context

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.engine.grounds import Grounds
+from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
@@ -33,6 +34,7 @@ from pro0.model.runtime import (
     Nudge,
     Prepare,
     Process,
+    Question,
     Runtime,
     Snapshot,
     Start,
@@ -56,6 +58,7 @@ class Applier:
         grace: float,
         nudger: Nudger,
         grounds: Grounds,
+        hooking: Hooking,
         *,
         revive: bool = False,
     ) -> None:
@@ -65,6 +68,7 @@ class Applier:
         self._grace = grace
         self._nudger = nudger
         self._grounds = grounds
+        self._hooking = hooking
         self._context = lead_context(team)
         config = team.config.read()
         self._uid = config.uid
@@ -80,6 +84,7 @@ class Applier:
         runtime = self._tell_all(decision)
         if runtime != snapshot.runtime:
             self._record(runtime)
+            self._hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
         self._opener.enlist(snapshot)
         starts = [action for action in decision.actions if isinstance(action, Start)]
@@ -110,7 +115,7 @@ class Applier:
         """Do what changes files; a notice whose mailbox cannot be used keeps nobody waiting, and is owed still."""
         runtime = decision.runtime
         for action in decision.actions:
-            if action not in self._owed:
+            if action not in self._owed and not isinstance(action, Prepare | Question):  # asked for again each time
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
             if self._tell(action):
                 self._owed.discard(action)
@@ -161,6 +166,8 @@ class Applier:
                     processes.signal_process(guard, signal.SIGTERM)
             case Prepare(seat=seat):
                 self._grounds.begin(seat)
+            case Question(key=key, state=state):
+                self._hooking.ask(key, state)
             case Nudge() as nudge:
                 self._nudge(runtime, nudge)
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.runtime import Ground
 from pro0.model.team import Seat, TeamConfig
@@ -18,8 +19,9 @@ Key = tuple[str, int]
 class Grounds:
     """Makes worktrees ready; `woken` is called when one is, or cannot be."""
 
-    def __init__(self, team: TeamStore, woken: Callable[[], None]) -> None:
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self._team = team
+        self._log = log
         self._woken = woken
         self._asked: set[Key] = set()
         self._found: dict[Key, Ground] = {}
@@ -32,6 +34,7 @@ class Grounds:
         if key in self._asked:
             return
         self._asked.add(key)
+        self._log.write("prepare", seat=seat.agent_id)
         self._queue.put(seat)
         if self._worker is None:
             self._worker = threading.Thread(target=self._work, daemon=True)

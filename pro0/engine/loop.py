@@ -15,6 +15,7 @@ from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.cleanup import remove
 from pro0.engine.grounds import Grounds
+from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
@@ -64,10 +65,11 @@ class Lead:
         self._log = Log(team)
         self._bell = _Bell()
         nudger = Nudger(team, self._log, self._bell.ring)
-        grounds = Grounds(team, self._bell.ring)
-        self._observer = Observer(team, nudger, grounds, settings.task_timeout_minutes)
+        grounds = Grounds(team, self._log, self._bell.ring)
+        self._hooking = Hooking(team, self._log, self._bell.ring)
+        self._observer = Observer(team, nudger, grounds, self._hooking, settings.task_timeout_minutes)
         grace, revive = settings.end_grace_seconds, settings.revive_lead
-        self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, grounds, revive=revive)
+        self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, grounds, self._hooking, revive=revive)
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
         self._asked_to_end = False
@@ -110,6 +112,7 @@ class Lead:
         return decision.wake_at, over
 
     def _leave(self) -> None:
+        self._hooking.finish()
         try:
             if self._tidy:
                 self._applier.dismantle()

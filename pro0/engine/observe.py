@@ -8,11 +8,13 @@ from typing import TypeVar
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
 from pro0.engine.grounds import Grounds
+from pro0.engine.hooking import Hooking
 from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
 from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
 from pro0.errors import Pro0Error
+from pro0.model.hook import Event
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
@@ -28,12 +30,15 @@ LOOKS = 20
 class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
-    def __init__(self, team: TeamStore, nudger: Nudger, grounds: Grounds, task_minutes: int = 30) -> None:
+    def __init__(
+        self, team: TeamStore, nudger: Nudger, grounds: Grounds, hooking: Hooking, task_minutes: int = 30
+    ) -> None:
         self.trouble: list[Pro0Error] = []
         """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
         self._nudger = nudger
         self._grounds = grounds
+        self._hooking = hooking
         self._ledger = Ledger(team)
         self._task_minutes = task_minutes
         self._jumps = Jumps()
@@ -79,6 +84,8 @@ class Observer:
             queued=self._nudger.queued(),
             grounds=self._grounds.found(),
             task_minutes=self._task_minutes,
+            hooked=Event.TEAMMATE_IDLE in self._hooking.events(),
+            answers=self._hooking.answers(),
             protocol=self._protocol,
             line=self._line,
         )

@@ -262,6 +262,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Why nudges wait, by incarnation; empty for one that arrived."""
     grounds: dict[tuple[str, int], Ground] = {}
     """The worktrees that are ready, or cannot be made, by agent id and generation."""
+    hooked: bool = False
+    """Whether hooks are asked before a member counts as idle."""
+    answers: dict[str, str] = {}
+    """What they said to each question, "" for nothing against it."""
     spent: float = 0.0
     """US dollars that the team has cost, as far as that is known; 0 without a limit."""
     task_minutes: int = 30
@@ -276,6 +280,13 @@ class Prepare(msgspec.Struct, frozen=True):
     """Make the worktree of a seat ready, in the background."""
 
     seat: Seat
+
+
+class Question(msgspec.Struct, frozen=True):
+    """Ask the hooks, in the background, whether a member may be idle."""
+
+    key: str
+    state: SeatState
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -368,7 +379,9 @@ class Finish(msgspec.Struct, frozen=True):
     """The team is stopped: remove what was made for running it, and end the lead."""
 
 
-Action = Prepare | Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Hire | Dismiss | Expire | Finish
+Action = (
+    Prepare | Question | Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Hire | Dismiss | Expire | Finish
+)
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

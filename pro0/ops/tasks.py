@@ -8,9 +8,11 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
+from pro0.model.hook import Event
 from pro0.model.ids import HUMAN, task_id, task_number
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Wish
+from pro0.ops import hooks
 from pro0.ops.acting import act, edit, in_turn, limits, log, recalled, request, watchers
 from pro0.ops.context import Context, operation
 from pro0.ops.gates import at_the_gate
@@ -43,18 +45,9 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
     With `last` one without a priority goes after its pending siblings (rulings 2.10).
     """
     drafts = [_known_assignee(context, draft) for draft in drafts]
+    hooks.gate(context, Event.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
     with context.team.require().tasks.change("create tasks") as change:
-        listed = recalled(context, change.value, making.named(drafts))
-        change.value, made = making.create(
-            listed,
-            drafts,
-            context.caller,
-            context.now(),
-            context.new_id,
-            bounds=limits(context),
-            last=last,
-            watchers=watchers(context),
-        )
+        change.value, made = _made(context, change.value, drafts, last=last)
         owes = bool(change.value.outbox)
     for task in made:
         log(context, "create", task)
@@ -95,9 +88,12 @@ def release(context: Context, id: str, reason: str = "") -> Task:
 def complete(context: Context, id: str, result: str = "") -> Task:
     """Finish a claimed task with its result; its dependents become ready (S004-051).
 
-    A gated one waits from then on, which to a human is an error: approve is the act for that (rulings 2.1).
+    A gated one waits from then on, which to a human is an error: approve is the act for that (rulings 2.1). A hook that
+    says no is exit 4, and the task stays as it is.
     """
-    return at_the_gate(context, act(context, id, Act.COMPLETE, text.checked(result, "result", RESULT_LIMIT)))
+    text.checked(result, "result", RESULT_LIMIT)
+    hooks.gate(context, Event.TASK_COMPLETED, lambda: _to_complete(context, id, result), result=result)
+    return at_the_gate(context, act(context, id, Act.COMPLETE, result))
 
 
 @operation("task.fail", ANYONE)
@@ -279,6 +275,27 @@ def claiming(context: Context) -> None:
     if mine:
         hint = f"see it: pro0 task show {mine.task}"
         raise Refused(f"this session is there for {mine.task} only", code="task_session", hint=hint)
+
+
+def _made(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:
+    return making.create(
+        recalled(context, listed, making.named(drafts)),
+        drafts,
+        context.caller,
+        context.now(),
+        context.new_id,
+        bounds=limits(context),
+        last=last,
+        watchers=watchers(context),
+    )
+
+
+def _to_complete(context: Context, id: str, result: str) -> list[Task]:
+    """Return a task that is about to be completed, nothing for one that is complete; raises what stands in the way."""
+    before = show(context, id)
+    listed = recalled(context, context.team.tasks.read(), {before.id})
+    _, after = changes.act(listed, before.id, request(context, Act.COMPLETE, result))
+    return [before] if after is not before and after != before else []
 
 
 def _known_assignee(context: Context, draft: Draft) -> Draft:

@@ -74,6 +74,11 @@ def idle(agent_id: str, last: Task | None) -> str:
     return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_ending(said)}" if said.strip() else "")
 
 
+def not_idle(said: str) -> str:
+    """Return what a member is told whom a hook of the person's keeps from being idle."""
+    return f"You are not done yet: {said}\nGo on with that, then end your turn."
+
+
 def review(parent: Task, over: Mapping[str, Task | None]) -> str:
     """Return what a supervising session is told when subtasks of its task are over; None is one that was deleted."""
     said = "\n".join(_over(id, task) for id, task in over.items())

@@ -23,6 +23,7 @@ from pro0.model.runtime import (
     Free,
     Phase,
     Prepare,
+    Question,
     Refusal,
     Runtime,
     SeatState,
@@ -195,6 +196,10 @@ def _tell_idle(view: View, plan: Plan) -> Plan:
     due = state.since + IDLE_AFTER
     if view.now < due:
         return plan.wake(due)
+    if view.snapshot.hooked and key not in view.snapshot.answers:
+        return plan.also(Question(key, state))
+    if said := view.snapshot.answers.get(key):
+        return plan.then(_told(state, key), Tell(key, state.agent_id, prompts.not_idle(said)))
     last = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
     return plan.then(_told(state, key), Tell(key, LEAD, prompts.idle(state.agent_id, last)))
 

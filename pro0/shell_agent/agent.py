@@ -13,6 +13,7 @@ from pro0.model.runtime import State
 from pro0.model.task import Status, Task
 from pro0.ops import members, messages, tasks
 from pro0.ops.context import Context
+from pro0.ops.hooks import BLOCKED
 from pro0.ops.members import task_identity
 from pro0.store.paths import CONCERNS_A_MEMBER
 from pro0.store.watch import Watch
@@ -170,8 +171,18 @@ class ShellAgent:
         if ending.why or ending.code:
             self._fail(task, ending)
         else:
+            self._complete(task, ending)
+
+    def _complete(self, task: Task, ending: Ending) -> None:
+        """Complete a task; one that a hook does not let through has failed, since a command cannot mend it."""
+        try:
             tasks.complete(self._context, task.id, ending.tail)
             self._voice.say(f"{task.id} completed")
+        except Refused as error:
+            if error.code != BLOCKED:
+                raise
+            tasks.fail(self._context, task.id, error.message)
+            self._voice.say(f"{task.id} failed: {error.message}")
 
     def _complain(self, error: Pro0Error) -> None:
         """Say once what is wrong, in the state too."""

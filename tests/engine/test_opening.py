@@ -11,6 +11,7 @@ from pro0 import processes, sessions
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
 from pro0.engine.grounds import Grounds
+from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
@@ -39,9 +40,9 @@ def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     """One round of a lead in this process."""
     log = Log(alpha.team)
     nudger = Nudger(alpha.team, log, lambda: None)
-    grounds = Grounds(alpha.team, lambda: None)
-    observer = Observer(alpha.team, nudger, grounds)
-    applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds)
+    grounds, hooking = Grounds(alpha.team, log, lambda: None), Hooking(alpha.team, log, lambda: None)
+    observer = Observer(alpha.team, nudger, grounds, hooking)
+    applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds, hooking)
 
     def once() -> bool:
         snapshot = observer.snapshot()

@@ -1,0 +1,21 @@
+"""Hooks: the events at which a person's own commands are asked or told, and for which projects the person agreed."""
+
+from enum import StrEnum
+
+from pro0.model.stored import Document
+
+
+class Event(StrEnum):
+    """When a hook runs; one of the first three can say no."""
+
+    TASK_CREATED = "TaskCreated"
+    TASK_COMPLETED = "TaskCompleted"
+    TEAMMATE_IDLE = "TeammateIdle"
+    MEMBER_CHANGED = "MemberChanged"
+    TEAM_CHANGED = "TeamChanged"
+
+
+class Consent(Document, frozen=True, kw_only=True):
+    """trusted.json: the projects whose hooks may run, with the digest of the hooks that the person agreed to."""
+
+    projects: dict[str, str] = {}

@@ -1,0 +1,94 @@
+"""Running hooks: one JSON object on stdin, the end of stderr kept, the time limited, the whole tree ended."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from pro0 import config
+from pro0.children import Running
+from pro0.model.hook import Event
+from pro0.model.ids import HUMAN
+from pro0.ops.context import TEAM_UID, clock, new_id
+from pro0.processes.table import SPARED
+from pro0.rules.text import visible
+from pro0.store.teams import TeamStore
+
+REFUSES = 2
+"""The exit code that says no."""
+SAID_LIMIT = 8 * 1024
+"""Bytes of stderr that are passed on, the last ones."""
+GRACE = 2.0
+POLL = 0.2
+
+
+class Runs:
+    """Runs hooks of one team, each for as long as the settings allow."""
+
+    def __init__(self, team: TeamStore, environ: Mapping[str, str]) -> None:
+        self._team = team
+        self._config = team.config.read()
+        project = Path(self._config.project)
+        self._limit = config.load(team.paths.home, project, environ, {}).hook_timeout_seconds
+
+    def ask(
+        self,
+        commands: Iterable[str],
+        event: Event,
+        who: str,
+        cwd: str,
+        about: Mapping[str, object],
+        over: Callable[[], str] = str,
+    ) -> str:
+        """Run commands at an event, one after the other; return what the first says that says no, else "".
+
+        `over` is asked from time to time for a reason to end a command that still runs.
+        """
+        told = {
+            "hook_event_name": event,
+            "team_name": self._config.name,
+            "teammate_name": who or None,
+            "cwd": cwd,
+            **about,
+        }
+        for command in commands:
+            code, said = self._run(command, msgspec.json.encode(told), cwd, over)
+            if code == REFUSES:
+                self._note("hook.blocked", event, command, who, said)
+                return said or f"the hook {command} says no"
+            if code or code is None:
+                self._note("hook.failed", event, command, who, said if code is None else f"exit code {code}: {said}")
+        return ""
+
+    def _run(self, command: str, told: bytes, cwd: str, over: Callable[[], str]) -> tuple[int | None, str]:
+        """Return the exit code and the end of stderr; no code, and why, for a command that was ended."""
+        environment = {name: value for name, value in os.environ.items() if name != SPARED}
+        environment[TEAM_UID] = self._config.uid
+        with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
+            given, errors = Path(folder, "given"), Path(folder, "errors")
+            given.write_bytes(told)
+            words = ("/bin/sh", "-c", command)
+            try:
+                running = Running(words, environment, new_id(), GRACE, given=given, errors=errors, cwd=_place(cwd))
+                try:
+                    ending = running.follow(self._limit, None, _drop, over, POLL)
+                except BaseException:
+                    running.end("interrupted", _drop)
+                    raise
+            except OSError as error:
+                return None, f"it cannot be started: {error.strerror}"
+            said = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
+        return (None, ending.why) if ending.why else (ending.code, visible(said))
+
+    def _note(self, what: str, event: Event, command: str, who: str, said: str) -> None:
+        self._team.log_event(clock(), who or HUMAN, what, hook=event, command=command, why=said)
+
+
+def _drop(_output: bytes) -> None:
+    """Let go of what a command prints: only its stderr counts."""
+
+
+def _place(cwd: str) -> Path:
+    return Path(cwd) if Path(cwd).is_dir() else Path("/")

@@ -1,0 +1,91 @@
+"""Hooks: a person's own commands, asked before a task is made or completed, told of what changes.
+
+A command gets one JSON object on stdin, with the field names that such hooks have elsewhere. Exit 2 says no, and what
+it said on stderr is why; any other failure is noted in events.jsonl and changes nothing. None runs under a lock. Those
+of a project's file run only while they are what the person agreed to: anybody may write that file, agents too.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0 import config
+from pro0.errors import Refused
+from pro0.model.caller import Caller, Who
+from pro0.model.hook import Consent, Event
+from pro0.model.task import Task
+from pro0.ops.context import Context
+from pro0.store.files import File, make_folder
+from pro0.store.paths import TRUSTED
+from pro0.store.teams import TeamStore
+
+BLOCKED = "blocked_by_hook"
+"""The code of the error that says no."""
+Commands = Mapping[Event, tuple[str, ...]]
+
+
+def in_force(home: Path, project: Path) -> Commands:
+    """Return the commands of each event: those of the person's settings, then the project's if the person agreed."""
+    ours, theirs = config.hooks(home / config.USER_FILE), config.hooks(project / config.PROJECT_FILE)
+    if theirs and _consent(home).read().projects.get(str(project)) != digest(theirs):
+        theirs = {}
+    return {Event(name): (*ours.get(name, ()), *theirs.get(name, ())) for name in (*ours, *theirs)}
+
+
+def not_agreed(home: Path, project: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return the hooks of a project's file that do not run, since the person has not agreed to them as they are."""
+    theirs = config.hooks(project / config.PROJECT_FILE)
+    agreed = theirs and _consent(home).read().projects.get(str(project)) == digest(theirs)
+    return {} if agreed else theirs
+
+
+def agree(home: Path, project: Path) -> Mapping[str, tuple[str, ...]]:
+    """Let the hooks of a project's file run, as they are now; a change of them needs a new yes. Returns them."""
+    theirs = config.hooks(project / config.PROJECT_FILE)
+    make_folder(home)
+    with _consent(home).change("agree to the hooks of a project") as change:
+        others = {name: known for name, known in change.value.projects.items() if name != str(project)}
+        change.value = replace(change.value, projects=others | ({str(project): digest(theirs)} if theirs else {}))
+    return theirs
+
+
+def digest(hooks: Mapping[str, tuple[str, ...]]) -> str:
+    """Return what tells these hooks from any other."""
+    import hashlib
+
+    return hashlib.sha256(msgspec.json.encode(sorted(hooks.items()))).hexdigest()
+
+
+def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **about: object) -> None:
+    """Ask before tasks are made or completed; raises Refused with what a hook says that says no.
+
+    `tasks` returns them as they would be, and raises whatever stands in the way; it is called only when there is
+    somebody to ask.
+    """
+    team = context.team.require()
+    commands = in_force(team.paths.home, Path(team.config.read().project)).get(event, ())
+    if not commands:
+        return
+    from pro0.ops.hook_runs import Runs  # start-up time
+
+    # The environment of a session decides nothing about hooks.
+    runs = Runs(team, os.environ if context.caller.who is Who.HUMAN else {})
+    who = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
+    for task in tasks():
+        named = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
+        if said := runs.ask(commands, event, who, workplace(team, context.caller), named | about):
+            raise Refused(said, code=BLOCKED)
+
+
+def workplace(team: TeamStore, caller: Caller) -> str:
+    """Return the folder in which a caller works: its worktree, else the project."""
+    seats = team.runtime.read().seats if caller.who in (Who.MEMBER, Who.LEAD_AGENT) else ()
+    own = next((seat.worktree for seat in seats if seat.incarnation == caller.incarnation), "")
+    return own or team.config.read().project
+
+
+_consent = partial(File, name=TRUSTED, kind=Consent, absent=Consent)

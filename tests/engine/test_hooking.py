@@ -1,0 +1,92 @@
+"""The lead's hooks: an idle teammate that is to go on, and every change of state (issue 6, build 6)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pro0.config import USER_FILE
+from pro0.engine.hooking import changes
+from pro0.model.hook import Event
+from pro0.model.runtime import Phase, Runtime, State
+from pro0.model.task import Draft, Status
+from pro0.store.paths import EVENTS
+from tests.engine.crew import PATIENCE, Crew
+from tests.rules.supervising import session
+from tests.waiting import wait_until
+
+
+def settings(alpha: Crew, text: str) -> None:
+    (alpha.store.home / USER_FILE).write_text(text)
+
+
+def heard(file: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_a_teammate_that_may_not_be_idle_is_told_to_go_on(alpha: Crew, tmp_path: Path) -> None:
+    """must show 8: exit 2 and stderr; afterwards, without it, the lead address is told as ever"""
+    flag = tmp_path / "flag"
+    settings(alpha, f"hooks: {{TeammateIdle: 'test -e {flag} || {{ echo README is missing >&2; exit 2; }}'}}")
+    alpha.lead()
+    alpha.spawn("w1")
+    wait_until(lambda: [m for m in alpha.mail("w1") if "README is missing" in m.content], PATIENCE, "it is told")
+    assert not alpha.notices("w1 is idle")
+    flag.touch()
+    alpha.settled(*alpha.give(Draft(title="t", run="true")))
+    wait_until(lambda: alpha.notices("w1 is idle; last: task-1"), PATIENCE, "the lead address is told")
+    assert len([m for m in alpha.mail("w1") if "README" in m.content]) == 1
+
+
+def test_a_hook_that_hangs_keeps_nobody_waiting(alpha: Crew) -> None:
+    """must show 8: while one hangs the team works on; when its time is over the member counts as idle"""
+    settings(alpha, "hookTimeoutSeconds: 3\nhooks: {TeammateIdle: 'touch hangs; sleep 300'}")
+    alpha.lead()
+    alpha.spawn("w1")
+    wait_until((alpha.project / "hangs").exists, PATIENCE, "it hangs")
+    assert alpha.settled(*alpha.give(Draft(title="t", run="true")))[0].status is Status.COMPLETED
+    wait_until(lambda: alpha.notices("w1 is idle"), PATIENCE, "it counts as idle")
+    assert "over its limit of 3 s" in (alpha.team.paths.team / EVENTS).read_text()
+
+
+def test_changes_are_told_in_order(alpha: Crew, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    line = f"cat >> {told}; echo >> {told}"
+    settings(alpha, json.dumps({"hooks": {"MemberChanged": line, "TeamChanged": line}}))
+    alpha.lead()
+    alpha.spawn("w1")
+    alpha.reaches("w1", State.IDLE)
+    alpha.stop()
+    wait_until(lambda: heard(told)[-1:] and heard(told)[-1]["to"] == "stopped", PATIENCE, "the end is told")
+    said = [(one["hook_event_name"], one["teammate_name"], one["to"]) for one in heard(told)]
+    assert said[0] == ("MemberChanged", "w1", "starting")
+    assert ("MemberChanged", "w1", "idle") in said
+    assert [to for event, _, to in said if event == "TeamChanged"] == ["stopping", "stopped"]
+    assert said.index(("MemberChanged", "w1", "shutdown")) < len(said) - 1
+
+
+def test_a_stopped_team_does_not_wait_for_a_hook_that_hangs(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(alpha, "hooks: {TeamChanged: 'sleep 300'}")
+    alpha.lead()
+    alpha.stop()
+    assert not alpha.left()
+
+
+def test_a_command_that_cannot_mend_itself_has_failed(alpha: Crew) -> None:
+    """The shell agent's task, which a hook does not let through."""
+    settings(alpha, "hooks: {TaskCompleted: 'echo no tests were run >&2; exit 2'}")
+    alpha.lead()
+    alpha.spawn("w1")
+    [task] = alpha.settled(*alpha.give(Draft(title="t", run="true")))
+    assert (task.status, task.closed_reason) == (Status.FAILED, "no tests were run")
+
+
+def test_only_what_differs_is_a_change() -> None:
+    before = Runtime(seats=(session("w1"), session("w2")))
+    after = Runtime(phase=Phase.STOPPING, seats=(session("w1", State.WORKING), session("w2"), session("w3")))
+    assert [(event, who, about["to"]) for event, who, about in changes(before, after)] == [
+        (Event.MEMBER_CHANGED, "w1", "working"),
+        (Event.MEMBER_CHANGED, "w3", "idle"),
+        (Event.TEAM_CHANGED, "", "stopping"),
+    ]
+    assert not list(changes(after, after))

@@ -1,0 +1,170 @@
+"""Hooks before a task is made or completed: who says no, who is heard, and who may have commands run (issue 6, 6)."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from pro0.config import PROJECT_FILE, USER_FILE
+from pro0.errors import BadInput, Refused
+from pro0.model.hook import Event
+from pro0.model.task import Draft, Status
+from pro0.ops import hooks, tasks
+from pro0.ops.context import Context
+from pro0.store.paths import EVENTS
+from pro0.store.teams import TeamStore
+from tests.leftovers import processes_under
+from tests.teams import human, make_team, member
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def team(home: Path) -> TeamStore:
+    return make_team(home, "w1")
+
+
+def settings(home: Path, text: str, *, project: bool = False) -> None:
+    path = home / (PROJECT_FILE if project else Path(USER_FILE))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def begun(team: TeamStore) -> Context:
+    """A member that has claimed task-1."""
+    tasks.create(human(team), [Draft(title="build", description="all of it")])
+    ada = member(team, "w1")
+    tasks.claim(ada, "1")
+    return ada
+
+
+def events(team: TeamStore) -> list[dict[str, str]]:
+    lines = (team.paths.team / EVENTS).read_text().splitlines()
+    return [event for event in map(json.loads, lines) if event["event"].startswith("hook.")]
+
+
+def test_exit_2_keeps_a_task_in_progress_and_says_why(team: TeamStore, home: Path) -> None:
+    """must show 8"""
+    ada = begun(team)
+    settings(home, "hooks: {TaskCompleted: 'echo the tests fail: 3 of 4 >&2; exit 2'}")
+    before = team.tasks.path.read_bytes()
+    with pytest.raises(Refused, match="the tests fail: 3 of 4") as refused:
+        tasks.complete(ada, "1", "done")
+    assert (refused.value.exit_code, refused.value.code) == (4, hooks.BLOCKED)
+    assert team.tasks.path.read_bytes() == before
+    assert [event["event"] for event in events(team)] == ["hook.blocked"]
+    settings(home, "hooks: {TaskCompleted: ['true', 'exit 0']}")
+    assert tasks.complete(ada, "1", "done").status is Status.COMPLETED
+
+
+def test_a_task_that_is_refused_is_not_made(team: TeamStore, home: Path) -> None:
+    settings(home, "hooks: {TaskCreated: 'grep -q described || { echo describe it >&2; exit 2; }'}")
+    with pytest.raises(Refused, match="describe it"):
+        tasks.create(member(team, "w1"), [Draft(title="good", description="described"), Draft(title="bad")])
+    assert not team.tasks.read().tasks
+    assert len(tasks.create(human(team), [Draft(title="good", description="described")])) == 1
+
+
+def test_what_a_hook_is_told(team: TeamStore, home: Path, tmp_path: Path) -> None:
+    ada = begun(team)
+    heard = tmp_path / "heard"
+    settings(home, f"hooks: {{TaskCompleted: 'cat > {heard}; pwd >> {heard}'}}")
+    tasks.complete(ada, "1", "all of it")
+    said, place = heard.read_text().splitlines()[0].rsplit("}", 1)
+    told = json.loads(said + "}")
+    assert (told["hook_event_name"], told["team_name"], told["teammate_name"]) == ("TaskCompleted", "alpha", "w1")
+    assert (told["task_id"], told["task_subject"], told["task_description"]) == ("task-1", "build", "all of it")
+    assert (told["task"]["status"], told["result"], told["cwd"]) == ("in_progress", "all of it", place)
+
+
+@pytest.mark.parametrize("command", ["exit 1", "kill -9 $$", "/no/such/program", "exit 127"])
+def test_any_other_failure_is_noted_once_and_changes_nothing(command: str, team: TeamStore, home: Path) -> None:
+    ada = begun(team)
+    settings(home, f"hooks: {{TaskCompleted: {json.dumps(command)}}}")
+    assert tasks.complete(ada, "1").status is Status.COMPLETED
+    [event] = events(team)
+    assert (event["event"], event["command"]) == ("hook.failed", command)
+
+
+def test_one_that_hangs_is_ended_with_its_tree_and_blocks_nobody(
+    team: TeamStore, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """must show 8: after its time-out the task is complete, and nothing of the hook is left"""
+    ada = begun(team)
+    monkeypatch.setenv("PRO0_HOOK_TIMEOUT_SECONDS", "1000")  # a member's environment decides nothing here
+    hang = "trap : TERM; (trap : TERM; while :; do sleep 60; done) & setsid sleep 60 & touch hangs; wait; wait"
+    settings(home, f"hookTimeoutSeconds: 1\nhooks: {{TaskCompleted: {json.dumps(hang)}}}")
+    done: list[Status] = []
+    thread = threading.Thread(target=lambda: done.append(tasks.complete(ada, "1").status))
+    thread.start()
+    wait_until((home / "hangs").exists, 30, "it hangs")
+    tasks.create(human(team), [Draft(title="meanwhile")])  # no lock is held
+    thread.join(60)
+    assert done == [Status.COMPLETED]
+    assert "over its limit of 1 s" in events(team)[0]["why"]
+    assert not processes_under(tmp_path)
+
+
+def test_what_stands_in_the_way_is_said_before_a_hook_runs(team: TeamStore, home: Path, tmp_path: Path) -> None:
+    begun(team)
+    settings(home, f"hooks: {{TaskCompleted: 'touch {tmp_path}/ran', TaskCreated: 'touch {tmp_path}/ran'}}")
+    with pytest.raises(Refused):
+        tasks.complete(member(team, "w1", "inc-other"), "1")
+    with pytest.raises(BadInput):
+        tasks.create(human(team), [Draft(title="bad", blocked_by=("no id",))])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_completing_twice_asks_once(team: TeamStore, home: Path, tmp_path: Path) -> None:
+    ada = begun(team)
+    settings(home, f"hooks: {{TaskCompleted: 'echo x >> {tmp_path}/ran'}}")
+    tasks.complete(ada, "1")
+    tasks.complete(ada, "1")
+    assert (tmp_path / "ran").read_text() == "x\n"
+
+
+def test_hooks_of_a_project_wait_for_the_persons_word(team: TeamStore, home: Path) -> None:
+    """A file that agents may write runs nothing before a person has agreed to just these commands."""
+    settings(home, "hooks: {TaskCompleted: 'true'}")
+    settings(home, "hooks: {TaskCompleted: 'exit 2'}", project=True)
+    assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true",)}
+    assert hooks.not_agreed(home, home) == {"TaskCompleted": ("exit 2",)}
+    assert hooks.agree(home, home) == {"TaskCompleted": ("exit 2",)}
+    assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true", "exit 2")}
+    assert not hooks.not_agreed(home, home)
+    settings(home, "hooks: {TaskCompleted: 'exit 2; evil'}", project=True)
+    assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true",)}
+    assert hooks.not_agreed(home, home)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hooks: {TaskDone: x}", "TaskDone"),
+        ("hooks: [x]", "hooks"),
+        ("hooks: {TaskCompleted: 1}", "TaskCompleted"),
+        ("hooks: {TaskCompleted: []}", "TaskCompleted"),
+        ("hooks: {TaskCompleted: ['']}", "TaskCompleted"),
+    ],
+)
+def test_a_bad_block_is_named(text: str, said: str, team: TeamStore, home: Path) -> None:
+    settings(home, text)
+    with pytest.raises(BadInput, match=said):
+        tasks.create(human(team), [Draft(title="t")])
+
+
+def test_an_interrupted_call_ends_its_hook(team: TeamStore, home: Path, tmp_path: Path) -> None:
+    settings(home, "hooks: {TaskCreated: 'touch hangs; sleep 60'}")
+    words = [sys.executable, "-m", "pro0", "task", "create", "t", "-t", "alpha"]
+    called = subprocess.Popen(words, stderr=subprocess.PIPE, env=os.environ)
+    wait_until((home / "hangs").exists, 30, "it runs")
+    called.send_signal(signal.SIGINT)
+    assert called.wait(30) == 130
+    assert called.stderr
+    called.stderr.close()
+    assert not processes_under(tmp_path)
+    assert not team.tasks.read().tasks
