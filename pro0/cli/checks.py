@@ -16,8 +16,9 @@ from pro0.agents import AGENTS, adapter_named
 from pro0.agents.adapter import Adapter
 from pro0.cli.programs import look
 from pro0.config import load
-from pro0.errors import Pro0Error
+from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.ops import project
+from pro0.sessions import it2
 from pro0.sessions.starting import surroundings
 
 SHELL = "/bin/sh"
@@ -53,6 +54,7 @@ def machine() -> Iterator[Check]:
     tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it only the mode headless works")
     yield _serves(tmux) if tmux.verdict is Verdict.OK else tmux
     yield _program("git", "--version", (2, 0), "install git; without it members cannot have worktrees")
+    yield _iterm2()
     for name in AGENTS:
         yield _agent(name)
 
@@ -94,6 +96,16 @@ def _serves(found: Check) -> Check:
             mend = "start tmux by hand and see what it says; without it only the mode headless works"
             return Check(found.name, Verdict.WARN, f"{found.found}, but a server does not start: {said.strip()}", mend)
     return Check(found.name, Verdict.OK, f"{found.found}, a server starts and ends")
+
+
+def _iterm2() -> Check:
+    """Check that iTerm2 can be spoken to; outside it that is no fault."""
+    try:
+        it2.verify(os.environ)
+    except EnvironmentMissing as error:
+        inside = bool(it2.own_session(os.environ))
+        return Check("iterm2", Verdict.WARN if inside else Verdict.OK, error.message, (inside and error.hint) or "")
+    return Check("iterm2", Verdict.OK, "it2 reaches this terminal")
 
 
 def _quietly(argv: list[str]) -> None:

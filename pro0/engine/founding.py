@@ -11,6 +11,7 @@ from pro0.model.layout import Layout
 from pro0.model.team import PermissionMode, Window
 from pro0.ops import teams
 from pro0.ops.context import Context
+from pro0.sessions import it2
 from pro0.store.teams import Store
 from pro0.worktrees import Repository
 
@@ -38,6 +39,7 @@ def found(
         mode=mode,
         mode_reason=reason,
         inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
+        iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
         sockets=os.environ.get("TMUX_TMPDIR", ""),
         permission_mode=permission or PermissionMode(settings.permission_mode),
         windows=tuple(Window(name=one.window_name, layout=one.layout) for one in (layout or Layout()).windows),

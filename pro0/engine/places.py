@@ -10,10 +10,11 @@ from pro0 import sessions
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle, SeatState
 from pro0.model.team import TeamConfig
+from pro0.sessions import it2
 from pro0.sessions.backend import Backend, Place
 from pro0.store.teams import TeamStore
 
-NOT_YET = ("in-process", "iterm2")
+NOT_YET = ("in-process",)
 
 
 def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
@@ -23,6 +24,8 @@ def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) 
     tmux = shutil.which("tmux") is not None
     if wanted == "tmux" and not tmux:
         raise EnvironmentMissing("tmux is not installed", hint="install tmux, or use --mode headless")
+    if wanted == "iterm2":
+        it2.verify(environment)
     if wanted != "auto":
         return wanted, "asked for"
     if tmux and environment.get("TMUX"):
@@ -46,6 +49,7 @@ def place_of(config: TeamConfig) -> Place:
         uid=config.uid,
         project=Path(config.project),
         inside_tmux=config.inside_tmux,
+        iterm2_session=config.iterm2_session,
         sockets=config.sockets,
         layout=config.layout,
         layouts={window.name: window.layout for window in config.windows},

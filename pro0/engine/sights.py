@@ -53,7 +53,7 @@ class Sights:
         self._seen = {incarnation: seen for incarnation, seen in self._seen.items() if incarnation in self._watched}
         if self._watched and time.monotonic() >= self._next:
             self._renew()
-            self._next = time.monotonic() + PAUSE
+            self._next = time.monotonic() + max(PAUSE, self._backend.pace)
         return dict(self._seen)
 
     def watched(self, incarnation: str) -> Watched | None:

@@ -63,6 +63,7 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     mode: str = "headless"
     mode_reason: str = ""
     inside_tmux: Argument = ""
+    iterm2_session: Argument = ""
     sockets: Argument = ""
     permission_mode: PermissionMode = PermissionMode.ASK
     windows: tuple[Window, ...] = ()

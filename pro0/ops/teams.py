@@ -29,6 +29,7 @@ class Home(msgspec.Struct, frozen=True):
     mode: str = "headless"
     mode_reason: str = ""
     inside_tmux: str = ""
+    iterm2_session: str = ""
     sockets: str = ""
     permission_mode: PermissionMode = PermissionMode.ASK
     windows: tuple[Window, ...] = ()
@@ -58,6 +59,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         mode=home.mode,
         mode_reason=home.mode_reason,
         inside_tmux=home.inside_tmux,
+        iterm2_session=home.iterm2_session,
         sockets=home.sockets,
         permission_mode=home.permission_mode,
         windows=home.windows,
@@ -72,7 +74,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
     context = Context(store.create(config, wanted, environment), caller)
     # All of it, since nothing else tells it when config.json is lost.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
-    details |= {"tmux": config.inside_tmux, "sockets": config.sockets}
+    details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}
     context.team.log_event(context.now(), caller.agent_id, "team.create", **details)
     return context
 

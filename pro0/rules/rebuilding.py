@@ -93,7 +93,8 @@ def config(found: Remains[TeamConfig], known: Known) -> TeamConfig:
     seats = known.wanted.seats if known.wanted else ()
     for name, value in (("uid", known.new_uid), ("project", known.project), ("mode", "headless")):
         fields[name] = fields.get(name) or made.get(name) or value
-    for name, key in (("mode_reason", "reason"), ("inside_tmux", "tmux"), ("sockets", "sockets")):
+    places = (("inside_tmux", "tmux"), ("iterm2_session", "iterm2"), ("sockets", "sockets"))
+    for name, key in (("mode_reason", "reason"), *places):
         fields[name] = fields.get(name) or made.get(key) or ""
     fields.setdefault("created_at", known.now)
     members = {member.agent_id: member for member in fields.pop("members", [])}

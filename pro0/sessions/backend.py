@@ -25,6 +25,8 @@ class Place(msgspec.Struct, frozen=True):
     project: Path
     inside_tmux: str = ""
     """The value of TMUX in the terminal that started the team, empty outside tmux."""
+    iterm2_session: str = ""
+    """The session of iTerm2 in whose terminal the team was started, empty outside it."""
     sockets: str = ""
     """The value of TMUX_TMPDIR there, where servers listen; with "" that of this process counts."""
     layout: str = "tiled"
@@ -50,6 +52,8 @@ class Backend(Protocol):
     """Shows sessions. It starts guards and nothing else, and touches only what it tagged."""
 
     name: str
+    pace: float
+    """Seconds that one look at the sessions is good for, since the next would cost too much."""
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
         """Start every guard, all or none, and return the handles in order; raises EnvironmentMissing with the step."""

@@ -16,6 +16,7 @@ from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Key, Opening, Place, always
+from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.starting import check, started_for_others
 
 PATIENCE = 5.0
@@ -31,6 +32,7 @@ class Headless:
     """Sessions without a terminal."""
 
     name = "headless"
+    pace = 0.0
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
         """Start every guard detached from this process, all or none; raises EnvironmentMissing, naming the step."""
@@ -53,7 +55,7 @@ class Headless:
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose guard still runs."""
-        return frozenset(handle.incarnation for handle in handles if processes.alive(_guard(handle)))
+        return frozenset(handle.incarnation for handle in handles if processes.alive(guard_of(handle)))
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
         """Return the handle of a guard that another lead has started."""
@@ -92,7 +94,7 @@ class Headless:
 
     def close(self, handle: Handle) -> None:
         """Tell the guard, when it still runs, that its place is gone: HUP, as a terminal does."""
-        processes.signal_process(_guard(handle), signal.SIGHUP)
+        processes.signal_process(guard_of(handle), signal.SIGHUP)
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
         """Return how to follow the logs, empty when there is none."""
@@ -136,13 +138,7 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
 
 def _handle(incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:
     # A guard that has ended at once has no identity any more; its handle is that of nobody.
-    start = f"{identity.start} {identity.boot_id}" if identity else ""
-    return Handle(backend=Headless.name, incarnation=incarnation, pid=pid, server_start=start, log=str(log))
-
-
-def _guard(handle: Handle) -> Process:
-    start, _, boot_id = handle.server_start.partition(" ")
-    return Process(pid=handle.pid, start=start, boot_id=boot_id)
+    return Handle(backend=Headless.name, incarnation=incarnation, pid=pid, server_start=stamp(identity), log=str(log))
 
 
 def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:

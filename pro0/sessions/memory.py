@@ -14,6 +14,7 @@ class Memory:
     """Sessions that exist in this object only."""
 
     name = "memory"
+    pace = 0.0
 
     def __init__(self) -> None:
         self.opened: dict[Handle, Opening] = {}

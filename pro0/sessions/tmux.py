@@ -43,6 +43,7 @@ class Tmux:
     """Sessions in tmux panes."""
 
     name = "tmux"
+    pace = 0.0
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
         """Make every pane in one call of tmux, all or none; raises EnvironmentMissing, naming the step."""

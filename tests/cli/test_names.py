@@ -75,10 +75,18 @@ def test_what_is_wrong_with_a_start_is_found_before_anything_is_made(
     assert not home.exists()
 
 
-@pytest.mark.parametrize("mode", ["in-process", "iterm2"])
-def test_a_mode_that_does_not_exist_yet(mode: str, pro0: Pro0, home: Path) -> None:
-    """S004-056, S004-058: nothing falls back in silence (rulings 3.13)."""
-    called = pro0("team", "start", "alpha", "--mode", mode)
+def test_iterm2_elsewhere_says_what_is_missing(pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S004-058: nothing falls back in silence (rulings 3.13)."""
+    monkeypatch.delenv("ITERM_SESSION_ID", raising=False)
+    called = pro0("team", "start", "alpha", "--mode", "iterm2")
+    assert called.code == 6
+    assert "is not a session of iTerm2" in called.err
+    assert not home.exists()
+
+
+def test_a_mode_that_does_not_exist_yet(pro0: Pro0, home: Path) -> None:
+    """S004-056: nothing falls back in silence (rulings 3.13)."""
+    called = pro0("team", "start", "alpha", "--mode", "in-process")
     assert called.code == 6
     assert "does not exist yet" in called.err
     assert not home.exists()

@@ -9,11 +9,15 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Backend, Opening, Place
 from pro0.sessions.headless import Headless
+from pro0.sessions.iterm2 import ITerm2
 from pro0.sessions.memory import Memory
 from pro0.sessions.tmux import Tmux
+from tests.contracts.stand_in import StandIn
 from tests.waiting import wait_until
 
 SECONDS = 10.0
@@ -143,6 +147,29 @@ class HeadlessStage(Stage):
         super().leave()
 
 
+class ITerm2Stage(Stage):
+    """A stand-in for iTerm2 that this process finds on its PATH."""
+
+    terminal = False
+    """It is no tmux: what its nudges do is told in test_iterm2.py."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(ITerm2(), folder)
+        self.app = StandIn(folder)
+        self._kept = {name: os.environ.get(name) for name in self.app.environment}
+        os.environ.update(self.app.environment)
+        self.place = replace(self.place, iterm2_session=self.app.session)
+
+    def bystanders(self) -> str:
+        return f"{self.app.panes()} {self.app.shows(self.app.stranger)}"
+
+    def leave(self) -> None:
+        super().leave()
+        self.app.ends()
+        for name, value in self._kept.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
 class TmuxStage(Stage):
     """A server of its own."""
 
@@ -197,6 +224,7 @@ class InsideStage(TmuxStage):
 STAGES: dict[str, Callable[[Path], Stage]] = {
     "memory": MemoryStage,
     "headless": HeadlessStage,
+    "iterm2": ITerm2Stage,
     "tmux": TmuxStage,
     "tmux-inside": InsideStage,
 }

@@ -178,6 +178,7 @@ EVENT = {
     "mode": "tmux",
     "reason": "asked",
     "tmux": "/socket",
+    "iterm2": "W0",
     "sockets": "/sockets",
 }
 
@@ -194,6 +195,7 @@ def test_a_config_is_made_of_its_event() -> None:
         mode="tmux",
         mode_reason="asked",
         inside_tmux="/socket",
+        iterm2_session="W0",
         sockets="/sockets",
         members=(
             Member(name="W1", agent_id="w1", category="dev", session_id="i", spawned_at=T0, agent="shell"),
@@ -212,7 +214,7 @@ def test_what_a_config_still_says_wins() -> None:
         "mode": "headless",
         "members": [known],
     }
-    fields |= {"mode_reason": "r", "inside_tmux": "/t", "sockets": "/s"}
+    fields |= {"mode_reason": "r", "inside_tmux": "/t", "iterm2_session": "W0", "sockets": "/s"}
     facts = replace(KNOWN, events=(EVENT,), wanted=Wanted(seats=(seat("w1"),)))
     assert rebuilding.config(remains(**fields), facts) == TeamConfig(**fields | {"name": "alpha", "members": (known,)})
 

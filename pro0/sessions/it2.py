@@ -1,0 +1,138 @@
+"""The program `it2`, which speaks to iTerm2's Python API; it is only ever run, never imported.
+
+What is said to it are arguments, each a word of its own; its exit codes are 2 for no connection, 3 for no such session.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+
+import msgspec
+
+from pro0.errors import EnvironmentMissing
+from pro0.sessions.starting import surroundings
+
+PATIENCE = 20.0
+"""Seconds that one call may take: a Python program that connects to a socket, on a busy machine."""
+INSTALL = "uv tool install it2 (or pip install it2)"
+ENABLE = "turn on iTerm2's Settings > General > Magic > Enable Python API, and allow it2 to connect"
+OTHER = "use --mode tmux, in-process or headless"
+
+_NO_CONNECTION = 2
+_NO_SUCH_SESSION = 3
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+_MADE = re.compile(r"Created new pane: (\S+)")
+_PASSED = ("ITERM2_COOKIE", "ITERM2_KEY")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One session of iTerm2, as `session list --json` tells it."""
+
+    id: str
+    title: str = ""
+    rows: int = 0
+
+
+class NoSuchSession(Exception):
+    """The session that was named is gone."""
+
+
+def sessions() -> list[Row]:
+    """Return every session of iTerm2; raises EnvironmentMissing, saying what is missing and how to mend it."""
+    said = call("session", "list", "--json")
+    try:
+        found = msgspec.json.decode(said, type=list[Row])
+    except msgspec.MsgspecError:
+        what = f"{shutil.which('it2')} is not the it2 that pro0 knows: its list of sessions cannot be read"
+        raise EnvironmentMissing(what, hint=INSTALL) from None
+    return [row for row in found if _SESSION.fullmatch(row.id)]
+
+
+def split(session: str, *, vertical: bool) -> str:
+    """Return the id of a new session beside or below another."""
+    said = call("session", "split", *(("-v",) if vertical else ()), "-s", session)
+    made = _MADE.search(said.decode(errors="replace"))
+    if not made or not _SESSION.fullmatch(made[1]):
+        raise EnvironmentMissing("it2 split a session and did not say which is the new one", hint=INSTALL)
+    return made[1]
+
+
+def send(session: str, text: str) -> None:
+    """Type a text into a session, without an Enter."""
+    call("session", "send", "-s", session, "--", text)
+
+
+def read(session: str) -> list[str]:
+    """Return the rows of a session's screen."""
+    return call("session", "read", "-s", session).decode(errors="replace").removesuffix("\n").split("\n")
+
+
+def name(session: str, text: str) -> None:
+    """Set what a session is called."""
+    call("session", "set-name", "-s", session, "--", text)
+
+
+def tag(session: str, variable: str, value: str) -> None:
+    """Set a variable of a session."""
+    call("session", "set-var", "-s", session, "--", f"user.{variable}", value)
+
+
+def tagged(session: str, variable: str) -> str:
+    """Return a variable of a session, "" when it is not set or the session is gone."""
+    try:
+        said = call("session", "get-var", "-s", session, "--", f"user.{variable}").decode(errors="replace").strip()
+    except NoSuchSession:
+        return ""
+    return "" if said == f"Variable 'user.{variable}' not set" else said
+
+
+def focus(session: str) -> None:
+    """Bring a session to the front."""
+    call("session", "focus", "--", session)
+
+
+def close(session: str) -> None:
+    """Close a session."""
+    call("session", "close", "-f", "-s", session)
+
+
+def own_session(environment: Mapping[str, str]) -> str:
+    """Return the id of the session that this terminal is, "" outside iTerm2: it says `w0t0p0:ID`."""
+    found = environment.get("ITERM_SESSION_ID", "").rpartition(":")[2]
+    return found if _SESSION.fullmatch(found) else ""
+
+
+def verify(environment: Mapping[str, str]) -> str:
+    """Return the session that this terminal is; raises EnvironmentMissing with what is missing and how to mend it."""
+    session = own_session(environment)
+    if not session:
+        raise EnvironmentMissing("this terminal is not a session of iTerm2: ITERM_SESSION_ID is not set", hint=OTHER)
+    if session not in {row.id for row in sessions()}:
+        raise EnvironmentMissing(f"iTerm2 does not know the session of this terminal, {session}", hint=OTHER)
+    return session
+
+
+def call(*words: str) -> bytes:
+    """Run `it2` and return what it prints; raises EnvironmentMissing, or NoSuchSession."""
+    program = shutil.which("it2")
+    if program is None:
+        raise EnvironmentMissing("it2 is not installed, which speaks to iTerm2", hint=f"{INSTALL}, or {OTHER}")
+    try:
+        done = subprocess.run(
+            [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, env=_environment()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EnvironmentMissing(f"it2 does not answer: {error}", hint=ENABLE) from None
+    if done.returncode == _NO_SUCH_SESSION:
+        raise NoSuchSession
+    if done.returncode:
+        said = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[0]
+        hint = ENABLE if done.returncode == _NO_CONNECTION else None
+        raise EnvironmentMissing(f"it2 {words[0]} {words[1]} failed: {said}", code="it2_failed", hint=hint)
+    return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    return surroundings() | {name: os.environ[name] for name in _PASSED if name in os.environ}

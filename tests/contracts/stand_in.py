@@ -1,0 +1,53 @@
+"""iTerm2, as far as `it2` shows it: a stand-in on the PATH, whose sessions are panes of a tmux server of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = Path(__file__).parent.parent / "programs" / "it2.py"
+
+
+class StandIn:
+    """The sessions of one iTerm2; the first is the person's terminal, beside a stranger's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "it2"
+        self.folder.mkdir()
+        self.server = ("tmux", "-S", str(self.folder / "socket"), "-f", "/dev/null")
+        shell = ("env", "-u", "TMUX", "PS1=$ ", "/bin/sh")
+        self.tmux("new-session", "-d", "-x", "200", "-y", "400", *shell)
+        self.tmux("set-option", "-g", "default-command", " ".join(shell[:3]) + " PS1='$ ' /bin/sh")
+        self.tmux("split-window", "-d", "-h", "cat")
+        self.session, self.stranger = "1B2C-PERSON", "9F9F-STRANGER"
+        for number, name in enumerate((self.session, self.stranger)):
+            self.tmux("set-option", "-p", "-t", f"%{number}", "@it2", name)
+        program = self.folder / "it2"
+        program.write_text(f'#!/bin/sh\nIT2_STATE={self.folder} exec {sys.executable} -I -S {PROGRAM} "$@"\n')
+        program.chmod(0o755)
+        self.environment = {
+            "PATH": f"{self.folder}:{os.environ['PATH']}",
+            "ITERM_SESSION_ID": f"w0t0p0:{self.session}",
+        }
+
+    def tmux(self, *words: str) -> str:
+        return subprocess.run([*self.server, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+    def panes(self) -> dict[str, str]:
+        """Return the title of every session."""
+        rows = self.tmux("list-panes", "-a", "-F", "#{@it2}\t#{pane_title}").splitlines()
+        return {row.partition("\t")[0]: row.partition("\t")[2] for row in rows}
+
+    def shows(self, session: str) -> str:
+        rows = [row.split() for row in self.tmux("list-panes", "-a", "-F", "#{@it2} #{pane_id}").splitlines()]
+        return self.tmux("capture-pane", "-p", "-t", dict(rows)[session])
+
+    def calls(self) -> list[list[str]]:
+        return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+
+    def breaks(self, said: str) -> None:
+        (self.folder / "broken").write_text(said)
+
+    def ends(self) -> None:
+        subprocess.run([*self.server, "kill-server"], check=False, capture_output=True)

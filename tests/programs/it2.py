@@ -1,0 +1,139 @@
+"""A stand-in for `it2` that keeps real state: every session is a pane of a tmux server, with a shell in it.
+
+It takes what the real one takes (0.2.3) and nothing else, says what that says, and writes down every call. The folder
+that IT2_STATE names has the server's socket, `calls`, and `broken`, whose text it fails with as without a connection.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from typing import NoReturn
+
+STATE = os.environ["IT2_STATE"]
+LIST = "#{@it2}\t#{pane_title}\t#{pane_tty}\t#{pane_height}\t#{pane_width}\t#{window_id}"
+Options = dict[str, str]
+
+
+def fail(what: str, code: int) -> NoReturn:
+    print(f"Error: {what}", file=sys.stderr)
+    sys.exit(code)
+
+
+def tmux(*words: str) -> str:
+    server = ("tmux", "-u", "-S", f"{STATE}/socket", "-f", "/dev/null")
+    done = subprocess.run([*server, *words], capture_output=True, text=True)
+    if done.returncode:
+        fail(done.stderr.strip(), 3)
+    return done.stdout.removesuffix("\n")
+
+
+def pane(session: str | None) -> str:
+    rows = [row.split() for row in tmux("list-panes", "-a", "-F", "#{pane_id} #{@it2}").splitlines()]
+    found = next((row[0] for row in rows if row[1:] == [session]), None)
+    if session is None or found is None:
+        fail(f"Session '{session}' not found", 3)
+    return found
+
+
+def listed(options: Options) -> None:
+    keys = ("id", "name", "tty", "rows", "cols", "window_id")
+    rows = [dict(zip(keys, row.split("\t"), strict=True)) for row in tmux("list-panes", "-a", "-F", LIST).splitlines()]
+    numbers = [{"rows": int(row["rows"]), "cols": int(row["cols"]), "title": row["name"]} for row in rows]
+    more = {"is_tmux": False, "tab_id": "1"}
+    print(json.dumps([row | number | more for row, number in zip(rows, numbers, strict=True)]))
+
+
+def split(options: Options) -> None:
+    how = "-h" if "-v" in options else "-v"
+    made = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", how, "-t", pane(options.get("-s")))
+    name = str(uuid.uuid4()).upper()
+    tmux("set-option", "-p", "-t", made, "@it2", name)
+    print(f"Created new pane: {name}")
+
+
+def send(options: Options, text: str) -> None:
+    buffer = f"b{os.getpid()}"
+    at = pane(options.get("-s"))
+    tmux("set-buffer", "-b", buffer, "--", text, ";", "paste-buffer", "-r", "-d", "-b", buffer, "-t", at)
+
+
+def read(options: Options) -> None:
+    print(tmux("capture-pane", "-p", "-t", pane(options.get("-s"))))
+
+
+def set_name(options: Options, name: str) -> None:
+    tmux("select-pane", "-t", pane(options.get("-s")), "-T", name.replace("#", "##"))
+    print(f"Session name set to: {name}")
+
+
+def set_var(options: Options, variable: str, value: str) -> None:
+    if not variable.startswith("user."):
+        fail("only user variables can be set", 1)
+    tmux("set-option", "-p", "-t", pane(options.get("-s")), f"@{variable.replace('.', '_')}", value)
+    print(f"Set {variable} = {value}")
+
+
+def get_var(options: Options, variable: str) -> None:
+    value = tmux("display-message", "-p", "-t", pane(options.get("-s")), f"#{{@{variable.replace('.', '_')}}}")
+    print(value or f"Variable '{variable}' not set")
+
+
+def focus(options: Options, session: str) -> None:
+    tmux("select-pane", "-t", pane(session))
+    print(f"Focused session: {session}")
+
+
+def close(options: Options) -> None:
+    if "-f" not in options:
+        fail("it would ask a person", 1)
+    tmux("kill-pane", "-t", pane(options.get("-s")))
+    print("Session closed")
+
+
+COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ...]]] = {
+    "list": (listed, ("--json",), ()),
+    "split": (split, ("-v",), ("-s", "-p")),
+    "send": (send, (), ("-s",)),
+    "read": (read, (), ("-s", "-n")),
+    "set-name": (set_name, (), ("-s",)),
+    "set-var": (set_var, (), ("-s",)),
+    "get-var": (get_var, (), ("-s",)),
+    "focus": (focus, (), ()),
+    "close": (close, ("-f",), ("-s",)),
+}
+"""What does it, its flags, and its options that take a value."""
+
+
+def main(group: str, command: str, *words: str) -> None:
+    if group != "session" or command not in COMMANDS:
+        fail(f"No such command {group} {command}", 2)
+    do, flags, valued = COMMANDS[command]
+    options: Options = {}
+    arguments: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            arguments += left
+            break
+        if word in valued:
+            options[word] = left.pop(0)
+        elif word in flags:
+            options[word] = ""
+        elif word.startswith("-"):
+            fail(f"No such option: {word}", 2)
+        else:
+            arguments.append(word)
+    do(options, *arguments)
+
+
+if __name__ == "__main__":
+    with open(f"{STATE}/calls", "a") as calls:
+        calls.write(json.dumps(sys.argv[1:]) + "\n")
+    if os.path.exists(f"{STATE}/broken"):
+        with open(f"{STATE}/broken") as broken:
+            fail(broken.read(), 2)
+    main(*sys.argv[1:])
