@@ -17,6 +17,7 @@ AGENTS = {
     "gemini": "pro0.agents.gemini:GEMINI",
     "opencode": "pro0.agents.opencode:OPENCODE",
     "pi": "pro0.agents.pi:PI",
+    "runner": "pro0.agents.runner:RUNNER",
     "shell": "pro0.agents.shell:SHELL",
 }
 

@@ -58,6 +58,24 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
 
 
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What one turn's output has said so far: its last message, what it has used, why it failed."""
+
+    message: str = ""
+    usage: Usage = Usage()
+    failure: str = ""
+
+
+class OneTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent does one turn to its end, without a terminal and with nobody who could be asked."""
+
+    call: Callable[[Brief], Call]
+    hear: Callable[[Heard, bytes], Heard]
+    """Take in one line of its output; a line that says nothing changes nothing."""
+    reads_stdin: bool = False
+    """Whether it gets its prompt on stdin, and not in argv."""
+
+
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """How one agent program is started, seen, told about mail and ended."""
 
@@ -91,6 +109,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The key that stops a turn, empty for an agent that cannot be interrupted."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None
     """Read what the transcript has got since the last look, and return the whole; None when there is none yet."""
+    turn: OneTurn | None = None
+    """How it does one turn for `pro0 run`; None for an agent that only runs as a member."""
     delegates: bool = False
     """Whether it can be limited to the tools of pro0."""
     skills: str = ""

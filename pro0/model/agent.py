@@ -4,7 +4,7 @@ from typing import Literal
 
 from pro0.model.stored import Argument, Stored
 
-BUILT_IN = frozenset({"claude", "codex", "command", "gemini", "opencode", "pi", "shell"})
+BUILT_IN = frozenset({"claude", "codex", "command", "gemini", "opencode", "pi", "runner", "shell"})
 """The names of pro0's own agents, which nobody else's agent may have."""
 DRAWN = frozenset({"aider", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"})
 """The programs whose screens pro0 can read."""

@@ -1,5 +1,6 @@
 """The task, as it is stored (rulings 2)."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -215,6 +216,15 @@ class Comments(Document, frozen=True, kw_only=True):
     """comments.json of one task."""
 
     comments: tuple[Comment, ...] = ()
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """One line of what was said about a task: a comment, or the text that came with an act."""
+
+    at: datetime
+    author: str
+    text: str
+    act: str | None = None
 
 
 class Draft(Stored, frozen=True):

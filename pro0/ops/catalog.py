@@ -10,6 +10,7 @@ from pro0.ops import (
     outside,
     repair,
     roles,
+    runs,
     status,
     tasks,
     teams,
@@ -17,6 +18,6 @@ from pro0.ops import (
 )
 from pro0.ops.context import OPERATIONS
 
-NOUNS = (costs, delivery, gates, hiring, members, messages, outside, repair, roles, status, tasks, teams, trees)
+NOUNS = (costs, delivery, gates, hiring, members, messages, outside, repair, roles, runs, status, tasks, teams, trees)
 
 __all__ = ["NOUNS", "OPERATIONS"]

@@ -9,6 +9,7 @@ from pro0.agents import AGENTS, defined
 from pro0.agents.installed import require
 from pro0.errors import BadInput
 from pro0.model.agent import Definition
+from pro0.model.run import RUNNER
 from pro0.model.team import PermissionMode
 
 
@@ -52,14 +53,16 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     if draft.leads and not _instructed(draft):
         hint = "pro0 agent list shows those that can"
         raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
-    if draft.agent != "command" and draft.argv:
+    if draft.agent == RUNNER and not draft.argv:
+        raise BadInput("a runner is started by `pro0 run`", hint="pro0 run --help")
+    if draft.agent not in ("command", RUNNER) and draft.argv:
         raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
     _limitable(draft, draft.permission_mode or mode)
     require(adapter, path)
 
 
 def _instructed(draft: SeatDraft) -> bool:
-    return draft.definition.instructed if draft.definition else draft.agent not in ("command", "shell")
+    return draft.definition.instructed if draft.definition else draft.agent not in ("command", RUNNER, "shell")
 
 
 def _limitable(draft: SeatDraft, mode: PermissionMode) -> None:

@@ -1,16 +1,14 @@
 """Tasks: every change is one locked write of tasks.json, which also carries the notices it owes."""
 
 from collections.abc import Iterable
-from datetime import datetime
 
-import msgspec
 from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.hook import Event
 from pro0.model.ids import HUMAN, task_id, task_number
-from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
+from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops import hooks
 from pro0.ops.acting import act, edit, in_turn, limits, log, recalled, request, watchers
@@ -27,15 +25,6 @@ from pro0.store.files import add_folder
 RESULT_LIMIT = 64 * 1024
 AGENT = "agent"
 """The author of a remark that is no person's and no member's."""
-
-
-class Remark(msgspec.Struct, frozen=True):
-    """One line of what was said about a task: a comment, or the text that came with an act."""
-
-    at: datetime
-    author: str
-    text: str
-    act: str | None = None
 
 
 @operation("task.create", PEOPLE_AND_AGENTS)

@@ -74,6 +74,13 @@ _TAG = re.compile(r"<promise>([A-Z_]+)(?::((?:(?!<promise>).)*?))?</promise>", r
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TICKS = re.compile(r"`+")
 _WORDS = r"emit\w*|output\w*|print\w*|say\w*|writ\w*|us(?:e|ing)|send\w*|signal\w*|tag|with|like|as|a|the|or|and"
+
+
+def without(message: str) -> str:
+    """Return a message without its tags."""
+    return _TAG.sub("", message).strip()
+
+
 _MARKS = " \t\r*_"
 """White space, and the marks of emphasis."""
 _LABEL = re.compile(r"\w+:")

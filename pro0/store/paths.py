@@ -90,6 +90,10 @@ class TeamPaths:
         checked = agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
         return self.logs / f"{checked}.log"
 
+    def run_log(self, agent_id: str) -> Path:
+        """Return the log of what a runner tells of its runs."""
+        return self.logs / f"{ids.agent_id(agent_id)}.run.jsonl"
+
 
 def worktrees(home: Path) -> Path:
     """Return the folder of all members' worktrees: apart from the teams, so that none goes with its team unsaved."""

@@ -34,6 +34,10 @@ class Watch:
         """Return the descriptor that is readable after a change."""
         return self._readable
 
+    def ringing(self) -> int:
+        """Return the descriptor by which a signal, too, makes the other one readable (`signal.set_wakeup_fd`)."""
+        return self._writable
+
     def drain(self) -> bool:
         """Forget the changes so far; returns whether there were any."""
         with suppress(BlockingIOError):

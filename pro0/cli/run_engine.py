@@ -1,0 +1,209 @@
+"""`pro0 run`: the run engine, from the side of who asks for it."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import click
+
+from pro0 import processes
+from pro0.agents import AGENTS, adapter_named
+from pro0.cli.context import caller, here, need_lead, store, team_option
+from pro0.cli.output import json_option, live, say, terminal
+from pro0.config import Settings, load, require_enabled
+from pro0.errors import BadInput, EnvironmentMissing, NotFound
+from pro0.model.run import RUNNER, RunOptions
+from pro0.model.runtime import SeatState
+from pro0.model.task import Kind
+from pro0.model.team import PermissionMode
+from pro0.ops import project, runs, tasks
+from pro0.ops.context import Context
+from pro0.ops.members import SeatDraft
+from pro0.rules.board import Board
+from pro0.rules.running import epic_of
+
+MODES = tuple(str(mode) for mode in PermissionMode)
+AUTO_DEBOUNCE = 1.0
+"""Seconds for which `--auto` leaves a task alone after a change."""
+_PROGRAM = "pro0.program"
+
+
+class _WithProgram(click.Command):
+    """A command that takes a program and its arguments after `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before `--`, and keep what stands behind it."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_PROGRAM] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the pieces of the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- PROGRAM ARG...]"]
+
+
+@click.command(cls=_WithProgram)
+@click.argument("epic", required=False)
+@click.option("--auto", is_flag=True, help="Wait for new work when there is none, until all of it is over.")
+@click.option("--headless", is_flag=True, help="Print plain lines, also on a terminal.")
+@click.option("--agent", metavar="AGENT", help="What does the work: claude (default), shell, ...")
+@click.option("--model", default="", help="The model its agent is to use.")
+@click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
+@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do; nobody can be asked.")
+@click.option("--max-iterations", type=click.IntRange(0), default=10, show_default=True, help="Turns per task; 0: any.")
+@click.option("--max-cost", type=click.FloatRange(0, 1e9), default=10.0, show_default=True, help="Dollars; 0: any.")
+@click.option("--debounce", type=click.FloatRange(0, 86400), metavar="S", help="Leave a changed task alone so long.")
+@click.option("--timeout", type=click.FloatRange(0, 86400), default=0.0, metavar="S", help="Wait for work so long.")
+@click.option("--poll", type=click.FloatRange(0.1, 3600), default=2.0, metavar="S", help="Look again after so long.")
+@click.option("--include-standalone", "standalone", is_flag=True, help="Also tasks without an epic.")
+@click.option("--include-orphans", "orphans", is_flag=True, help="Also tasks whose parent is over.")
+@click.option("--all", "everything", is_flag=True, help="Both of these.")
+@team_option
+@json_option
+@click.pass_context
+def run(
+    ctx: click.Context,
+    epic: str | None,
+    auto: bool,
+    headless: bool,
+    agent: str | None,
+    model: str,
+    effort: str,
+    mode: str | None,
+    max_iterations: int,
+    max_cost: float,
+    debounce: float | None,
+    timeout: float,
+    poll: float,
+    standalone: bool,
+    orphans: bool,
+    everything: bool,
+    team: str | None,
+    as_json: bool,
+) -> None:
+    """Run an agent on one task after the other, and never wait for a person.
+
+    Takes the next ready task, runs the agent on it, reads the signal at the end of its last message, goes on. What was
+    handed to you waits while other tasks are done; approve and reject in a second terminal, as it runs. Without EPIC it
+    goes through all epics. It ends when nothing is ready, with --auto when nothing is left. Skipped is what waits for
+    you, is blocked, is claimed by others or is over. A PROGRAM gets the prompt on stdin; the agent shell runs the
+    commands of tasks. Interrupting it gives the task back.
+
+    \b
+    Signals, alone in the last line:
+      <promise>COMPLETE</promise>                   the task is done
+      <promise>APPROVAL_NEEDED: reason</promise>    done, to be agreed to
+      <promise>INPUT_NEEDED: question</promise>     cannot go on without an answer
+      <promise>REVIEW_REQUESTED: url</promise>      a pull request to be reviewed
+      <promise>CONTENT_REVIEW: what</promise>       texts or a design to be judged
+      <promise>ESCALATE: issue</promise>            something unexpected
+      <promise>CHECKPOINT: summary</promise>        a phase is done
+      <promise>EJECT: reason</promise>              only a person can do it
+
+    Exit 0 when what could be done is done, 1 when an agent failed or is stuck, a limit is reached, or a task failed.
+    --json prints one event a line: at, event, task, text, number, spent, code.
+
+    \b
+    Examples:
+      pro0 run task-1
+      pro0 run --auto --agent codex --permission-mode edits
+      pro0 run 1 --headless -- ./my-agent --fast
+    """
+    program: tuple[str, ...] = ctx.meta[_PROGRAM]
+    context = _team(team)
+    settings = load(store().home, Path(context.team.config.read().project), os.environ, {})
+    require_enabled(settings)
+    options = RunOptions(
+        client=processes.identify(os.getpid()),
+        epic=_epic(context, epic) if epic else None,
+        auto=auto,
+        standalone=standalone or everything,
+        orphans=orphans or everything,
+        agent=_agent(agent, program),
+        program=program,
+        max_iterations=max_iterations,
+        max_cost=max_cost,
+        debounce=(AUTO_DEBOUNCE if auto else 0.0) if debounce is None else debounce,
+        timeout=timeout,
+        poll=poll,
+    )
+    draft = SeatDraft(name=RUNNER, model=model, effort=effort, permission_mode=PermissionMode(mode) if mode else None)
+    code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
+    ctx.exit(code)
+
+
+def _team(team: str | None) -> Context:
+    """Return the team that is meant; a project that has none gets one of its own, named after its folder."""
+    try:
+        return here(team)
+    except NotFound as error:
+        if error.code != "no_team":
+            raise
+    from pro0.engine.founding import found
+
+    folder = project.root(Path.cwd().resolve())
+    settings = load(store().home, folder, os.environ, {"teammateMode": "headless"})
+    require_enabled(settings)
+    asking, _ = caller()
+    context = found(store(), asking, _name(folder), folder, settings, terminal=False)
+    say(f"team {context.team.name} in {folder}, made for this")
+    return context
+
+
+def _name(folder: Path) -> str:
+    """Return a name for the team of a folder that no other team has."""
+    base = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40] or "project"
+    taken = set(store().names())
+    return next(name for number in range(1, 1000) if (name := base if number == 1 else f"{base}-{number}") not in taken)
+
+
+def _epic(context: Context, named: str) -> str:
+    """Return the id of the epic that is meant; raises BadInput for a task, naming the epic it is part of."""
+    task = tasks.show(context, named)
+    if task.type is Kind.EPIC:
+        return task.id
+    above = epic_of(Board([*tasks.board(context), task]), task)
+    hint = f"pro0 run {above.id}" if above else "leave it out, with --include-standalone"
+    raise BadInput(f"{task.id} is no epic", code="not_an_epic", hint=hint)
+
+
+def _agent(named: str | None, program: tuple[str, ...]) -> str:
+    """Return the agent that does the turns; raises BadInput or EnvironmentMissing for one that cannot."""
+    agent = named or ("command" if program else "claude")
+    adapter = adapter_named(agent)
+    if agent not in ("command", "shell") and adapter.turn is None:
+        able = [name for name in AGENTS if name in ("command", "shell") or adapter_named(name).turn]
+        raise BadInput(f"the agent {agent} does no single turns", hint=f"one of {', '.join(able)}")
+    if bool(program) != (agent == "command"):
+        raise BadInput("a program and --agent command go together", hint="pro0 run --agent command -- PROGRAM ARG...")
+    needed = program[0] if program else adapter.program
+    if needed and not shutil.which(needed):
+        hint = "see who is there: pro0 agent list"
+        raise EnvironmentMissing(f"{needed} is not installed", code="agent_missing", hint=hint)
+    return agent
+
+
+def _started(context: Context, options: RunOptions, draft: SeatDraft, settings: Settings) -> SeatState:
+    from pro0.cli.run_follow import until_gone
+    from pro0.engine.outcomes import started
+
+    with live() as show:
+        show("starting the runner")
+        need_lead(context.team, show)
+        until_gone(context, runs.abandoned(context))
+        seat = runs.start(context, options, draft, settings.max_teammates)
+        return started(context.team, [seat], show)[0]
+
+
+def _follow(context: Context, state: SeatState, options: RunOptions, *, plain: bool, as_json: bool) -> int:
+    from pro0.cli import run_follow
+
+    if as_json:
+        return run_follow.follow(context, state, run_follow.Lines(as_json=True))
+    if plain or not terminal() or os.environ.get("TERM", "dumb") == "dumb":
+        return run_follow.follow(context, state, run_follow.Lines(as_json=False))
+    from pro0.cli.run_view import View
+
+    with View(context, options) as view:
+        return run_follow.follow(context, state, view)

@@ -1,0 +1,76 @@
+"""Runs of the run engine: started as members of the team, found again, counted."""
+
+from itertools import count
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.errors import Refused
+from pro0.model.caller import Who
+from pro0.model.ids import task_id
+from pro0.model.run import RUNNER, RunOptions
+from pro0.model.runtime import SeatState
+from pro0.model.screen import Usage
+from pro0.model.task import Task, TaskList
+from pro0.model.team import Seat
+from pro0.ops import members
+from pro0.ops.acting import edit
+from pro0.ops.context import Context, operation
+from pro0.ops.members import SeatDraft
+from pro0.ops.seats import roster
+from pro0.rules import changes
+
+
+def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -> Seat:
+    """Ask for a runner: in the first of the seats runner, runner-2 and so on that is free."""
+    asked = replace(draft, agent=RUNNER, argv=(msgspec.json.encode(options).decode(),))
+    for number in count(1):
+        name = RUNNER if number == 1 else f"{RUNNER}-{number}"
+        if not _is_free(context, name):
+            continue
+        try:
+            return members.spawn(context, [replace(asked, name=name)], limit)[0]
+        except Refused as error:
+            if error.code != "conflict":
+                raise
+    raise AssertionError("numbers do not end")
+
+
+def abandoned(context: Context) -> list[SeatState]:
+    """Return the living runners whom nobody waits for any more: they are about to end."""
+    known = roster(context.team)
+    runners = {seat.agent_id: seat for seat in known.live() if seat.agent == RUNNER}
+    states = [state for name in runners if (state := known.state(name))]
+    return [state for state in states if not _is_wanted(runners[state.agent_id])]
+
+
+@operation("task.count", frozenset({Who.MEMBER}))
+def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
+    """Add one turn of an agent to a task that the caller holds: its tokens, and what it cost in US dollars."""
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        task = changes.find(tasks, task_id(id))
+        if not task.claim or task.claim.incarnation != context.caller.incarnation:
+            raise Refused(f"{task.id} is not claimed by {context.caller.agent_id}", code="stale_claim")
+        more = replace(
+            task,
+            iterations=task.iterations + 1,
+            input_tokens=task.input_tokens + usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
+            output_tokens=task.output_tokens + usage.output_tokens,
+            cost_usd=task.cost_usd + cost,
+        )
+        return changes.with_tasks(tasks, [more]), more
+
+    return edit(context, "count", id, change_it)
+
+
+def _is_free(context: Context, name: str) -> bool:
+    known = roster(context.team)
+    seat = next((seat for seat in known.wanted.seats if seat.agent_id == name), None)
+    return seat is None or (seat.agent == RUNNER and known.ended(name) is not None)
+
+
+def _is_wanted(seat: Seat) -> bool:
+    client = msgspec.json.decode(seat.argv[0], type=RunOptions).client
+    return client is None or processes.alive(client)

@@ -1,0 +1,36 @@
+"""`python -m pro0.runner OPTIONS`: runs as one member, named by the environment that its guard gave it."""
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from pro0 import config
+from pro0.errors import Pro0Error
+from pro0.model.caller import Who
+from pro0.model.run import RunOptions
+from pro0.ops.context import Context, caller_of
+from pro0.runner.loop import Runner
+from pro0.store.paths import home
+from pro0.store.teams import Store
+
+
+def main(words: list[str]) -> int:
+    """Run tasks as the member that the environment names, until the run is over; returns its exit code."""
+    root = home(os.environ)
+    caller, team = caller_of(os.environ, root)
+    if caller.who is Who.HUMAN or team is None or len(words) != 1:
+        print("pro0: the runner runs as a member of a team, started by pro0 run", file=sys.stderr)  # noqa: T201
+        return 2
+    options = msgspec.json.decode(words[0], type=RunOptions)
+    settings = config.load(root, Path.cwd(), os.environ, {})
+    return Runner(Context(Store(root).team(team), caller), options, settings).work()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Pro0Error as error:
+        print(f"pro0: {error.message}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)

@@ -1,0 +1,62 @@
+"""What a run has spent: on each task, in its own session's file for the lead's books, and in all for its limit."""
+
+import msgspec
+
+from pro0.agents.runner import USED
+from pro0.errors import Pro0Error
+from pro0.model.screen import Usage
+from pro0.model.usage import SessionUsage
+from pro0.ops import costs, runs
+from pro0.ops.context import Context
+from pro0.runner.turns import Ran
+from pro0.store import atomic
+
+
+class Account:
+    """Counts one run; `spent` is in US dollars, as far as agents or list prices tell."""
+
+    def __init__(self, context: Context, agent: str) -> None:
+        self._context = context
+        self._agent = agent
+        self._total = Usage()
+        self.spent = 0.0
+
+    def add(self, task: str, ran: Ran) -> None:
+        """Count one turn; what cannot be written down counts for the limit nevertheless."""
+        used = ran.usage
+        cost = costs.price(self._entry(used)) or 0.0
+        self.spent += cost
+        self._total = _sum(self._total, used, cost)
+        if used == Usage():
+            return
+        try:
+            runs.counted(self._context, task, used, cost)
+        except Pro0Error:
+            pass  # the agent has ended its claim by itself
+        folder = self._context.team.paths.agent_folder(self._context.caller.incarnation)
+        with atomic.folder(folder) as place:
+            atomic.replace(place, USED, msgspec.json.encode(self._total), durable=False)
+
+    def _entry(self, used: Usage) -> SessionUsage:
+        return SessionUsage(
+            agent_id=self._context.caller.agent_id,
+            incarnation=self._context.caller.incarnation,
+            agent=self._agent,
+            models=used.models,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            cache_read_tokens=used.cache_read_tokens,
+            cache_write_tokens=used.cache_write_tokens,
+            cost_usd=used.cost_usd,
+        )
+
+
+def _sum(total: Usage, used: Usage, cost: float) -> Usage:
+    return Usage(
+        input_tokens=total.input_tokens + used.input_tokens,
+        output_tokens=total.output_tokens + used.output_tokens,
+        cache_read_tokens=total.cache_read_tokens + used.cache_read_tokens,
+        cache_write_tokens=total.cache_write_tokens + used.cache_write_tokens,
+        cost_usd=(total.cost_usd or 0.0) + cost,
+        models=tuple(dict.fromkeys((*total.models, *used.models))),
+    )

@@ -1,0 +1,193 @@
+"""The loop of a run: next, run, signal, next; it never waits for a human (S001 F, M)."""
+
+from msgspec.structs import replace
+
+from pro0.config import Settings
+from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.model.run import RunOptions
+from pro0.model.runtime import State
+from pro0.model.task import Task
+from pro0.ops import gates, tasks
+from pro0.ops.context import Context
+from pro0.rules.acts import Act
+from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, epic_of, judge, too_many
+from pro0.rules.turn_prompt import prompt
+from pro0.runner.account import Account
+from pro0.runner.orders import Orders
+from pro0.runner.tell import Teller
+from pro0.runner.turns import Ran, Turns
+from pro0.store.paths import CONCERNS_A_MEMBER
+from pro0.store.watch import Watch
+from pro0.voice import Voice
+
+INTERRUPTED = 130
+OVER = frozenset({"stale_session", "not_member"})
+"""The errors that say that this session counts as over: nothing that it asks for will be done any more."""
+NOT_NOW = frozenset({"paused", "stopping"})
+"""The errors that say that nothing is claimed now."""
+
+
+class Runner:
+    """One run, as one member."""
+
+    def __init__(self, context: Context, options: RunOptions, settings: Settings) -> None:
+        self._context = context
+        self._options = options
+        self._voice = Voice()
+        self._teller = Teller(context, self._voice)
+        self._orders = Orders(context, options.client, self._voice)
+        self._turns = Turns(context, options, settings, self._voice)
+        self._account = Account(context, options.agent)
+        self._course = Course()
+        paths = context.team.paths
+        self._watch = Watch([paths.tasks, paths.mailbox(context.caller.agent_id), paths.team], CONCERNS_A_MEMBER)
+
+    def work(self) -> int:
+        """Run tasks until the run is over; return its exit code."""
+        try:
+            with self._orders.listening():
+                self._teller.tell("begin", self._what())
+                end = self._go_round()
+                self._teller.tell("over", end.why, code=end.code)
+                return end.code
+        finally:
+            self._watch.close()
+
+    def _go_round(self) -> End:
+        while True:
+            try:
+                if end := self._step():
+                    return end
+            except Pro0Error as error:
+                if error.code in OVER or (isinstance(error, NotFound) and not self._context.team.exists()):
+                    return End(1, error.message)
+                self._rest(Rest(None, error.message), State.ERROR)
+
+    def _step(self) -> End | None:
+        """Do the next thing; returns the end of the run when it is over."""
+        if why := self._orders.why_to_end(busy_with=None):
+            return End(0 if self._orders.agreed else INTERRUPTED, why)
+        board, now = tasks.board(self._context), self._context.now()
+        decision = choose(board, self._options, self._context.caller, self._course, now)
+        if isinstance(decision, End):
+            return decision
+        if isinstance(decision, Rest):
+            self._course = replace(self._course, idle_since=self._course.idle_since or now)
+            self._rest(decision, State.IDLE)
+            return None
+        return self._take(decision)
+
+    def _rest(self, rest: Rest, state: State) -> None:
+        self._voice.state(state, note=rest.why if state is State.ERROR else "")
+        self._teller.once("idle", rest.why)
+        left = (rest.until - self._context.now()).total_seconds() if rest.until else self._options.poll
+        self._orders.wait(self._watch, min(max(left, 0.0), max(self._options.poll, 0.05)))
+
+    def _take(self, take: Take) -> End | None:
+        """Claim a task, unless somebody was faster, and run its turns."""
+        task = take.task
+        if not task.claim:
+            try:
+                task = tasks.claim(self._context, task.id)
+            except Refused as error:
+                if error.code in (*NOT_NOW, *OVER):
+                    raise
+                return None
+        epic = epic_of(tasks.board(self._context), task)
+        self._course = replace(self._course, idle_since=None, epic=epic.id if epic else None)
+        return self._run(task, epic)
+
+    def _run(self, task: Task, epic: Task | None) -> End | None:
+        """Run turns on a claimed task until it is somebody else's; returns the end of the run when it is over."""
+        self._voice.state(State.WORKING, task.id)
+        number, last = 1, ""
+        while True:
+            self._teller.tell("turn", task.title, task.id, number)
+            said = prompt(task, epic, tasks.remarks(self._context, task.id), number, last)
+            ran = self._turns.run(task, said, number, self._watch, lambda: self._look(task))
+            self._account.add(task.id, ran)
+            self._course = replace(self._course, spent=self._account.spent)
+            self._teller.spent = self._account.spent
+            step = self._follow(task, said, ran)
+            if step is None or step.act:
+                return step.end if step else None
+            number, last = number + 1, step.text
+
+    def _look(self, task: Task) -> str:
+        """Return why a turn is to end before its own end, empty for not."""
+        if why := self._orders.why_to_end(busy_with=task):
+            return why
+        try:
+            return "" if self._is_ours(task) else "it was taken away"
+        except NotFound as error:
+            return error.message
+        except Pro0Error as error:
+            return error.message if error.code in OVER else ""
+
+    def _is_ours(self, task: Task) -> bool:
+        claim = tasks.show(self._context, task.id).claim
+        return claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
+
+    def _follow(self, task: Task, said: str, ran: Ran) -> Step | None:
+        """Do what follows from a turn; returns it, None when the agent, or somebody, has ended the claim already."""
+        try:
+            ours = self._is_ours(task)
+        except NotFound:
+            ours = False
+        if not ours:
+            self._course = replace(self._course, failures=0)
+            self._teller.tell("end", self._state_of(task), task.id)
+            return None
+        step = self._interrupted(ran) or judge(ran.turn, self._options, task, said)
+        over = budget(self._options, self._account.spent)
+        if step.act is None and over:
+            step = Step(Act.RELEASE, over.why, end=over)
+        end = step.end or too_many(self._course, step)
+        self._course = replace(self._course, failures=self._course.failures + 1 if step.failed else 0)
+        if step.warning:
+            self._teller.tell("note", step.warning, task.id)
+        self._act(task, step)
+        return replace(step, end=end)
+
+    def _interrupted(self, ran: Ran) -> Step | None:
+        if not ran.why:
+            return None
+        return Step(Act.RELEASE, ran.why, end=End(INTERRUPTED, ran.why))
+
+    def _act(self, task: Task, step: Step) -> None:
+        """Do an act on a task, as often as it takes: nobody else can while this session lives."""
+        while step.act:
+            try:
+                self._carry_out(task.id, step)
+                self._teller.tell(
+                    "end", f"{self._state_of(task)}: {step.text}" if step.text else self._state_of(task), task.id
+                )
+                return
+            except (Refused, NotFound) as error:
+                self._teller.tell("note", f"not ours any more: {error.message}", task.id)
+                return
+            except Pro0Error as error:
+                self._teller.once("note", error.message)
+            self._orders.wait(self._watch, self._options.poll)
+            if self._look(task):
+                return
+
+    def _carry_out(self, id: str, step: Step) -> None:
+        if step.act is Act.HAND_OFF:
+            gates.hand_off(self._context, id, step.kind, step.text)
+        else:
+            _ACTS[step.act or Act.RELEASE](self._context, id, step.text)
+
+    def _state_of(self, task: Task) -> str:
+        try:
+            now = tasks.show(self._context, task.id)
+        except Pro0Error:
+            return "gone"
+        return f"awaiting {now.waits.kind}" if now.waits else now.status.replace("_", " ")
+
+    def _what(self) -> str:
+        where = self._options.epic or "the epics of the team"
+        return f"running {where} with {' '.join(self._options.program) or self._options.agent}"
+
+
+_ACTS = {Act.COMPLETE: tasks.complete, Act.FAIL: tasks.fail, Act.RELEASE: tasks.release}

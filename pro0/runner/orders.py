@@ -1,0 +1,85 @@
+"""What may end a run from outside: a signal, the end of who asked for it, a request to shut down."""
+
+import selectors
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pro0 import processes
+from pro0.errors import Pro0Error
+from pro0.model.message import MessageType
+from pro0.model.process import Process
+from pro0.model.task import Task
+from pro0.ops import members, messages
+from pro0.ops.context import Context
+from pro0.store.watch import Watch
+from pro0.voice import Voice
+
+
+class Orders:
+    """Knows whether a run is to end; a context manager, of the main thread."""
+
+    def __init__(self, context: Context, client: Process | None, voice: Voice) -> None:
+        self._context = context
+        self._client = client
+        self._voice = voice
+        self._asked = False
+        self.agreed = False
+        """Whether it has agreed to shut down."""
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the signals that ask for an end."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._ask)
+        yield
+
+    def why_to_end(self, busy_with: Task | None) -> str:
+        """Return why the run is to end now, empty for not; mail is answered on the way."""
+        if self._asked:
+            return "interrupted: the runner was asked to end"
+        if self._client and not processes.alive(self._client):
+            return "interrupted: `pro0 run` is gone"
+        self._read_mail(busy_with)
+        return "shutting down, as agreed" if self.agreed else ""
+
+    def wait(self, watch: Watch, seconds: float) -> None:
+        """Wait for a change, the client's end, a signal, or so many seconds."""
+        with selectors.DefaultSelector() as selector, processes.ExitWatch() as exits:
+            selector.register(watch, selectors.EVENT_READ)
+            selector.register(exits, selectors.EVENT_READ)
+            if self._client:
+                exits.add(self._client)
+            ring = watch.ringing()
+            before = signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+            try:
+                if not self._asked:
+                    selector.select(seconds)
+            finally:
+                signal.set_wakeup_fd(before)
+        watch.drain()
+
+    def _ask(self, _number: int, _frame: object) -> None:
+        self._asked = True
+
+    def _read_mail(self, busy_with: Task | None) -> None:
+        try:
+            if not messages.unread(self._context):
+                return
+            letters = messages.inbox(self._context)
+            for letter in letters:
+                message = letter.message
+                self._voice.say(f"{message.from_} → {self._context.caller.agent_id}: {message.content}")
+                if message.type is MessageType.SHUTDOWN_REQUEST:
+                    self._answer(busy_with)
+            messages.acknowledge(self._context, letters)
+        except Pro0Error as error:
+            self._voice.say(error.message)
+
+    def _answer(self, busy_with: Task | None) -> None:
+        """Agree to a shutdown between two tasks; say "not yet" while working (rulings 3.9)."""
+        if busy_with:
+            members.answer(self._context, approve=False, reason=f"working on {busy_with.id}")
+        else:
+            members.answer(self._context, approve=True)
+            self.agreed = True

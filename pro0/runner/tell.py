@@ -1,0 +1,42 @@
+"""What a run tells: a line each in its log, which `pro0 run` follows, and in its own place."""
+
+from contextlib import suppress
+
+from pro0.model.run import RunEvent
+from pro0.ops.context import Context
+from pro0.store import atomic, journal
+from pro0.voice import Voice
+
+
+class Teller:
+    """Tells of one run; a log that cannot be written is no reason to leave the work."""
+
+    def __init__(self, context: Context, voice: Voice) -> None:
+        self._context = context
+        self._voice = voice
+        self._path = context.team.paths.run_log(context.caller.agent_id)
+        self._last = ""
+        self.spent = 0.0
+
+    def tell(self, event: str, text: str, task: str | None = None, number: int = 0, code: int | None = None) -> None:
+        """Tell one thing, in one line."""
+        self._last = ""
+        self._voice.say(f"{task}: {text}" if task else text)
+        line = RunEvent(
+            at=self._context.now(),
+            incarnation=self._context.caller.incarnation,
+            event=event,
+            task=task,
+            text=text,
+            number=number,
+            spent=self.spent,
+            code=code,
+        )
+        with suppress(OSError), atomic.folder(self._path.parent) as folder:
+            journal.append(folder, self._path.name, line)
+
+    def once(self, event: str, text: str) -> None:
+        """Tell what does not change, such as why there is nothing to do, only once in a row."""
+        if text != self._last:
+            self.tell(event, text)
+            self._last = text

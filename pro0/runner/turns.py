@@ -1,0 +1,179 @@
+"""One turn: one run of an agent's program on one task, to its end, its limit, or until there is a reason to end it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import adapter_named
+from pro0.agents.adapter import Brief, Call, Heard, OneTurn
+from pro0.agents.first_prompt import FILE
+from pro0.children import Changes, Ending, Running
+from pro0.config import Settings
+from pro0.engine.briefs import PRO0
+from pro0.engine.environment import of_agent
+from pro0.model.run import RunOptions
+from pro0.model.screen import Usage
+from pro0.model.task import Task
+from pro0.model.team import Seat
+from pro0.ops.context import Context
+from pro0.ops.members import task_identity
+from pro0.ops.seats import roster
+from pro0.rules.permissions import permission_mode
+from pro0.rules.running import Turn
+from pro0.store import atomic
+from pro0.voice import Voice
+
+ERRORS = "stderr.txt"
+MESSAGE = 64 * 1024
+"""Bytes of the output of a program that counts as its final message: the last ones."""
+SHELL = "shell"
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """A turn, what it has used, and why it was ended before its own end, if it was."""
+
+    turn: Turn
+    usage: Usage
+    why: str = ""
+
+
+class Turns:
+    """Runs the turns of one run."""
+
+    def __init__(self, context: Context, options: RunOptions, settings: Settings, voice: Voice) -> None:
+        self._context = context
+        self._options = options
+        self._settings = settings
+        self._voice = voice
+        self._adapter = adapter_named(options.agent)
+        self._folder = context.team.paths.agent_folder(context.caller.incarnation)
+        self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
+        self.poll = min(options.poll, settings.poll_interval_ms / 1000)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of its session are."""
+        return self._folder
+
+    def run(self, task: Task, prompt: str, number: int, changes: Changes, look: Callable[[], str]) -> Ran:
+        """Run one turn; `look` is asked, at changes and from time to time, why it is to end now, empty for not."""
+        ear = _Ear(self._adapter.turn)
+        looked = ""
+
+        def until() -> str:
+            nonlocal looked
+            looked = look()
+            return looked
+
+        call = self._call(task, prompt)
+        self._write(call.files)
+        tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}:{number}"
+        limit = task.timeout or self._settings.task_timeout_minutes * 60.0
+        try:
+            running = Running(
+                call.argv,
+                of_agent(os.environ, self._adapter.passes) | task_identity(task.id, task.parent or "") | call.env,
+                tag,
+                self._settings.end_grace_seconds,
+                given=self._folder / FILE if self._reads_stdin else None,
+                errors=None if self._options.agent == SHELL else self._folder / ERRORS,
+            )
+        except OSError as error:
+            return Ran(self._turn(number, failure=f"{call.argv[0]} cannot be started: {error.strerror}"), Usage())
+        ending = running.follow(limit, changes, lambda data: self._heard(ear, data), until, self.poll)
+        heard = ear.heard()
+        failure = self._failure(ending, heard)
+        over = bool(ending.why) and not looked
+        return Ran(self._turn(number, message=heard.message, failure=failure, over=over), heard.usage, looked)
+
+    def _turn(self, number: int, *, message: str = "", failure: str = "", over: bool = False) -> Turn:
+        plain = self._options.agent == SHELL
+        return Turn(number=number, message=message, failure=failure, over=over, plain=plain)
+
+    @property
+    def _reads_stdin(self) -> bool:
+        turn = self._adapter.turn
+        return turn.reads_stdin if turn else self._options.agent != SHELL
+
+    def _call(self, task: Task, prompt: str) -> Call:
+        if self._options.agent == SHELL:
+            return Call(argv=("/bin/sh", "-c", task.run or ""))
+        if self._adapter.turn:
+            return self._adapter.turn.call(self._brief(prompt))
+        return Call(argv=self._options.program, files={FILE: prompt.encode(errors="replace")})
+
+    def _brief(self, prompt: str) -> Brief:
+        team, seat = self._context.team, self._seat()
+        config = team.config.read()
+        return Brief(
+            seat=seat,
+            prompt=prompt,
+            mode=permission_mode(seat, team.wanted.read(), config),
+            session=self._context.new_id() if self._adapter.session_ids == "chosen" else "",
+            folder=str(self._folder),
+            cwd=os.getcwd(),  # noqa: PTH109
+            environment=os.environ,
+            pro0=PRO0,
+        )
+
+    def _seat(self) -> Seat:
+        return roster(self._context.team).find(self._context.caller.agent_id)
+
+    def _write(self, files: dict[str, bytes]) -> None:
+        with atomic.folder(self._folder) as folder:
+            for name, data in files.items():
+                atomic.replace(folder, name, data, durable=False)
+
+    def _heard(self, ear: "_Ear", data: bytes) -> None:
+        ear.take(data)
+        if self._adapter.turn is None:
+            self._voice.pass_on(data)
+
+    def _failure(self, ending: Ending, heard: Heard) -> str:
+        if ending.why:
+            return f"{ending.why}: {_last_line(heard.message)}" if heard.message else ending.why
+        if not ending.code:
+            return heard.failure
+        how = f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}"
+        last = heard.failure or _last_line(self._errors() or heard.message)
+        return f"{how}: {last}" if last else how
+
+    def _errors(self) -> str:
+        try:
+            with (self._folder / ERRORS).open("rb") as stream:
+                stream.seek(max(0, stream.seek(0, os.SEEK_END) - MESSAGE))
+                return stream.read().decode(errors="replace").strip()
+        except OSError:
+            return ""
+
+
+class _Ear:
+    """Takes in the output of one turn: an agent's stream line by line, of any other program the last of it."""
+
+    def __init__(self, turn: OneTurn | None) -> None:
+        self._turn = turn
+        self._heard = Heard()
+        self._rest = b""
+
+    def take(self, data: bytes) -> None:
+        """Take in a piece of output."""
+        self._rest += data
+        if self._turn is None:
+            self._rest = self._rest[-MESSAGE:]
+            return
+        *lines, self._rest = self._rest.split(b"\n")
+        for line in lines:
+            self._heard = self._turn.hear(self._heard, line)
+
+    def heard(self) -> Heard:
+        """Return what was heard in all."""
+        if self._turn is None:
+            return Heard(message=self._rest.decode(errors="replace").strip())
+        return self._turn.hear(self._heard, self._rest)
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""
