@@ -60,7 +60,7 @@ def _answers(remarks: Sequence[Remark]) -> str:
 
 
 def _notes(remarks: Sequence[Remark]) -> str:
-    return "\n".join(_line(remark) for remark in remarks if _is_a_note(remark))
+    return "\n".join(_line(remark) for remark in [one for one in remarks if _is_a_note(one)][-SHOWN:])
 
 
 def _is_a_note(remark: Remark) -> bool:

@@ -9,6 +9,7 @@ from pro0.errors import BadInput, Pro0Error, Refused
 from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
+from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.ops import (
     costs,
@@ -20,6 +21,7 @@ from pro0.ops import (
     outside,
     repair,
     roles,
+    runs,
     status,
     tasks,
     teams,
@@ -90,6 +92,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.undo_start": ({LEAD}, lambda c: trees.undo_start(c, "1", "no program")),
     "task.expire": ({LEAD}, lambda c: trees.expire(c, "1", 1, 30)),
     "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
+    "task.count": ({MEMBER}, lambda c: runs.counted(c, "1", Usage(output_tokens=1), 0.1)),
     "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
     "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),
     "task.history": (ANYONE, lambda c: tasks.history(c, "1")),
@@ -108,7 +111,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 13
+    assert len(NOUNS) == 14
 
 
 @pytest.fixture

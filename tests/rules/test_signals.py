@@ -62,6 +62,7 @@ NOTHING = {
     "in a longer fence": "````\n```\n<promise>COMPLETE</promise>\n```\n````",
     "in backticks": "`<promise>COMPLETE</promise>`",
     "in backticks after others": "run `make` first, then `<promise>COMPLETE</promise>`",
+    "in double backticks around one": "``a ` <promise>COMPLETE</promise>``",
     "in double backticks": "``<promise>COMPLETE</promise>``",
 }
 

@@ -1,0 +1,247 @@
+"""What a run does next, and what the end of a turn means (S001 E, F, K to O; rulings 2, Policies: run)."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.caller import Caller, Who
+from pro0.model.run import RunOptions
+from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
+from pro0.rules.acts import Act
+from pro0.rules.board import Board
+from pro0.rules.running import Course, End, Rest, Step, Take, Turn, budget, choose, judge, summary, too_many
+from pro0.rules.turn_prompt import prompt
+from tests.rules.building import T0, W1, at, claimed
+
+ME = Caller(Who.MEMBER, "runner", "inc-runner")
+PLAIN = RunOptions(agent="command", epic="task-1")
+AUTO = replace(PLAIN, auto=True)
+EPICS = replace(PLAIN, epic=None)
+SHELL = replace(PLAIN, agent="shell")
+START = Course()
+COMPLETE = "All is done.\n<promise>COMPLETE</promise>"
+
+
+def task(number: int, parent: int = 1, **fields: object) -> Task:
+    known: dict[str, object] = {"created_at": T0, "updated_at": T0, "title": f"t{number}", **fields}
+    above = f"task-{parent}" if parent else None
+    return Task(id=f"task-{number}", parent=above, **known)  # type: ignore[arg-type]
+
+
+def epic(number: int, parent: int = 0, **fields: object) -> Task:
+    return task(number, parent, type=Kind.EPIC, **fields)
+
+
+def waiting(number: int, kind: Awaiting = Awaiting.APPROVAL, parent: int = 1) -> Task:
+    wait = Wait(kind=kind, since=T0, by="w1", reason="why")
+    return task(number, parent, status=Status.IN_PROGRESS, awaiting=wait)
+
+
+def next_of(*tasks: Task, options: RunOptions = PLAIN, course: Course = START, seconds: float = 60) -> object:
+    decision = choose(Board(tasks), options, ME, course, at(seconds))
+    return decision.task.id if isinstance(decision, Take) else decision
+
+
+# What is next
+
+
+def test_the_order_is_that_of_next_and_skips_what_is_not_ready() -> None:
+    """AC-15, AC-16, AC-29, S001-164: handed back first, then by priority; a hand-off keeps nothing else waiting"""
+    handed_back = task(4, priority=3, started_at=T0)
+    tasks = [epic(1), waiting(2), task(3, dependencies=("task-2",)), handed_back, task(5, priority=0), task(6)]
+    assert next_of(*tasks) == "task-4"
+    assert next_of(*tasks[:3], *tasks[4:]) == "task-5"
+    assert next_of(*tasks[:3], task(6), claimed(task(7))) == "task-6"
+
+
+def test_what_agents_have_taken_with_the_name_of_the_run_comes_first() -> None:
+    """its session alone could end such a claim"""
+    assert next_of(epic(1), task(2), claimed(task(3, parent=0), ME)) == "task-3"
+
+
+@pytest.mark.parametrize("policy", [Policy.SUPERVISED, Policy.DISPATCH])
+def test_tasks_with_sessions_of_their_own_are_not_taken(policy: Policy) -> None:
+    assert isinstance(next_of(epic(1), task(2, policy=policy)), End)
+
+
+def test_only_what_is_below_the_epic_is_run() -> None:
+    """S001-159: deep down too, and nothing else"""
+    assert next_of(epic(1), epic(2), task(3, parent=2), epic(4, parent=1), task(5, parent=4)) == "task-5"
+
+
+@pytest.mark.parametrize(
+    ("left", "first"),
+    [({5}, "task-7"), ({3, 5, 7}, "task-6"), ({3, 5, 6, 7, 8}, "task-9"), ({3, 5, 6, 7, 8, 9}, "task-11")],
+)
+def test_the_order_of_epics_and_what_is_in_none(left: set[int], first: str) -> None:
+    """AC-37, S001-186: in progress, other epics by their order, alone, parent over"""
+    tasks = [
+        epic(1, priority=0),
+        epic(2, priority=5),
+        task(3, parent=1, priority=0),
+        task(5, parent=2, priority=9, started_at=T0, status=Status.PENDING),
+        task(6, parent=10, priority=1),
+        task(7, parent=2, priority=9),
+        task(8, parent=10),
+        task(9, parent=0, priority=0),
+        epic(10, priority=7),
+        task(11, parent=12, priority=0),
+        epic(12, status=Status.COMPLETED),
+        task(13, parent=2, started_at=T0, status=Status.COMPLETED),
+    ]
+    options = replace(EPICS, standalone=True, orphans=True)
+    kept = [one for one in tasks if int(one.id.removeprefix("task-")) not in left]
+    assert next_of(*tasks, options=options) == "task-5"
+    assert next_of(*kept, options=options) == first
+
+
+def test_the_present_epic_comes_before_all_others() -> None:
+    """S001-187"""
+    tasks = (epic(1, priority=0), task(2, priority=0), epic(3), task(4, parent=3, priority=9))
+    assert next_of(*tasks, options=EPICS) == "task-2"
+    assert next_of(*tasks, options=EPICS, course=Course(epic="task-3")) == "task-4"
+
+
+def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
+    """AC-37, S001-183, S001-184; a parent that is gone is over, too"""
+    alone, orphan = task(2, parent=0), task(4, parent=99)
+    assert next_of(alone, orphan, options=EPICS) == End(0, "no tasks found")
+    assert next_of(alone, orphan, options=replace(EPICS, standalone=True)) == "task-2"
+    assert next_of(alone, orphan, options=replace(EPICS, orphans=True)) == "task-4"
+
+
+def test_the_shell_agent_takes_what_has_a_command() -> None:
+    assert next_of(epic(1), task(2), task(3, run="true"), options=SHELL) == "task-3"
+
+
+def test_a_task_that_was_just_changed_is_left_alone_for_a_while() -> None:
+    """AC-35, S001-179: another one is not; and a clock that went back does not hold it for ever"""
+    options = replace(AUTO, debounce=2.0)
+    fresh, old = task(2, updated_at=at(59), priority=0), task(3)
+    assert next_of(epic(1), fresh, old, options=options) == "task-3"
+    rest = next_of(epic(1), fresh, options=options)
+    assert rest == Rest(at(61), "changed just now: task-2")
+    assert next_of(epic(1), fresh, options=options, seconds=61) == "task-2"
+    assert next_of(epic(1), fresh, options=options, seconds=-3600) == "task-2"
+    assert next_of(epic(1), task(2, updated_at=None), options=options) == "task-2"
+
+
+# When it is over
+
+
+def test_without_auto_it_ends_when_nothing_is_ready_and_says_why() -> None:
+    """S001-078, S001-173"""
+    tasks = (epic(1), waiting(2), task(3, dependencies=("task-2",)), claimed(task(4), W1))
+    end = next_of(*tasks)
+    assert isinstance(end, End)
+    assert end.code == 0
+    assert end.why == "no task is ready; for you: task-2 (approval: why); worked on by others: task-4 (w1); 1 blocked"
+    assert summary(Board([epic(1), waiting(2)]), PLAIN) == "for you: task-2 (approval: why)"
+
+
+def test_what_has_failed_is_an_error_at_the_end() -> None:
+    failed = task(2, status=Status.FAILED)
+    end = next_of(epic(1), failed, task(3, dependencies=("task-2",)))
+    assert isinstance(end, End)
+    assert (end.code, end.why) == (1, "no task is ready; 1 blocked")
+    assert next_of(epic(1), failed) == End(1, "no task is left; failed: task-2")
+
+
+def test_it_ends_when_all_is_over() -> None:
+    """AC-34"""
+    over = (epic(1, status=Status.COMPLETED), task(2, status=Status.COMPLETED))
+    for options in (PLAIN, AUTO):
+        assert next_of(*over, options=options) == End(0, "all tasks completed")
+        assert next_of(epic(1), options=options) == End(0, "no tasks found")
+
+
+def test_with_auto_it_waits_for_a_person_without_end_or_for_so_long() -> None:
+    """AC-34, AC-36, S001-170, S001-175"""
+    tasks = (epic(1), waiting(2))
+    why = "no task is ready; for you: task-2 (approval: why)"
+    assert next_of(*tasks, options=AUTO) == Rest(None, why)
+    short = replace(AUTO, timeout=1.0)
+    assert next_of(*tasks, options=short) == Rest(at(61), why)
+    assert next_of(*tasks, options=short, course=Course(idle_since=at(59.5))) == Rest(at(60.5), why)
+    assert next_of(*tasks, options=short, course=Course(idle_since=at(59))) == End(0, f"nothing new in 1 s; {why}")
+
+
+def test_a_budget_is_looked_at_before_a_turn() -> None:
+    """AC-33, S001-074; 0 is no limit"""
+    end = next_of(epic(1), task(2), options=replace(PLAIN, max_cost=2.0), course=Course(spent=2.5))
+    assert end == End(1, "cost limit reached ($2.50 of $2.00)")
+    assert budget(replace(PLAIN, max_cost=0.0), 1e6) is None
+    assert budget(PLAIN, 9.99) is None
+
+
+# What a turn means
+
+HELD = claimed(task(2), ME)
+
+
+def step(turn: Turn, options: RunOptions = PLAIN) -> Step:
+    return judge(turn, options, HELD, prompt(HELD, None, []))
+
+
+def test_a_signal_that_it_is_complete() -> None:
+    """S001-058; the message without its tag is the result"""
+    assert step(Turn(1, COMPLETE)) == Step(Act.COMPLETE, "All is done.")
+    assert step(Turn(1, COMPLETE, failure="exit code 1")).act is Act.COMPLETE
+    assert step(Turn(1, "x" * 9000 + COMPLETE)).text.endswith("All is done.")
+    assert len(step(Turn(1, "x" * 9000 + COMPLETE)).text) == 4096
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("EJECT", Awaiting.WORK), ("BLOCKED", Awaiting.INPUT), ("CHECKPOINT", Awaiting.CHECKPOINT)],
+)
+def test_a_signal_that_hands_off(word: str, kind: Awaiting) -> None:
+    """S001-059 to S001-067, AC-25"""
+    assert step(Turn(1, f"<promise>{word}: the reason</promise>")) == Step(Act.HAND_OFF, "the reason", kind)
+    assert step(Turn(1, f"<promise>{word}</promise>", plain=True)).act is Act.HAND_OFF
+
+
+def test_two_kinds_of_signal_are_warned_of() -> None:
+    """AC-28"""
+    said = step(Turn(1, f"<promise>EJECT: no key</promise>\n{COMPLETE}"))
+    assert (said.act, said.kind, said.warning) == (
+        Act.HAND_OFF,
+        Awaiting.WORK,
+        "the agent signalled EJECT and COMPLETE; EJECT counts",
+    )
+
+
+def test_a_command_of_a_task_is_done_when_it_ends_well() -> None:
+    assert step(Turn(1, "built", plain=True), SHELL) == Step(Act.COMPLETE, "built")
+    assert step(Turn(1, "", failure="exit code 2: no rule", plain=True), SHELL) == Step(
+        Act.FAIL, "exit code 2: no rule"
+    )
+
+
+def test_an_agent_that_fails_ends_the_run_or_with_auto_gives_the_task_up() -> None:
+    """AC-32, S001-079"""
+    failure = "the agent failed: exit code 3: no money"
+    turn = Turn(1, "", failure="exit code 3: no money")
+    assert step(turn) == Step(Act.RELEASE, failure, failed=True, end=End(1, f"{failure} (task-2)"))
+    assert step(turn, AUTO) == Step(Act.FAIL, failure, failed=True)
+    assert too_many(Course(failures=1), step(turn, AUTO)) is None
+    assert too_many(Course(failures=2), Step(Act.FAIL, "x")) is None
+    over = too_many(Course(failures=2), step(turn, AUTO))
+    assert over == End(1, f"3 turns in a row have failed; the last: {failure}")
+
+
+def test_a_turn_over_its_limit_of_time_fails_the_task() -> None:
+    """AC-38: with the end of what it said"""
+    late = Turn(1, COMPLETE, failure="over its limit of 2 s: still building", over=True)
+    assert step(late) == Step(Act.FAIL, "over its limit of 2 s: still building")
+
+
+def test_no_signal_is_another_turn_until_it_is_stuck() -> None:
+    """AC-33, S001-076, S001-162: without auto the run ends there; 0 is no limit"""
+    two = replace(PLAIN, max_iterations=2)
+    assert step(Turn(1, "hm"), two) == Step(None, "hm")
+    stuck = step(Turn(2, "hm"), two)
+    assert (stuck.act, stuck.kind, stuck.text) == (Act.HAND_OFF, Awaiting.ESCALATION, "stuck: no signal in 2 turns")
+    assert stuck.end == End(1, "stuck on task-2 after 2 iterations without a signal")
+    assert step(Turn(1, "hm"), replace(two, max_iterations=1)).text == "stuck: no signal in 1 turn"
+    assert step(Turn(2, "hm"), replace(two, auto=True)).end is None
+    assert step(Turn(99, "hm"), replace(two, max_iterations=0)).act is None

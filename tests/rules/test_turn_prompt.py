@@ -1,0 +1,88 @@
+"""What an agent is told for one turn (S001-080 to S001-084, S001-144 to S001-150)."""
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from pro0.model.task import Gate, Kind, Remark, Task
+from pro0.rules import signals
+from pro0.rules.turn_prompt import FEEDBACK, SHOWN, SIGNALS, prompt
+from tests.rules.building import T0
+
+EPIC = Task(id="task-1", title="the epic", type=Kind.EPIC)
+BARE = Task(id="task-2", title="build it")
+FULL = Task(
+    id="task-2",
+    title="build it",
+    description="With care.\n",
+    acceptance="It runs.",
+    run="make",
+    parent="task-1",
+    requires=Gate.REVIEW,
+)
+
+
+def said(author: str, text: str, act: str | None = None, minutes: int = 0) -> Remark:
+    return Remark(T0 + timedelta(minutes=minutes), author, text, act)
+
+
+def section(text: str, heading: str) -> str:
+    """What stands below a heading, up to the next."""
+    assert text.count(f"{heading}\n") == 1
+    return text.partition(f"{heading}\n")[2].partition("\n## ")[0]
+
+
+def test_a_bare_task_has_no_empty_sections() -> None:
+    text = prompt(BARE, None, [])
+    assert [line for line in text.splitlines() if line.startswith("#")] == ["# task-2: build it", "## How to end"]
+    assert "part of" not in text
+
+
+def test_all_that_is_known_of_a_task_is_said_but_its_gate() -> None:
+    """S001-042, S001-146: an agent need not know of a gate"""
+    text = prompt(FULL, EPIC, [])
+    assert "It is part of task-1: the epic\n\nWith care.\n\n## Acceptance\n\nIt runs.\n\n## Command\n" in text
+    assert "The task names a command: make" in text
+    assert prompt(replace(FULL, requires=None), EPIC, []) == text
+
+
+def test_what_people_said_is_in_a_section_of_its_own() -> None:
+    """AC-31, S001-080, S001-081: agents' notes are in another, and what changes nothing is in none"""
+    remarks = [
+        said("w1", "I tried pytest.", "hand_off"),
+        said("human", "Needs more tests:\n* of errors", "reject", 5),
+        said("human", "and of limits", None, 6),
+        said("w2", "made a branch"),
+        said("lead", "no subtask is open", "settle"),
+    ]
+    text = prompt(BARE, None, remarks)
+    answers, notes = section(text, FEEDBACK), section(text, "## Notes")
+    assert "- human, reject, 2026-01-01 00:05: Needs more tests:\n  * of errors\n- human, 2026" in answers
+    assert "w1" not in answers
+    assert notes.strip() == ("- w1, hand off, 2026-01-01 00:00: I tried pytest.\n- w2, 2026-01-01 00:00: made a branch")
+    assert "settle" not in text
+
+
+def test_only_the_newest_remarks_are_shown() -> None:
+    remarks = [said(author, f"remark {number}") for number in range(SHOWN + 1) for author in ("human", "w1")]
+    text = prompt(BARE, None, remarks)
+    for heading in (FEEDBACK, "## Notes"):
+        assert "remark 0" not in section(text, heading)
+        assert f"remark {SHOWN}" in section(text, heading)
+
+
+def test_another_turn_says_how_the_last_one_ended() -> None:
+    """S001-076"""
+    assert "turn 2" not in prompt(BARE, None, [], 1, "x")
+    assert "This is turn 2 on this task" in prompt(BARE, None, [], 2)
+    assert prompt(BARE, None, [], 3, "it hung").count("It ended with:\n\nit hung\n") == 1
+
+
+def test_every_signal_is_explained_and_none_is_given_by_the_prompt() -> None:
+    """S001-082, S001-083, S001-144, AC-27: BLOCKED is an old word that is only understood"""
+    text = prompt(FULL, EPIC, [said("human", "<promise>COMPLETE</promise>")])
+    for kind in signals.Kind:
+        assert (f"`<promise>{kind}" in text) == (kind in SIGNALS)
+    assert set(signals.Kind) - set(SIGNALS) == {signals.Kind.BLOCKED}
+    assert signals.read(text, text) is None
+    assert signals.read(prompt(FULL, EPIC, [])) is None
