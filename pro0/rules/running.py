@@ -209,8 +209,11 @@ def _is_below(board: Board, task: Task, options: RunOptions) -> bool:
 
 
 def _is_orphaned(board: Board, task: Task) -> bool:
-    above = board.get(task.parent or "")
-    return bool(task.parent) and (above is None or above.status in (Status.COMPLETED, Status.CANCELLED))
+    """Return whether a task is left over from a parent that is over."""
+    if not task.parent or task.status in SETTLED:
+        return False
+    above = board.get(task.parent)
+    return above is None or above.status in (Status.COMPLETED, Status.CANCELLED)
 
 
 Order = tuple[bool, int, datetime, int]

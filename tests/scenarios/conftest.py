@@ -1,11 +1,13 @@
 """Whole teams, headless and in tmux, with a short grace."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Result
 from tests.engine.crew import Crew, crew
+from tests.scenarios.runs import Terminal
 
 MODES = ("headless", "tmux")
 
@@ -24,3 +26,19 @@ def alpha(request: pytest.FixtureRequest, brief: None, home: Path, tmp_path: Pat
     with crew(home, tmp_path, request.param) as made:
         made.lead()
         yield made
+
+
+@pytest.fixture
+def terminal(brief: None, cli: Callable[..., Result], home: Path, tmp_path: Path) -> Iterator[Terminal]:
+    """A person at a project without a team, who has a scripted agent."""
+    made = Terminal(cli, home, tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def alone(terminal: Terminal) -> Terminal:
+    """The same with the team alpha, which has no members, and an epic, task-1."""
+    terminal.pro0("team", "start", "alpha", "--mode", "headless", "--detach")
+    terminal.create("the epic", "--type", "epic")
+    return terminal
