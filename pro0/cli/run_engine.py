@@ -9,6 +9,7 @@ import click
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
+from pro0.agents.installed import require
 from pro0.cli.context import caller, here, need_lead, store, team_option
 from pro0.cli.output import json_option, live, say, terminal
 from pro0.config import Settings, load, require_enabled
@@ -59,6 +60,7 @@ class _WithProgram(click.Command):
 @click.option("--include-standalone", "standalone", is_flag=True, help="Also tasks without an epic.")
 @click.option("--include-orphans", "orphans", is_flag=True, help="Also tasks whose parent is over.")
 @click.option("--all", "everything", is_flag=True, help="Both of these.")
+@click.option("--worktree", is_flag=True, help="Work in a git worktree of its own, which stays.")
 @team_option
 @json_option
 @click.pass_context
@@ -79,6 +81,7 @@ def run(
     standalone: bool,
     orphans: bool,
     everything: bool,
+    worktree: bool,
     team: str | None,
     as_json: bool,
 ) -> None:
@@ -128,7 +131,8 @@ def run(
         timeout=timeout,
         poll=poll,
     )
-    draft = SeatDraft(name=RUNNER, model=model, effort=effort, permission_mode=PermissionMode(mode) if mode else None)
+    permission = PermissionMode(mode) if mode else None
+    draft = SeatDraft(name=RUNNER, model=model, effort=effort, permission_mode=permission, worktree=worktree or None)
     code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
     ctx.exit(code)
 
@@ -177,10 +181,10 @@ def _agent(named: str | None, program: tuple[str, ...]) -> str:
         raise BadInput(f"the agent {agent} does no single turns", hint=f"one of {', '.join(able)}")
     if bool(program) != (agent == "command"):
         raise BadInput("a program and --agent command go together", hint="pro0 run --agent command -- PROGRAM ARG...")
-    needed = program[0] if program else adapter.program
-    if needed and not shutil.which(needed):
-        hint = "see who is there: pro0 agent list"
-        raise EnvironmentMissing(f"{needed} is not installed", code="agent_missing", hint=hint)
+    require(adapter, os.environ.get("PATH", os.defpath))
+    if program and not shutil.which(program[0]):
+        hint = "name one that is on the PATH, or by its path"
+        raise EnvironmentMissing(f"{program[0]} is not installed", code="agent_missing", hint=hint)
     return agent
 
 

@@ -16,7 +16,7 @@ from pro0.engine.environment import of_agent
 from pro0.model.run import RunOptions
 from pro0.model.screen import Usage
 from pro0.model.task import Task
-from pro0.model.team import Seat
+from pro0.model.team import Environment, Seat
 from pro0.ops.context import Context
 from pro0.ops.members import task_identity
 from pro0.ops.seats import roster
@@ -74,7 +74,7 @@ class Turns:
         try:
             running = Running(
                 call.argv,
-                of_agent(os.environ, self._adapter.passes) | task_identity(task.id, task.parent or "") | call.env,
+                self._environment(task) | call.env,
                 tag,
                 self._settings.end_grace_seconds,
                 given=self._folder / FILE if self._reads_stdin else None,
@@ -87,6 +87,11 @@ class Turns:
         failure = self._failure(ending, heard)
         over = bool(ending.why) and not looked
         return Ran(self._turn(number, message=heard.message, failure=failure, over=over), heard.usage, looked)
+
+    def _environment(self, task: Task) -> dict[str, str]:
+        """Return what the agent sees: what this session does, without the keys of other agents, and its task."""
+        mine = Environment(variables=dict(os.environ))
+        return of_agent(mine, self._adapter.passes) | task_identity(task.id, task.parent or "")
 
     def _turn(self, number: int, *, message: str = "", failure: str = "", over: bool = False) -> Turn:
         plain = self._options.agent == SHELL
