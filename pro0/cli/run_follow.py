@@ -77,13 +77,13 @@ def follow(context: Context, state: SeatState, shown: Shown) -> int:
     except KeyboardInterrupt:
         _interrupt(context, state)
         raise
-    until_gone(context, [state])
+    until_gone(context, [state], ENDING if _is_led(context) else 0.0)
     return seen[0]
 
 
-def until_gone(context: Context, states: Iterable[SeatState]) -> None:
+def until_gone(context: Context, states: Iterable[SeatState], patience: float = ENDING) -> None:
     """Wait until these sessions are over, and are known to be: for a while, since nothing else depends on it."""
-    deadline = time.monotonic() + ENDING
+    deadline = time.monotonic() + patience
     for state in states:
         while time.monotonic() < deadline and not _is_recorded(context, state):
             time.sleep(LOOK / 4)
@@ -117,6 +117,11 @@ def _is_recorded(context: Context, state: SeatState) -> bool:
     seats = roster(context.team).runtime.seats
     now = next((seat for seat in seats if seat.incarnation == state.incarnation), None)
     return now is None or now.state in ENDED
+
+
+def _is_led(context: Context) -> bool:
+    lead = context.team.runtime.read().lead
+    return lead is not None and processes.alive(lead)
 
 
 def _lives(guard: Process | None) -> bool:

@@ -10,7 +10,7 @@ from pro0.errors import Refused
 from pro0.model.caller import Who
 from pro0.model.ids import task_id
 from pro0.model.run import RUNNER, RunOptions
-from pro0.model.runtime import SeatState
+from pro0.model.runtime import ENDED, SeatState
 from pro0.model.screen import Usage
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Seat
@@ -43,6 +43,13 @@ def abandoned(context: Context) -> list[SeatState]:
     runners = {seat.agent_id: seat for seat in known.live() if seat.agent == RUNNER}
     states = [state for name in runners if (state := known.state(name))]
     return [state for state in states if not _is_wanted(runners[state.agent_id])]
+
+
+def living(context: Context) -> frozenset[str]:
+    """Return the incarnations of the sessions that are not over, as far as anybody knows."""
+    known = roster(context.team)
+    outside = {known.wanted.outside.incarnation} if known.wanted.outside else set[str]()
+    return frozenset(outside | {state.incarnation for state in known.runtime.seats if state.state not in ENDED})
 
 
 @operation("task.count", frozenset({Who.MEMBER}))

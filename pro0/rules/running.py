@@ -10,12 +10,13 @@ Laws:
   the run goes on, until agents have failed three times in a row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 import msgspec
 
 from pro0.model.caller import Caller
+from pro0.model.ids import HUMAN
 from pro0.model.run import RunOptions
 from pro0.model.task import SETTLED, Awaiting, Kind, Status, Task
 from pro0.rules import signals
@@ -83,8 +84,13 @@ class Step(msgspec.Struct, frozen=True):
     end: End | None = None
 
 
-def choose(board: Board, options: RunOptions, me: Caller, course: Course, now: datetime) -> Take | Rest | End:
-    """Return what a run does next; what its own session holds already, since an agent took it, comes first."""
+def choose(
+    board: Board, options: RunOptions, me: Caller, course: Course, now: datetime, living: Collection[str]
+) -> Take | Rest | End:
+    """Return what a run does next; what its own session holds already, since an agent took it, comes first.
+
+    `living` are the incarnations of all sessions that are not over: what another one held is about to be given back.
+    """
     if over := budget(options, course.spent):
         return over
     if held := [task for task in board if task.claim and task.claim.incarnation == me.incarnation]:
@@ -95,6 +101,9 @@ def choose(board: Board, options: RunOptions, me: Caller, course: Course, now: d
         return Take(min(ripe, key=lambda task: _rank(board, task, course)))
     if fresh:
         return Rest(min(fresh.values()), f"changed just now: {', '.join(fresh)}")
+    dead = [task.id for task in in_scope(board, options) if _holder(task) not in ("", HUMAN, *living)]
+    if dead:
+        return Rest(None, f"its session is over, it will be given back: {', '.join(dead)}")
     return _nothing(board, options, course, now)
 
 
@@ -226,6 +235,10 @@ def _rank(board: Board, task: Task, course: Course) -> tuple[int, Order, Order]:
     if epic.id == course.epic:
         return 0, own, own
     return 1 if _has_begun(board.below(epic)) else 2, next_order(epic), own
+
+
+def _holder(task: Task) -> str:
+    return task.claim.incarnation if task.claim else ""
 
 
 def _has_begun(tasks: Iterable[Task]) -> bool:

@@ -7,7 +7,7 @@ from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.task import Task
-from pro0.ops import gates, tasks
+from pro0.ops import gates, runs, tasks
 from pro0.ops.context import Context
 from pro0.rules.acts import Act
 from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, epic_of, judge, too_many
@@ -68,7 +68,8 @@ class Runner:
         if why := self._orders.why_to_end(busy_with=None):
             return End(0 if self._orders.agreed else INTERRUPTED, why)
         board, now = tasks.board(self._context), self._context.now()
-        decision = choose(board, self._options, self._context.caller, self._course, now)
+        living = runs.living(self._context)
+        decision = choose(board, self._options, self._context.caller, self._course, now, living)
         if isinstance(decision, End):
             return decision
         if isinstance(decision, Rest):

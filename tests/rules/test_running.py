@@ -3,14 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.caller import Caller, Who
+from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
 from pro0.rules.acts import Act
 from pro0.rules.board import Board
 from pro0.rules.running import Course, End, Rest, Step, Take, Turn, budget, choose, judge, summary, too_many
 from pro0.rules.turn_prompt import prompt
-from tests.rules.building import T0, W1, at, claimed
+from tests.rules.building import T0, W1, W1_LATER, at, claimed
 
 ME = Caller(Who.MEMBER, "runner", "inc-runner")
 PLAIN = RunOptions(agent="command", epic="task-1")
@@ -18,6 +18,7 @@ AUTO = replace(PLAIN, auto=True)
 EPICS = replace(PLAIN, epic=None)
 SHELL = replace(PLAIN, agent="shell")
 START = Course()
+LIVING = {ME.incarnation, W1.incarnation}
 COMPLETE = "All is done.\n<promise>COMPLETE</promise>"
 
 
@@ -37,7 +38,7 @@ def waiting(number: int, kind: Awaiting = Awaiting.APPROVAL, parent: int = 1) ->
 
 
 def next_of(*tasks: Task, options: RunOptions = PLAIN, course: Course = START, seconds: float = 60) -> object:
-    decision = choose(Board(tasks), options, ME, course, at(seconds))
+    decision = choose(Board(tasks), options, ME, course, at(seconds), LIVING)
     return decision.task.id if isinstance(decision, Take) else decision
 
 
@@ -123,6 +124,14 @@ def test_a_task_that_was_just_changed_is_left_alone_for_a_while() -> None:
     assert next_of(epic(1), fresh, options=options, seconds=61) == "task-2"
     assert next_of(epic(1), fresh, options=options, seconds=-3600) == "task-2"
     assert next_of(epic(1), task(2, updated_at=None), options=options) == "task-2"
+
+
+def test_what_a_dead_session_holds_is_waited_for_until_it_is_given_back() -> None:
+    """AC-39: also without auto, since nobody has to be asked; what a person holds is theirs"""
+    gone = claimed(task(2), W1_LATER)
+    assert next_of(epic(1), gone) == Rest(None, "its session is over, it will be given back: task-2")
+    assert next_of(epic(1), gone, task(3)) == "task-3"
+    assert isinstance(next_of(epic(1), claimed(task(2), THE_HUMAN)), End)
 
 
 # When it is over

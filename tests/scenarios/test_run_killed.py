@@ -1,4 +1,4 @@
-"""A run that is killed at any moment: nothing runs twice, nothing is forgotten, nothing is left (must show 5, AC-39)."""
+"""A run that is killed at any moment: nothing runs twice, nothing is forgotten, nothing left (must show 5, AC-39)."""
 
 import random
 import subprocess
@@ -48,12 +48,12 @@ def kill_after(alone: Terminal, run: "subprocess.Popen[str]", who: str, seconds:
 def never_twice(alone: Terminal) -> None:
     """No task was begun while it ran, nor after it was completed, nor without a claim of its own."""
     running: dict[str, int] = {}
-    for what, task, pid in alone.log():
+    for what, id, pid in alone.log():
         if what == "begin":
-            assert not running.get(task) or not processes.identify(running[task]), f"{task} runs twice"
-            running[task] = int(pid)
-        elif running.get(task) == int(pid):
-            running[task] = 0
+            assert not running.get(id) or not processes.identify(running[id]), f"{id} runs twice"
+            running[id] = int(pid)
+        elif running.get(id) == int(pid):
+            running[id] = 0
     for id in set(alone.ran()):
         task = alone.task(id)
         assert alone.ran().count(id) <= task.epoch, f"{id} was begun more often than it was claimed"
@@ -66,8 +66,9 @@ def a_round(alone: Terminal, number: int, dice: random.Random) -> None:
     epic = alone.create(f"epic {number}", "--type", "epic")
     made = [alone.create(f"t{number}.{place}", "--parent", epic) for place in range(TASKS)]
     last = alone.create("asks", "--parent", epic)
-    turn = {"run": f"sleep {dice.uniform(0.02, 0.3):.3f}", "say": DONE}
-    alone.script(others=[turn], **{last.replace("-", "_"): [hands_off("INPUT_NEEDED", "which?")]})
+    turn: object = {"run": f"sleep {dice.uniform(0.02, 0.3):.3f}", "say": DONE}
+    asks: list[object] = [hands_off("INPUT_NEEDED", "which?")]
+    alone.script(others=[turn], **{last.replace("-", "_"): asks})
     first = alone.run(epic, "--auto", "--timeout", "0.1")
     kill_after(alone, first, who, dice.uniform(0, 1.5))
     second = alone.run(epic, "--auto", "--timeout", "0.1")
