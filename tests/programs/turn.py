@@ -26,7 +26,7 @@ def main(folder: Path) -> int:
         for ignored in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             signal.signal(ignored, signal.SIG_IGN)
     if "run" in turn:
-        subprocess.run(str(turn["run"]), shell=True, check=False)
+        subprocess.run(["/bin/sh", "-c", str(turn["run"])], check=False)
     while turn.get("hang") or turn.get("deaf"):
         time.sleep(60)
     while "until" in turn and not (folder / str(turn["until"])).exists():
