@@ -57,9 +57,19 @@ def test_a_team_is_made_whole_and_private(home: Path) -> None:
         assert (home / name).stat().st_mode & 0o077 == 0, name
 
 
-@pytest.mark.parametrize(
-    "name", ["", "team name", "../etc/passwd", "a" * 49, "A", ".trash-x", "a/b", "a\0b"], ids=ascii
-)
+BAD = {
+    "empty": "",
+    "with a space": "team name",
+    "above": "../etc/passwd",
+    "long": "a" * 49,
+    "upper case": "A",
+    "trash": ".trash-x",
+    "below": "a/b",
+    "with a NUL": "a\0b",
+}
+
+
+@pytest.mark.parametrize("name", BAD.values(), ids=BAD)
 def test_a_bad_name_makes_nothing(home: Path, name: str) -> None:
     """AC-66."""
     with pytest.raises(BadInput):
