@@ -55,7 +55,7 @@ SMALL: dict[str, tuple[bytes, list[str]]] = {
         changed('"sealed"', '"\udcff": 1, "sealed"'),
         ["some letters, which are no UTF-8", "the unknown key '\ufffd' (1)"],
     ),
-    "more behind": (changed('"revision": 0\n}', '"revision": 0\n}garbage'), []),
+    "more behind": (changed('"recalled": []\n}', '"recalled": []\n}garbage'), []),
     "NULs behind": (text(TaskList(tasks=(ONE, task(2)), next_id=3)).encode() + b"\0" * 99, []),
     "one object for a list": (
         changed('"outbox": []', '"outbox": {"id": 1}'),
