@@ -164,8 +164,10 @@ def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool
     with live() as show:
         show(f"starting {seat.agent_id}")
         need_lead(context.team, show)
-        [state] = started(context.team, [seat], show)
-    if not quiet:
+        states = started(context.team, [seat], show)
+    if not states:
+        say(f"{seat.agent_id}: {_look(context, seat)['note']}")
+    for state in [] if quiet else states:
         pid = f" (pid {state.agent.pid})" if state.agent else ""
         write(f"{state.agent_id} is {state.state}{pid}")
 

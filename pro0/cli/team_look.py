@@ -13,7 +13,7 @@ from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
-from pro0.ops.status import LeadStatus, MemberStatus, TeamStatus
+from pro0.ops.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus
 from pro0.ops.status import status as look_at
 
 AGAIN = 1.0
@@ -62,8 +62,8 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
 
     --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
     that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
-    note, incarnation}], tasks {status: count} and attention [{what, command}]; with --watch one such line for every
-    change.
+    note, incarnation}], tasks {status: count}, attention [{what, command}] and limits [{agent, until, named, note}];
+    with --watch one such line for every change.
 
     \b
     Examples:
@@ -106,6 +106,7 @@ def show(look: TeamStatus, named: str) -> None:
     head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
     led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
     pairs([*head, ("lead", _process(look.lead)), *led, ("tasks", _task_counts(look))])
+    pairs([("limits", "\n".join(_limit(limit) for limit in look.limits))])
     if look.members:
         write()
         table(("MEMBER", "AGENT", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"), [_member_row(m) for m in look.members])
@@ -113,6 +114,11 @@ def show(look: TeamStatus, named: str) -> None:
         write("\nneeds you")
         for need in look.attention:
             write(f"  {line(need.what)}\n    {need.command}{named}")
+
+
+def _limit(limit: LimitStatus) -> str:
+    when = "until" if limit.named else "at least until"
+    return f"no new session of {limit.agent} {when} {local(limit.until)}: {limit.note}"
 
 
 def _process(lead: LeadStatus) -> str:

@@ -48,6 +48,7 @@ def _stamps(wanted: Wanted, runtime: Runtime, tasks: TaskList | None) -> Iterato
         if wish:
             yield wish.at
     yield from (seat.answer.at for seat in wanted.seats if seat.answer)
+    yield from (limit.until for limit in runtime.limits)
     for state in runtime.seats:
         yield from filter(None, (state.since, state.started_at, state.asked_at, state.ending_since))
     for claim in (task.claim for task in (tasks.tasks if tasks else ()) if task.claim):

@@ -11,6 +11,7 @@ from pro0.errors import EnvironmentMissing, Refused, TimedOut
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
+from pro0.ops.context import clock
 from pro0.ops.seats import roster
 from pro0.rules.changes import find
 from pro0.store.lease import Lease
@@ -32,8 +33,11 @@ ENDING_PATIENCE = 30.0
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
     """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed.
 
-    One whose agent runs and is only slow to begin is returned as it is.
+    One whose agent runs and is only slow to begin is returned as it is; one that is held back, since its provider has
+    enough for now, is left out.
     """
+    seats = list(seats)
+    agents = {seat.agent_id: seat.agent for seat in seats}
     waiting = {seat.agent_id: seat.generation for seat in seats}
     wanted, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
     lead = _Lead(team)
@@ -49,13 +53,15 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
                 show(f"{state.agent_id} is {state.state}")
+        for agent_id in _held_back(runtime, {name: agents[name] for name in waiting}):
+            del waiting[agent_id]
         if waiting and late:
             raise EnvironmentMissing(
                 f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s",
                 hint=f"look at it: pro0 member peek {min(waiting)} -t {team.name}",
             )
         time.sleep(PAUSE)
-    return [up[agent_id] for agent_id in wanted]
+    return [up[agent_id] for agent_id in wanted if agent_id in up]
 
 
 def begun(team: TeamStore, wished: Task, show: Show) -> Task:
@@ -156,6 +162,13 @@ class _Answers:
             if said and not said.approve and (seat.agent_id, said.reason) not in self._shown:
                 self._shown.add((seat.agent_id, said.reason))
                 self._show(f"{seat.agent_id}: not yet: {said.reason}")
+
+
+def _held_back(runtime: Runtime, agents: dict[str, str]) -> set[str]:
+    """Return which of these have no session and get none now, for the limits of their agents' providers."""
+    limited = {limit.agent for limit in runtime.limits if limit.until > clock()}
+    alive = {state.agent_id for state in runtime.seats if state.state not in ENDED}
+    return {agent_id for agent_id, agent in agents.items() if agent in limited and agent_id not in alive}
 
 
 def _raise_failures(runtime: Runtime, wanted: dict[str, int]) -> None:

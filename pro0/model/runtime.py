@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from pro0.model.process import Process as Process
+from pro0.model.rate_limit import RateLimit as RateLimit
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
@@ -190,6 +191,8 @@ class Runtime(Document, frozen=True, kw_only=True):
     told: tuple[str, ...] = ()
     """What the lead address was told of the whole team, lately."""
     server: Handle | None = None
+    limits: tuple[RateLimit, ...] = ()
+    """The last limit of each agent's provider, over or not."""
 
     def failed(self, seat: Seat) -> bool:
         """Return whether the session that a seat asks for could not be started."""

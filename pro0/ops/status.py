@@ -16,6 +16,7 @@ from pro0.ops.seats import Roster, led, roster
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
 from pro0.rules.hiring import startable
 from pro0.rules.permissions import permission_mode
+from pro0.rules.prompts import moment
 
 NEEDS = {
     State.WAITING: "waits for a permission",
@@ -63,6 +64,16 @@ class LeadStatus(msgspec.Struct, frozen=True):
     state: str
 
 
+class LimitStatus(msgspec.Struct, frozen=True):
+    """An agent of which no new session starts until a moment, since its provider has enough for now."""
+
+    agent: str
+    until: datetime
+    named: bool
+    """Whether the provider named that moment; else it is when the next try is made."""
+    note: str
+
+
 class Attention(msgspec.Struct, frozen=True):
     """One thing that needs the person, and what to type about it."""
 
@@ -85,6 +96,7 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     members: tuple[MemberStatus, ...]
     tasks: dict[str, int]
     attention: tuple[Attention, ...]
+    limits: tuple[LimitStatus, ...] = ()
 
 
 class Outcome(IntEnum):
@@ -110,8 +122,8 @@ def status(context: Context) -> TeamStatus:
     team = context.team.require()
     config, known = team.config.read(), roster(team)
     listed = team.tasks.read()
-    board = Board(listed.tasks)
-    members = tuple(_member(context, known, seat) for seat in known.wanted.seats)
+    board, limits = Board(listed.tasks), _limits(known.runtime, context.now())
+    members = tuple(_member(context, known, seat, limits) for seat in known.wanted.seats)
     outside = _state(known.wanted.outside.process) if known.wanted.outside else None
     return TeamStatus(
         name=config.name,
@@ -125,6 +137,7 @@ def status(context: Context) -> TeamStatus:
         members=members,
         tasks=counts(board, listed.archived),
         attention=(*_left_alone(outside, known), *_attention(context, members, board, listed.archived)),
+        limits=limits,
     )
 
 
@@ -172,7 +185,13 @@ def _left_alone(outside: LeadStatus | None, known: Roster) -> list[Attention]:
     return [Attention("your own agent, which led the team, has gone: its mail is yours", "pro0 inbox")]
 
 
-def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
+def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
+    return tuple(
+        LimitStatus(limit.agent, limit.until, limit.named, limit.note) for limit in runtime.limits if now < limit.until
+    )
+
+
+def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStatus, ...]) -> MemberStatus:
     state = known.state(seat.agent_id)
     head = context.team.mailbox(seat.agent_id).head.read()
     unread = head.next_seq - 1 - head.acked
@@ -186,7 +205,8 @@ def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
         permission_mode=permission_mode(seat, known.wanted, context.team.config.read()),
     )
     if state is None:
-        return basic
+        held = next((limit for limit in limits if limit.agent == seat.agent), None)
+        return msgspec.structs.replace(basic, note=_held_back(held)) if held else basic
     return msgspec.structs.replace(
         basic,
         state=state.state,
@@ -204,6 +224,10 @@ def _member(context: Context, known: Roster, seat: Seat) -> MemberStatus:
         worktree=state.worktree,
         branch=state.branch,
     )
+
+
+def _held_back(limit: LimitStatus) -> str:
+    return f"held back until {moment(limit.until)}: {limit.note}"
 
 
 def _attention(

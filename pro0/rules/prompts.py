@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
-from pro0.model.runtime import SeatState, State
+from pro0.model.runtime import RateLimit, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.rules.board import said
 
@@ -39,6 +40,17 @@ def spent(cost: float, limit: float) -> str:
     """Return what is told when a team comes near its limit of cost, in US dollars, or reaches it."""
     what = "no new session starts" if cost >= limit else "when it is reached no new session starts"
     return f"the team has cost about ${cost:.2f} of ${limit:.2f}: {what}; see pro0 team cost"
+
+
+def limited(limit: RateLimit) -> str:
+    """Return what the lead address is told when an agent's provider has enough for now."""
+    when = f"{'until' if limit.named else 'at least until'} {moment(limit.until)}"
+    return f"no new session of {limit.agent} starts {when}, since its provider has enough for now: {limit.note}"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as text for anybody, wherever."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 REFUSALS = {

@@ -35,7 +35,7 @@ from pro0.model.runtime import (
 )
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules import budget, ending, hiring, prompts, turns
+from pro0.rules import budget, ending, hiring, prompts, throttling, turns
 from pro0.rules.board import Board, claimable
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
@@ -47,6 +47,7 @@ STARTING_LIMIT = timedelta(seconds=15)
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     """Return what to record, what to do and when to look again, for the whole team."""
+    snapshot = throttling.renewed(snapshot)
     view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
     plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
     actions = [action for plan in plans for action in plan.actions]
@@ -55,6 +56,8 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
         text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
         more.extend(Tell(f"{key}:{to}", to, text) for to in _supervisors(view))
+    runtime, told = throttling.tell(view, runtime)
+    more.extend(told)
     if snapshot.tasks and snapshot.tasks.outbox:
         more.append(Deliver())
     if snapshot.wanted.outbox:
@@ -162,6 +165,8 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan
     if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
         return plan
+    if limit := throttling.holding(view, seat.agent):
+        return plan.wake(throttling.ends(view, limit))
     if state and view.blind:
         return plan
     if state and (_held(view, state) or _is_left(view, state)):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import pytest
@@ -15,6 +15,7 @@ from tests.conftest import Result
 from tests.waiting import wait_until
 
 Cli = Callable[..., Result]
+Found = TypeVar("Found")
 
 
 class Team:
@@ -60,9 +61,9 @@ class Team:
         letters = [letter["message"] for letter in self.json("inbox", "--all")]
         return [message["content"] for message in letters if sender in (None, message["from"])]
 
-    def until(self, condition: Callable[[], object], what: str, seconds: float = 20) -> None:
-        """Wait for something to become true."""
-        wait_until(condition, seconds, what)
+    def until(self, condition: Callable[[], Found], what: str, seconds: float = 20) -> Found:
+        """Wait for something to become true, and return it."""
+        return wait_until(condition, seconds, what)
 
     def worker(self) -> str:
         """Wait until some member works on a task, and return it."""

@@ -1,0 +1,210 @@
+"""A provider that has enough: how long new starts of its agent are held back, who is told, and when it is over."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from pro0.model.ids import LEAD
+from pro0.model.runtime import Decision, RateLimit, Runtime, Seen, Snapshot, Start, State, Tell
+from pro0.rules.throttling import FIRST, LONGEST, REASON, is_limit, renewed, said_end
+from tests.rules.building import at
+from tests.rules.supervising import decided, look, only, seat, session
+
+LIMITS = [
+    "exceeded retry limit, last status: 429 Too Many Requests",
+    "API Error: Repeated 529 Overloaded errors. The API is at capacity — this is usually temporary.",
+    '[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}]',
+    "unexpected status 529 <unknown status code>: scripted error 529",
+    "You've hit your usage limit. Try again in 3 days 2 hours.",
+    "You exceeded your current quota, please retry in 17.3s.",
+    "rate_limit_error: this request would exceed the rate limit",
+]
+OTHERS = [
+    "unexpected status 401 Unauthorized: scripted error 401",
+    "API Error: 400 scripted error 400",
+    "context limit reached",
+    "cannot find module 4290",
+    "",
+]
+
+
+@pytest.mark.parametrize(("note", "is_one"), [*((n, True) for n in LIMITS), *((n, False) for n in OTHERS)])
+def test_what_is_a_limit(note: str, is_one: bool) -> None:
+    assert is_limit(note) is is_one
+
+
+ENDS = {
+    "429: Please try again in 20s.": 20,
+    "429, please retry in 17.5s": 17.5,
+    "try again in 1m12s": 72,
+    "Try again in 3 days 2 hours": 3 * 86400 + 7200,
+    "usage limit, resets in 5 hours and 30 minutes": 5.5 * 3600,
+    "Rate limit reached. Please wait for 2 min": 120,
+    "retry-after: 30": 30,
+    '{"retry_after": 1.5}': 1.5,
+    "rate limit: retry after 250ms": 0.25,
+    "limit resets at 2026-01-01T01:00:00Z": 3600,
+    "limit resets at 2026-01-01T02:30:00+01:00": 5400,
+    "usage limit reached|1767229200": 3600,
+    '"resets_at": 1767229200': 3600,
+    "429 Too Many Requests": None,
+    "resets at 3pm": None,
+    "try again later": None,
+    "resets at 2026-13-45T00:00:00Z": None,
+    "try again in 0s": None,
+    "try again in 30 days": None,
+    "retry after 999999999": None,
+    "usage limit reached|1000000000": None,
+}
+
+
+@pytest.mark.parametrize(("note", "seconds"), ENDS.items())
+def test_the_end_that_an_error_names_counts_within_reason(note: str, seconds: float | None) -> None:
+    assert said_end(note, at(0)) == (None if seconds is None else at(seconds))
+
+
+@given(st.text(alphabet="0123456789 |.:-TZretryafinswm", max_size=60), st.integers(0, 10**9))
+def test_whatever_is_said_the_end_is_later_and_within_reason(note: str, since: int) -> None:
+    end = said_end(f"retry {note}", at(since))
+    assert end is None or at(since) < end <= at(since) + REASON
+
+
+def team(now: float, *seen: tuple[str, State, float, str], limits: tuple[RateLimit, ...] = ()) -> Snapshot:
+    """A team of claudes of which these were seen so, and w9, which is to be started."""
+    names = [name for name, *_ in seen]
+    sessions = [session(name, state, since=at(since), source="own") for name, state, since, _ in seen]
+    found = {f"inc-{name}": Seen(state, at(since), "own", note=note) for name, state, since, note in seen}
+    seats = [seat(name, agent="claude") for name in (*names, "w9")]
+    snapshot = look(*sessions, now=now, seats=seats, seen=found)
+    return replace(snapshot, runtime=replace(snapshot.runtime, limits=limits))
+
+
+def error(name: str = "w1", since: float = 0, note: str = "429 Too Many Requests") -> tuple[str, State, float, str]:
+    return name, State.ERROR, since, note
+
+
+def starts(decision: Decision) -> list[str]:
+    return [start.seat.agent_id for start in only(Start, decision)]
+
+
+def told(decision: Decision) -> list[str]:
+    return [tell.content for tell in only(Tell, decision) if ":limit:" in tell.id and tell.to == LEAD]
+
+
+def test_new_sessions_of_that_agent_wait_and_others_start() -> None:
+    """Also in the look that first sees the error, and whatever order the seats have."""
+    snapshot = team(1, error())
+    other = replace(snapshot, wanted=replace(snapshot.wanted, seats=(seat("w8"), *snapshot.wanted.seats)))
+    decision = decided(other)
+    assert starts(decision) == ["w8"]
+    [said] = told(decision)
+    assert said.startswith("no new session of claude starts at least until 2026-01-01 00:00:30 UTC, since")
+    assert said.endswith(": 429 Too Many Requests")
+    assert decision.wake_at
+    assert decision.wake_at <= at(30)
+
+
+def test_it_is_told_once_and_over_by_itself() -> None:
+    first = team(1, error())
+    runtime = decided(first).runtime
+    again = replace(first, runtime=runtime, now=at(29))
+    assert (starts(decided(again)), told(decided(again))) == ([], [])
+    after = replace(first, runtime=decided(again).runtime, now=at(30))
+    assert (starts(decided(after)), told(decided(after))) == (["w9"], [])
+    assert told(decided(replace(team(31, error(since=30.5)), runtime=decided(after).runtime))) == []
+
+
+def test_another_error_of_a_person_is_no_limit() -> None:
+    assert starts(decided(team(1, error(note="401 Unauthorized")))) == ["w9"]
+
+
+def rows(*history: tuple[float, str]) -> list[tuple[float, int]]:
+    """How long each of these errors of one member holds, and the how many-th in a row it is."""
+    limits: tuple[RateLimit, ...] = ()
+    found = []
+    for since, note in history:
+        [limit] = limits = renewed(team(since, error(since=since, note=note), limits=limits)).runtime.limits
+        found.append(((limit.until - at(since)).total_seconds(), limit.times))
+    return found
+
+
+PLAIN = "429"
+
+
+def test_each_error_after_a_hold_doubles_it_up_to_a_bound() -> None:
+    moments = [0.0]
+    while len(moments) < 9:
+        moments.append(moments[-1] + min(LONGEST, FIRST * 2 ** (len(moments) - 1)).total_seconds() + 1)
+    holds = [30, 60, 120, 240, 480, 600, 600, 600, 600]
+    assert rows(*((moment, PLAIN) for moment in moments)) == [(hold, n) for n, hold in enumerate(holds, 1)]
+
+
+def test_errors_within_a_hold_are_the_same_one() -> None:
+    assert rows((0, PLAIN), (10, PLAIN), (29, PLAIN)) == [(30, 1), (20, 1), (1, 1)]
+
+
+def test_long_afterwards_it_is_a_first_one_again() -> None:
+    later = 30 + LONGEST.total_seconds()
+    assert rows((0, PLAIN), (later, PLAIN)) == [(30, 1), (60, 2)]
+    assert rows((0, PLAIN), (later + 1, PLAIN)) == [(30, 1), (30, 1)]
+
+
+def test_a_named_end_counts_before_a_guess_and_lengthens_one() -> None:
+    assert rows((0, "429, retry in 5s"), (6, PLAIN)) == [(5, 1), (60, 2)]
+    assert rows((0, PLAIN), (10, "429, retry in 1h"), (20, PLAIN)) == [(30, 1), (3600, 1), (3590, 1)]
+    assert rows((0, "429, retry in 1h"), (10, "429, retry in 5s")) == [(3600, 1), (3590, 1)]
+
+
+def test_a_turn_that_ends_well_is_the_end() -> None:
+    limits = renewed(team(1, error())).runtime.limits
+    worked = team(5, error(), ("w2", State.IDLE, 4, ""), limits=limits)
+    assert starts(decided(worked)) == ["w9"]
+    before = team(5, error(since=3), ("w2", State.IDLE, 2, ""))
+    assert starts(decided(before)) == []
+
+
+def test_a_lead_that_has_just_begun_does_not_take_an_old_error_for_a_new_one() -> None:
+    old = team(100, error(since=0))
+    fresh = {"inc-w1": replace(old.seen["inc-w1"], since=at(99))}
+    assert starts(decided(replace(old, seen=fresh))) == ["w9"]
+
+
+def test_a_guess_moves_with_the_clock_and_a_named_end_does_not() -> None:
+    """An hour is lost by sleeping: a guessed hold counts time that passes for the team."""
+    for note, held in ((PLAIN, True), ("429, retry in 30s", False)):
+        [limit] = renewed(team(1, error(note=note))).runtime.limits
+        asleep = replace(
+            team(3601, error(note=note), limits=(limit,)), moved={limit.until: limit.until + timedelta(hours=1)}
+        )
+        assert bool(starts(decided(asleep))) is not held
+
+
+NOTES = st.sampled_from(["429", "429, retry in 50s", "overloaded; try again in 2 minutes", "401"])
+LOOKS = st.lists(
+    st.tuples(st.sampled_from(["w1", "w2"]), st.sampled_from([State.ERROR, State.IDLE]), NOTES), max_size=12
+)
+
+
+@given(LOOKS, st.lists(st.integers(0, 900), min_size=12, max_size=12))
+def test_holds_are_bounded_and_seen_again_they_change_nothing(
+    looks: list[tuple[str, State, str]], pauses: list[int]
+) -> None:
+    now, runtime = 0, Runtime()
+    for (name, state, note), pause in zip(looks, pauses, strict=False):
+        now += pause
+        snapshot = team(now, (name, state, now, note if state is State.ERROR else ""), limits=runtime.limits)
+        runtime = renewed(snapshot).runtime
+        again = renewed(replace(snapshot, runtime=replace(snapshot.runtime, limits=runtime.limits))).runtime
+        assert again.limits == runtime.limits
+        assert all(limit.until - at(now) <= LONGEST for limit in runtime.limits)
+        assert len(runtime.limits) <= 1
+
+
+def test_ids_of_notices_are_those_of_the_episode() -> None:
+    """So that a lead that dies between telling and recording tells no second time."""
+    first = [tell.id for tell in only(Tell, decided(team(1, error()))) if ":limit:" in tell.id]
+    later = [tell.id for tell in only(Tell, decided(team(9, error()))) if ":limit:" in tell.id]
+    assert first == later == [f"uid:limit:claude:{at(0).isoformat()}"]

@@ -1,0 +1,51 @@
+"""A provider that has enough for now: new sessions of its agent wait, by themselves and visibly (issue 4, 7)."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Team, team
+
+__all__ = ["team"]
+
+SCRIPT = Path(__file__).parents[1] / "programs" / "claude.py"
+
+
+@pytest.fixture
+def claudes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let `claude` be a stand-in, and return its folder."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} -I {SCRIPT} "$@"\n')
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    found = tmp_path / "user" / "claudes"
+    found.mkdir()
+    return found
+
+
+def test_new_sessions_wait_until_a_turn_ends_well_again(team: Team, claudes: Path) -> None:
+    (claudes / "w1.error").write_text("API Error: 429 rate limit reached; try again in 3 hours")
+    team("team", "start", "alpha", "--detach", "--mode", "headless", "-m", "w1=claude")
+    team.until(lambda: team.state("w1") == "error", "its error is seen", 40)
+    [limit] = team.until(lambda: team.json("team", "status")["limits"], "the limit is shown", 40)
+    assert (limit["agent"], limit["named"]) == ("claude", True)
+    assert limit["note"].endswith("try again in 3 hours")
+    assert "no new session of claude until" in team("team", "status").out
+
+    held = team("member", "spawn", "w2", "--agent", "claude")
+    assert "w2: held back until" in held.err
+    assert team.member("w2")["note"].startswith("held back until")
+    assert team("member", "spawn", "w3").out.startswith("w3 is "), "other agents start"
+    assert len((claudes / "told.jsonl").read_text().splitlines()) == 1
+
+    (claudes / "w1.busy").touch()
+    team.until(lambda: team.state("w1") == "working", "it tries again", 40)
+    (claudes / "w1.error").unlink()
+    (claudes / "w1.busy").unlink()
+    team.until(lambda: team.state("w2") == "idle", "the waiting one starts by itself", 40)
+    assert team.json("team", "status")["limits"] == []
+    assert len([text for text in team.mail("lead") if text.startswith("no new session of claude")]) == 1
