@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import acting, need_lead, no_wait_option, team_option
+from pro0.cli.context import acting, need_lead, no_wait_option, store, team_option
 from pro0.cli.output import json_option, line, live, plain, say, talk, write, write_json
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
@@ -15,6 +15,7 @@ from pro0.model.team import PermissionMode, Seat
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.ops.roles import told
 from pro0.rules import text
 
 MODES = tuple(str(mode) for mode in PermissionMode)
@@ -76,7 +77,7 @@ def spawn(
         worktree=worktree,
     )
     first = [Draft(title=text.title(title))] if title is not None else []
-    seats = members.spawn(context, with_definitions([draft], settings.agents), settings.max_teammates)
+    seats = members.spawn(context, with_definitions([told(store(), draft)], settings.agents), settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
     made = tasks.create(context, [_for(seats[0], one) for one in first])
     if as_json:

@@ -71,7 +71,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
     """Show one task, what it waits for, and what was said about it.
 
     --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready) and remarks [{at,
-    author, text, act}].
+    author, text, act, task, role}].
 
     \b
     Examples:

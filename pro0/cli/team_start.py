@@ -20,6 +20,7 @@ from pro0.model.team import PermissionMode, Seat
 from pro0.ops import costs, hooks, members, project, tasks
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, startable, with_definitions
+from pro0.ops.roles import told
 from pro0.rules import text
 
 LEADS = ("claude", "codex", "opencode", "gemini", "pi")
@@ -117,7 +118,7 @@ def _draft(spec: str) -> SeatDraft:
     if not found:
         raise BadInput(f"{spec!r} names no agent", hint=f"-m {spec or 'w1'}=shell")
     agent, _, role = kind.partition(":")
-    return SeatDraft(name=name, agent=agent, role=role)
+    return told(store(), SeatDraft(name=name, agent=agent, role=role))
 
 
 def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[SeatDraft]:

@@ -15,6 +15,7 @@ from pro0.model.team import Seat
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.ops.roles import told
 
 TITLE = 100
 """Letters of a task's title that is made of its text."""
@@ -47,7 +48,8 @@ def spawn_teammate(
         prompt=prompt,
     )
     settings = desk.settings()
-    [seat] = members.spawn(context, with_definitions([draft], settings.agents), settings.max_teammates)
+    drafts = with_definitions([told(desk.store, draft)], settings.agents)
+    [seat] = members.spawn(context, drafts, settings.max_teammates)
     waiting.started(context, seat)
     if task.strip():
         tasks.create(context, [_first(task.strip(), seat)])

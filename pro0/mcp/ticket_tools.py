@@ -8,8 +8,8 @@ from pro0.mcp import views
 from pro0.mcp.desk import Desk
 from pro0.mcp.tool import EVERYBODY, OwnTask, TaskId, both, tool
 from pro0.mcp.work_tools import Limit, Role
-from pro0.model.task import Awaiting, Draft
-from pro0.ops import gates, tasks
+from pro0.model.task import Awaiting, Draft, Remark
+from pro0.ops import gates, roles, tasks
 from pro0.rules.views import ticket_status
 
 COMMENTS = 100
@@ -37,7 +37,7 @@ def task_get(desk: Desk, task_id: TaskId) -> views.TaskDetail:
 def task_comment_list(desk: Desk, task_id: Board = None) -> views.Comments:
     """List what was said about a task, oldest first. Read the comments of the task above your own before you begin."""
     id = desk.shared_task(task_id)
-    said = [views.Said(at=r.at, author=r.author, text=r.text, act=r.act) for r in tasks.remarks(desk.context, id)]
+    said = [_said(remark) for remark in tasks.remarks(desk.context, id)]
     return views.Comments(task_id=id, comments=said[-COMMENTS:], left_out=max(0, len(said) - COMMENTS))
 
 
@@ -53,6 +53,13 @@ def task_create(
     draft = Draft(title=title, description=description, parent=desk.task, priority=priority, role=role_id)
     [made] = tasks.create(desk.context, [draft], last=True)
     return _line(desk, made.id)
+
+
+@tool("role.list", EVERYBODY)
+def role_list(desk: Desk) -> views.Roles:
+    """List the roles that a task can have."""
+    found = roles.roles(desk.context)
+    return views.Roles(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in found])
 
 
 @tool("task.complete", EVERYBODY, names=both("mark_done"))
@@ -89,7 +96,19 @@ def task_comment_create(
     """Add a comment where the others of your task look: to the task above your own, or to the one you name."""
     id = desk.shared_task(task_id)
     made = tasks.comment(desk.context, id, content)
-    return views.Comments(task_id=id, comments=[views.Said(at=made.at, author=made.author, text=made.text)])
+    said = Remark(made.at, made.author, made.text, task=made.author_task, role=made.author_role)
+    return views.Comments(task_id=id, comments=[_said(said)])
+
+
+def _said(remark: Remark) -> views.Said:
+    return views.Said(
+        at=remark.at,
+        author=remark.author,
+        text=remark.text,
+        act=remark.act,
+        author_task=remark.task,
+        author_role=remark.role,
+    )
 
 
 def _line(desk: Desk, id: str) -> views.TaskLine:

@@ -52,6 +52,20 @@ class TaskDetail(TaskLine, frozen=True, kw_only=True):
     created_by: str = ""
 
 
+class RoleView(View, frozen=True, kw_only=True):
+    """One role; its prompt is for whoever has it."""
+
+    id: str
+    name: str
+    agent: str = ""
+
+
+class Roles(View, frozen=True, kw_only=True):
+    """All roles."""
+
+    roles: list[RoleView]
+
+
 class Said(View, frozen=True, kw_only=True):
     """One remark on a task; `act` is what it came with, if it came with an act."""
 
@@ -59,6 +73,8 @@ class Said(View, frozen=True, kw_only=True):
     author: str
     text: str
     act: str | None = None
+    author_task: str | None = None
+    author_role: str = ""
 
 
 class Comments(View, frozen=True, kw_only=True):

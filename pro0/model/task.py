@@ -204,12 +204,14 @@ class HistorySegment(Document, frozen=True, kw_only=True):
 
 
 class Comment(Stored, frozen=True):
-    """A remark on a task."""
+    """A remark on a task; `author_task` and `author_role` are those of the session that made it (S000-065)."""
 
     id: str
     at: Moment
     author: str
     text: str
+    author_task: TaskId | None = None
+    author_role: str = ""
 
 
 class Comments(Document, frozen=True, kw_only=True):
@@ -225,6 +227,10 @@ class Remark(msgspec.Struct, frozen=True):
     author: str
     text: str
     act: str | None = None
+    task: str | None = None
+    """The task that the author's session was there for."""
+    role: str = ""
+    """The role of the author."""
 
 
 class Draft(Stored, frozen=True):

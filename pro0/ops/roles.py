@@ -9,6 +9,7 @@ from pro0.model.role import Role, Roles
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED
 from pro0.ops.context import Context, operation
+from pro0.ops.drafts import SeatDraft
 from pro0.ops.seats import roster
 from pro0.rules import text
 from pro0.rules.presets import PRESETS
@@ -43,6 +44,16 @@ def named(store: Store, name: str) -> Role:
 def of(store: Store, id: str | None) -> Role:
     """Return the role of a task, one that says nothing when the task has none, or one that is gone."""
     return next((role for role in known(store) if role.id == id), Role(id="none", name=""))
+
+
+def told(store: Store, draft: SeatDraft) -> SeatDraft:
+    """Return a member as asked for, told what its role says; a role that is not known is only its category."""
+    folded = draft.role.strip().casefold()
+    role = next((role for role in known(store) if folded in (role.id, role.name.casefold())), None)
+    if role is None:
+        return draft
+    prompt = "\n\n".join(filter(None, (role.prompt, draft.prompt)))
+    return replace(draft, role=role.id, prompt=prompt, model=draft.model or role.model)
 
 
 def add(store: Store, caller: Caller, role: Role) -> Role:
@@ -107,10 +118,10 @@ def _checked(role: Role) -> Role:
     if bool(role.argv) != (role.agent == "command"):
         hint = "pro0 role add NAME --agent command -- PROGRAM [ARG ...]"
         raise BadInput("a role has a program when its agent is command, and only then", hint=hint)
-    if not role.name.strip() or not role.name.isprintable():
-        raise BadInput(f"{role.name!r} cannot be the name of a role", hint="one line of text")
-    name, prompt = text.checked(role.name.strip(), "name", 200), text.checked(role.prompt, "prompt", PROMPT_LIMIT)
-    return replace(role, name=name, prompt=prompt)
+    if not role.name.strip():
+        raise BadInput("a role needs a name", hint="pro0 role add NAME --prompt TEXT")
+    name, prompt = text.one_line(role.name.strip(), "name"), text.checked(role.prompt, "prompt", PROMPT_LIMIT)
+    return replace(role, name=name, prompt=prompt, model=text.one_line(role.model, "model"))
 
 
 def _human(caller: Caller, act: str) -> None:

@@ -9,8 +9,8 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, W
 from pro0.model.hook import Event
 from pro0.model.ids import HUMAN, task_id, task_number
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
-from pro0.model.team import Wish
-from pro0.ops import hooks
+from pro0.model.team import Seat, Wish
+from pro0.ops import hooks, roles
 from pro0.ops.acting import act, edit, in_turn, limits, log, recalled, request, watchers
 from pro0.ops.context import Context, operation
 from pro0.ops.gates import at_the_gate
@@ -21,6 +21,7 @@ from pro0.rules.acts import Act
 from pro0.rules.board import Board, claimable, list_order, next_order, why_not_ready
 from pro0.rules.scope import EVERYTHING, Scope, within
 from pro0.store.files import add_folder
+from pro0.store.teams import Store
 
 RESULT_LIMIT = 64 * 1024
 AGENT = "agent"
@@ -33,7 +34,7 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
 
     With `last` one without a priority goes after its pending siblings (rulings 2.10).
     """
-    drafts = [_known_assignee(context, draft) for draft in drafts]
+    drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
     hooks.gate(context, Event.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
     with context.team.require().tasks.change("create tasks") as change:
         change.value, made = _made(context, change.value, drafts, last=last)
@@ -120,6 +121,8 @@ def cancel(context: Context, id: str, reason: str = "") -> Task:
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
     added = {task_id(name) for name in fields.add_dependencies}
+    if fields.role:
+        fields = replace(fields, role=role_of(context, fields.role))
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, context.now())
@@ -167,10 +170,24 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
     comments = context.team.comments(task.id)
     add_folder(comments.folder)
     with comments.change(f"comment on {task.id}") as change:
-        new = Comment(id=context.new_id(), at=context.now(), author=said_by, text=content)
+        seat = _seat_of(context)
+        new = Comment(
+            id=context.new_id(),
+            at=context.now(),
+            author=said_by,
+            text=content,
+            author_task=seat.task if seat else None,
+            author_role=seat.role if seat else "",
+        )
         change.value = replace(change.value, comments=(*change.value.comments, new))
     log(context, "comment", task)
     return new
+
+
+def _seat_of(context: Context) -> Seat | None:
+    """Return the seat of a member that asks, which says its task and its role: never the caller does (S000-065)."""
+    seats = context.team.wanted.read().seats if context.caller.who is Who.MEMBER else ()
+    return next((seat for seat in seats if seat.agent_id == context.caller.agent_id), None)
 
 
 @operation("task.remarks", ANYONE, changes=False)
@@ -181,7 +198,8 @@ def remarks(context: Context, id: str) -> list[Remark]:
         said = context.team.comments(task_id(id)).read().comments
     except NotFound:
         said = ()
-    return sorted([*acts, *(Remark(c.at, c.author, c.text) for c in said)], key=lambda remark: remark.at)
+    left = [Remark(c.at, c.author, c.text, task=c.author_task, role=c.author_role) for c in said]
+    return sorted([*acts, *left], key=lambda remark: remark.at)
 
 
 @operation("task.history", ANYONE, changes=False)
@@ -285,6 +303,15 @@ def _to_complete(context: Context, id: str, result: str) -> list[Task]:
     listed = recalled(context, context.team.tasks.read(), {before.id})
     _, after = changes.act(listed, before.id, request(context, Act.COMPLETE, result))
     return [before] if after is not before and after != before else []
+
+
+def role_of(context: Context, name: str) -> str:
+    """Return the id of a role; raises NotFound for an unknown one (AC-59)."""
+    return roles.named(Store(context.team.paths.home), name).id
+
+
+def _known_role(context: Context, draft: Draft) -> Draft:
+    return replace(draft, role=role_of(context, draft.role)) if draft.role else draft
 
 
 def _known_assignee(context: Context, draft: Draft) -> Draft:

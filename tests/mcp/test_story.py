@@ -107,6 +107,8 @@ async def _work(lead: Caller, w1: Caller) -> None:
     for family in ("task", "ticket"):
         await _family(w1, family)
         await _family(lead, family)
+    for who in (w1, lead):
+        assert "engineer" in [role["id"] for role in (await who("role_list"))["roles"]]
     assert await w1.refused("update_task", task_id="2", title="no") == "not_allowed"
     w1.used.add("update_task")  # below a supervised task it may
     await _lead_alone(lead)

@@ -34,8 +34,6 @@ FIELDS: dict[str, tuple[int, Act]] = {
     "new title": (TITLE_LIMIT, lambda c, text: tasks.update(c, "1", Changes(title=text))),
     "label": (LINE_LIMIT, lambda c, text: tasks.create(c, [Draft(title="t", labels=(text,))])),
     "new label": (LINE_LIMIT, lambda c, text: tasks.update(c, "1", Changes(labels=("ok", text)))),
-    "role of a task": (LINE_LIMIT, lambda c, text: tasks.create(c, [Draft(title="t", role=text)])),
-    "new role": (LINE_LIMIT, lambda c, text: tasks.update(c, "1", Changes(role=text))),
     "role of a member": (LINE_LIMIT, lambda c, text: spawn(c, role=text)),
     "model": (LINE_LIMIT, lambda c, text: spawn(c, model=text)),
     "reason of a shutdown": (REASON_LIMIT, lambda c, text: members.shutdown(c, "w1", reason=text)),

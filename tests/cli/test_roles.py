@@ -1,0 +1,94 @@
+"""Roles, from the command line: S000-066 to S000-075, S000-084 to S000-087, AC-59."""
+
+import json
+
+import pytest
+
+from pro0.ops import members, tasks
+from pro0.ops.context import Context
+from pro0.ops.drafts import SeatDraft
+from tests.cli.conftest import Pro0, become
+
+PRESETS = ["project-manager", "engineer", "designer", "reviewer"]
+
+
+def names(pro0: Pro0) -> list[str]:
+    return pro0("role", "list", "-o", "name").out.split()
+
+
+def test_roles_are_brought_along_and_may_be_changed_outside_any_team(pro0: Pro0) -> None:
+    """S000-070 to S000-075: they belong to the home, not to a team."""
+    assert names(pro0) == PRESETS
+    assert pro0("role", "edit", "Engineer", "--prompt", "You write Rust.", "--agent", "codex").code == 0
+    shown = json.loads(pro0("role", "show", "ENGINEER", "--json").out)
+    assert (shown["id"], shown["prompt"], shown["agent"]) == ("engineer", "You write Rust.", "codex")
+    assert pro0("role", "remove", "designer").code == 0
+    assert names(pro0) == ["project-manager", "engineer", "reviewer"]
+    assert "You write Rust." in pro0("role", "show", "engineer").out
+
+
+def test_a_role_of_ones_own(pro0: Pro0) -> None:
+    """S000-085, S000-086: the prompt from stdin too; a program is what the agent `command` runs."""
+    added = pro0("role", "add", "Tech Writer", "--prompt", "-", "--model", "large", stdin="You write.\n")
+    assert (added.code, added.out) == (0, "tech-writer added: Tech Writer\n")
+    assert pro0("role", "add", "tech WRITER").code == 4
+    assert pro0("role", "add", "linter", "--", "./lint", "--all").code == 0
+    assert json.loads(pro0("role", "show", "linter", "--json").out)["argv"] == ["./lint", "--all"]
+    edited = json.loads(pro0("role", "edit", "linter", "--agent", "shell", "--name", "Lint", "--json").out)
+    assert (edited["agent"], edited["argv"], edited["name"]) == ("shell", [], "Lint")
+    assert "Tech Writer" in pro0("role", "list").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("role", "show", "nobody"), 3),
+        (("role", "edit", "nobody", "--prompt", "x"), 3),
+        (("role", "remove", "nobody"), 3),
+        (("role", "edit", "engineer"), 2),
+        (("role", "add", "bad name!"), 2),
+        (("role", "add", "x", "--agent", "No Agent"), 2),
+        (("role", "add", "x", "--agent", "command"), 2),
+        (("role", "add", "x", "--agent", "claude", "--", "program"), 2),
+        (("role", "edit", "engineer", "--name", "two\nlines"), 2),
+        (("task", "create", "t", "--role", "nobody"), 3),
+        (("task", "update", "1", "--role", "nobody"), 3),
+    ],
+)
+def test_what_is_wrong_changes_nothing(arguments: tuple[str, ...], code: int, pro0: Pro0, team: Context) -> None:
+    """AC-59: a task with an unknown role is refused, and names those there are."""
+    pro0("task", "create", "one")
+    before = tasks.list_tasks(team)
+    assert pro0(*arguments).code == code
+    assert tasks.list_tasks(team) == before
+    assert names(pro0) == PRESETS
+
+
+def test_a_role_that_somebody_has_stays(pro0: Pro0, team: Context) -> None:
+    """AC-59: an open task, or a member; settled ones keep its name only."""
+    assert json.loads(pro0("task", "create", "t", "--role", "Engineer", "--json").out)["role"] == "engineer"
+    refused = pro0("role", "remove", "engineer")
+    assert (refused.code, "task-1 (alpha)" in refused.err) == (4, True)
+    tasks.cancel(team, "1")
+    assert pro0("role", "remove", "engineer").code == 0
+    members.spawn(team, [SeatDraft(name="eve", role="reviewer")], 10)
+    refused = pro0("role", "remove", "reviewer")
+    assert (refused.code, "eve (alpha)" in refused.err) == (4, True)
+
+
+def test_only_a_person_changes_roles(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rulings 2.3: agents look at them."""
+    become(monkeypatch, team, "w1")
+    assert names(pro0) == PRESETS
+    for arguments in (("add", "x"), ("edit", "engineer", "--prompt", "x"), ("remove", "engineer")):
+        assert pro0("role", *arguments).code == 4
+    assert names(pro0) == PRESETS
+
+
+def test_a_comment_names_whose_it_is(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S000-065, AC-53: the role of the session, never what it says."""
+    pro0("task", "create", "t")
+    become(monkeypatch, team, "w1")
+    assert pro0("task", "comment", "1", "found it").code == 0
+    [remark] = json.loads(pro0("task", "show", "1", "--json").out)["remarks"]
+    assert (remark["author"], remark["task"], remark["role"]) == ("w1", None, "")
