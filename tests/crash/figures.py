@@ -5,6 +5,7 @@ Run it as `python -m tests.crash.figures`. A figure is never typed: what no test
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ class Row(NamedTuple):
     unit: str
     counts: str
     file: str
+    long: bool = True
+    """Whether the soak does more of it; what it does not is done once, in the short lane."""
 
 
 ROWS = (
@@ -61,6 +64,7 @@ ROWS = (
         "calls of the program",
         "outside",
         "crash/test_outside.py",
+        long=False,
     ),
     Row(
         "power loss: what was acknowledged is there, and what is there can be read",
@@ -125,6 +129,7 @@ ROWS = (
         "mutants caught",
         "mutants",
         "crash/test_power.py",
+        long=False,
     ),
     Row(
         "a corrupt file is exit 5, never empty, never a traceback; it stays byte for byte, other teams go on, and "
@@ -159,30 +164,30 @@ ROWS = (
 
 
 def total(lane: str, counts: str) -> str:
-    """Return the sum of what the tests of one lane counted; what has no longer form is counted in the short lane."""
+    """Return the sum of what the tests of one lane counted, a dash for nothing."""
     found = [json.loads(path.read_bytes())["number"] for path in sorted((COUNTS / lane / counts).glob("*.json"))]
-    return f"{sum(found):,}" if found else ""
+    return f"{sum(found):,}" if found else "-"
 
 
-def table() -> str:
-    """Return the table as Markdown."""
+def table(rows: Iterable[Row]) -> str:
+    """Return a table as Markdown."""
     lines = ["| property | how it is tested | `make test` | `make soak` | command |", "|---|---|---|---|---|"]
-    for row in ROWS:
-        short, long = total(TEST, row.counts), total(SOAK, row.counts)
-        figures = f"{short or '-'} {row.unit} | {f'{long} {row.unit}' if long else 'the same'}"
+    for row in rows:
+        long = f"{total(SOAK, row.counts)} {row.unit}" if row.long else "the same"
+        figures = f"{total(TEST, row.counts)} {row.unit} | {long}"
         lines.append(f"| {row.holds} | {row.how} | {figures} | `pytest tests/{row.file}` |")
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Put the table between the markers."""
+def put(begin: str, rows: Iterable[Row], end: str) -> None:
+    """Put a table between its markers."""
     text = PAGE.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
+    before, first, rest = text.partition(begin)
+    _, last, after = rest.partition(end)
+    if not (first and last):
         sys.exit(f"{PAGE} has no markers")
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{begin}\n\n{table(rows)}\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    put(BEGIN, ROWS, END)

@@ -3,10 +3,7 @@
 Run it as `python -m tests.soak.figures`. A figure is never typed: what no test has counted is shown as a dash.
 """
 
-import sys
-
-from tests.crash.figures import PAGE, Row, total
-from tests.crash.lanes import SOAK, TEST
+from tests.crash.figures import Row, put
 
 BEGIN = "<!-- figures of teams: tests/soak/figures.py writes what follows -->"
 END = "<!-- end of figures of teams -->"
@@ -34,6 +31,7 @@ ROWS = (
         "lines refused",
         "stale nudges",
         "hostile/test_panes.py",
+        long=False,
     ),
     Row(
         "nobody else is touched, and no `#(…)` runs",
@@ -42,6 +40,7 @@ ROWS = (
         "commands",
         "bystanders",
         "e2e/test_bystanders.py",
+        long=False,
     ),
     Row(
         "one lead again, never two; nothing lost, nobody restarted",
@@ -70,6 +69,7 @@ ROWS = (
         "jumps",
         "jumps",
         "scenarios/test_time.py",
+        long=False,
     ),
     Row(
         "all stopped and continued, as by a lid: nobody restarted, the same lead",
@@ -84,6 +84,7 @@ ROWS = (
         "holders",
         "stopped holders",
         "scenarios/test_held.py",
+        long=False,
     ),
     Row(
         "killed inside start, spawn, stop, cleanup: the next command finishes or undoes it, and after a cleanup files, "
@@ -116,25 +117,5 @@ ROWS = (
 )
 
 
-def table() -> str:
-    """Return the table as Markdown."""
-    lines = ["| property | how it is tested | `make test` | `make soak` | command |", "|---|---|---|---|---|"]
-    for row in ROWS:
-        short, long = total(TEST, row.counts), total(SOAK, row.counts)
-        figures = f"{short or '-'} {row.unit} | {f'{long} {row.unit}' if long else 'the same'}"
-        lines.append(f"| {row.holds} | {row.how} | {figures} | `pytest tests/{row.file}` |")
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Put the table between the markers."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        sys.exit(f"{PAGE} has no markers")
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    put(BEGIN, ROWS, END)
