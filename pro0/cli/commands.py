@@ -17,9 +17,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("pro0.cli.completion:completion", "Print the completion script of a shell"),
     "man": ("pro0.cli.man:man", "Show the manual page of a command"),
     "demo": ("pro0.cli.demo:demo", "Watch a whole team at work, from start to cleanup"),
+    "import": ("pro0.cli.task_import:import_tasks", "Make tasks of the tickets of other programs"),
     "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
 }
 """Every command: "module:attribute", and its line in the help."""
 
-HIDDEN = frozenset({"lead"})
-"""Called by other commands, shown in no help."""
+HIDDEN = frozenset({"import", "lead"})
+"""Shown in no help: what other commands call, and a second name of `pro0 task import`."""

@@ -26,6 +26,7 @@ COMMANDS = {
     "unblock": ("pro0.cli.task_edit:unblock", "Let a task no longer wait for others"),
     "cancel": ("pro0.cli.task_edit:cancel", "Cancel a task and its open subtasks"),
     "reopen": ("pro0.cli.task_edit:reopen", "Make a settled task pending again"),
+    "import": ("pro0.cli.task_import:import_tasks", "Make tasks of the tickets of other programs"),
     "delete": ("pro0.cli.task_edit:delete", "Remove a task for good"),
 }
 

@@ -179,6 +179,7 @@ def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[st
         ("role", task.role or ""),
         ("policy", task.policy or ""),
         ("result", task.result or ""),
+        ("origin", task.origin or ""),
         ("created", f"{local(task.created_at)} by {task.created_by}"),
         ("started", local(task.started_at)),
         ("completed", local(task.completed_at)),

@@ -5,6 +5,7 @@ from pro0.ops import (
     delivery,
     gates,
     hiring,
+    importing,
     members,
     messages,
     outside,
@@ -18,6 +19,22 @@ from pro0.ops import (
 )
 from pro0.ops.context import OPERATIONS
 
-NOUNS = (costs, delivery, gates, hiring, members, messages, outside, repair, roles, runs, status, tasks, teams, trees)
+NOUNS = (
+    costs,
+    delivery,
+    gates,
+    hiring,
+    importing,
+    members,
+    messages,
+    outside,
+    repair,
+    roles,
+    runs,
+    status,
+    tasks,
+    teams,
+    trees,
+)
 
 __all__ = ["NOUNS", "OPERATIONS"]

@@ -67,8 +67,8 @@ def _is_a_note(remark: Remark) -> bool:
     return remark.author != HUMAN and remark.act in _TOLD
 
 
-_TOLD = (None, Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED)
-"""The acts of others whose words an agent is told, and plain comments."""
+_TOLD = (None, "note", Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED)
+"""The acts of others whose words an agent is told, plain comments, and notes that were imported."""
 
 
 def _line(remark: Remark) -> str:

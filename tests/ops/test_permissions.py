@@ -16,6 +16,7 @@ from pro0.ops import (
     delivery,
     gates,
     hiring,
+    importing,
     members,
     messages,
     outside,
@@ -92,6 +93,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.undo_start": ({LEAD}, lambda c: trees.undo_start(c, "1", "no program")),
     "task.expire": ({LEAD}, lambda c: trees.expire(c, "1", 1, 30)),
     "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
+    "task.import": ({HUMAN}, lambda c: importing.import_all(c, [])),
     "task.count": ({MEMBER}, lambda c: runs.counted(c, "1", Usage(output_tokens=1), 0.1)),
     "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
     "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),
@@ -111,7 +113,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 14
+    assert len(NOUNS) == 15
 
 
 @pytest.fixture
