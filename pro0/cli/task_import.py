@@ -15,6 +15,7 @@ from pro0.ops import importing
 from pro0.rules import tickets, ticks
 from pro0.rules.board import said
 from pro0.rules.importing import Ticket, faults
+from pro0.store import paths
 
 SIZE_LIMIT = 1024 * 1024
 """Bytes of one file."""
@@ -22,7 +23,7 @@ FILES = 100_000
 """How many files are read at most."""
 TICKS, TICKETS = Path(".tick") / "issues", Path(".tickets")
 Read = Callable[[bytes, str], Ticket]
-KINDS: dict[str, Read] = {".json": ticks.read, ".md": tickets.read}
+KINDS: dict[str, Read] = {paths.DOCUMENT: ticks.read, ".md": tickets.read}
 
 
 @click.command("import")
