@@ -15,7 +15,7 @@ def command(team: TeamStore) -> tuple[str, ...]:
 
     config = team.config.read()
     handles = [shown_at(team, seat) for seat in team.runtime.read().seats if seat.state not in ENDED]
-    if argv := backend_of(config).attach_command(place_of(config), [handle for handle in handles if handle]):
+    if argv := backend_of(config).attach_command(place_of(team, config), [handle for handle in handles if handle]):
         return argv
     hint = f"pro0 member peek MEMBER -t {team.name}, or: pro0 team logs -f -t {team.name}"
     raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)

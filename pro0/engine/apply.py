@@ -73,7 +73,7 @@ class Applier:
         config = team.config.read()
         self._uid = config.uid
         self._backend = backend_of(config)
-        self._place = place_of(config)
+        self._place = place_of(team, config)
         self._opener = Opener(team, config, log, grace, revive=revive)
         self._ending: set[str] = set()
         self._owed: set[Action] = set()

@@ -51,7 +51,7 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
     """
     _end_the_rest(team, force=force, show=show)
     config = team.config.read()
-    backend_of(config).dismantle(place_of(config))
+    backend_of(config).dismantle(place_of(team, config))
     kept = checkouts.clear(trees_of(store.home, config.name, config.uid), Path(config.project), show)
     store.discard(team.name, config.uid)
     return kept

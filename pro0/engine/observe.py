@@ -48,7 +48,7 @@ class Observer:
         self._looked: dict[str, int] = {}
         config = team.config.read()
         self._uid = config.uid
-        self._place = place_of(config)
+        self._place = place_of(team, config)
         adapters = [adapter_named(name) for name in AGENTS]
         self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")

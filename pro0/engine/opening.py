@@ -41,7 +41,7 @@ class Opener:
         self._grace = grace
         self._revival = _revival(team, config) if revive else None
         self._backend = backend_of(config)
-        self._place = place_of(config)
+        self._place = place_of(team, config)
         self._briefs = Briefs(team, config)
         self._sessions: dict[str, str] = {}
         self._lead = lead_context(team)
@@ -115,6 +115,7 @@ class Opener:
             grace=self._grace,
             team_folder=str(paths.team),
             revival=self._revival,
+            terminal=self._backend.terminal(self._place, start.incarnation),
         )
         _startable(launch)
         name = paths.launch(start.incarnation)

@@ -42,7 +42,7 @@ def backend_of(config: TeamConfig) -> Backend:
     return sessions.backend_named(config.mode)
 
 
-def place_of(config: TeamConfig) -> Place:
+def place_of(team: TeamStore, config: TeamConfig) -> Place:
     """Return where a team's sessions are shown."""
     return Place(
         team=config.name,
@@ -53,6 +53,7 @@ def place_of(config: TeamConfig) -> Place:
         sockets=config.sockets,
         layout=config.layout,
         layouts={window.name: window.layout for window in config.windows},
+        terminals=str(team.paths.sessions),
         panes_per_window=config.panes_per_window,
     )
 

@@ -25,6 +25,8 @@ class Client:
         self._out = bytearray()
         self._rows: list[str] | None = None
         self._rest: Frame = {}
+        self.views = False
+        """Whether it is a view, which has given the terminal its size."""
         self.watching = False
         self.seen = -1
         """Which state of the terminal it was sent last."""

@@ -167,8 +167,8 @@ class Terminal:
         try:
             act(*arguments)
         except (client.Gone, protocol.Broken):
-            self._clients.remove(one)
             one.close()
+            self._clients = [other for other in self._clients if other is not one]
 
     def _serve(self, one: Client) -> None:
         for kind, payload in one.read():
@@ -181,15 +181,22 @@ class Terminal:
                 one.send(protocol.packed(protocol.FRAME, {**rest, "rows": dict(enumerate(rows))}))
             case protocol.WATCH:
                 self._resize(payload)
+                one.views = True
                 one.watch(watching=True)
             case protocol.UNWATCH:
                 one.watch(watching=False)
             case protocol.SIZE:
                 self._resize(payload)
+                one.views = True
             case protocol.INPUT:
                 one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(payload)}))
             case protocol.PASTE:
                 one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(self._pasted(payload))}))
+            case protocol.FOCUS:
+                views = [other for other in self._clients if other.views and other is not one]
+                for other in views:
+                    self._with(other, other.send, protocol.packed(protocol.FOCUS, {}))
+                one.send(protocol.packed(protocol.FOCUS, {"told": len(views)}))
             case protocol.TEXT:
                 lines = protocol.number(protocol.unpacked(payload), "lines", 1, 1 << 20)
                 one.send(protocol.packed(protocol.TEXT, {"text": self._screen.text(lines)}))

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from pro0.model.runtime import Handle, Process
+from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 
 Key = Literal["Enter", "Escape"]
@@ -33,6 +33,8 @@ class Place(msgspec.Struct, frozen=True):
     """How tmux lays windows out."""
     layouts: Mapping[str, str] = {}
     """How it lays those out that have a name."""
+    terminals: str = ""
+    """The folder for the sockets of terminals that guards make."""
     panes_per_window: int = 0
     """How many panes one window has at most, 0 for as many as there is room for."""
 
@@ -54,6 +56,13 @@ class Backend(Protocol):
     name: str
     pace: float
     """Seconds that one look at the sessions is good for, since the next would cost too much."""
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:
+        """Return the terminal that the guard of a session is to make, None where the backend itself has one or none.
+
+        Raises EnvironmentMissing when it cannot be made here.
+        """
+        ...
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
         """Start every guard, all or none, and return the handles in order; raises EnvironmentMissing with the step."""

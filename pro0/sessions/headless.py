@@ -13,7 +13,7 @@ from threading import Thread
 
 from pro0 import processes
 from pro0.errors import EnvironmentMissing, Refused
-from pro0.model.runtime import Handle, Process
+from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Key, Opening, Place, always
 from pro0.sessions.guards import guard_of, stamp
@@ -45,7 +45,7 @@ class Headless:
                 _undo(started)
                 raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error}") from None
         handles = tuple(
-            _handle(opening.incarnation, guard.pid, processes.identify(guard.pid), opening.log)
+            self._handle(place, opening.incarnation, guard.pid, processes.identify(guard.pid), opening.log)
             for opening, guard in zip(openings, started, strict=True)
         )
         for guard in started:
@@ -57,9 +57,13 @@ class Headless:
         """Return the incarnations whose guard still runs."""
         return frozenset(handle.incarnation for handle in handles if processes.alive(guard_of(handle)))
 
-    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
+        """Return None: there is none."""
+        return None
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
         """Return the handle of a guard that another lead has started."""
-        return _handle(incarnation, guard.pid, guard, log)
+        return self._handle(place, incarnation, guard.pid, guard, log)
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a session's log, which outlives it; raises Refused when the log is gone."""
@@ -104,6 +108,10 @@ class Headless:
     def dismantle(self, place: Place) -> None:
         """Remove nothing, since nothing was made for the whole team."""
 
+    def _handle(self, place: Place, incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:  # noqa: ARG002
+        # A guard that has ended at once has no identity any more; its handle is that of nobody.
+        return Handle(backend=self.name, incarnation=incarnation, pid=pid, server_start=stamp(identity), log=str(log))
+
 
 def plain(text: str) -> str:
     """Return what a terminal's printer would show: no sequences, of an overwritten line the last state."""
@@ -134,11 +142,6 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
         )
     finally:
         os.close(log)
-
-
-def _handle(incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:
-    # A guard that has ended at once has no identity any more; its handle is that of nobody.
-    return Handle(backend=Headless.name, incarnation=incarnation, pid=pid, server_start=stamp(identity), log=str(log))
 
 
 def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from pro0 import processes
 from pro0.errors import BadInput, EnvironmentMissing, Refused
-from pro0.model.runtime import Handle, Process
+from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions import it2
 from pro0.sessions.backend import Key, Opening, Place, always
@@ -71,6 +71,10 @@ class ITerm2:
             raise EnvironmentMissing(f"{step}: {said}", code="it2_failed", hint=hint) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
+        """Return None: a session of iTerm2 has one."""
+        return None
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose pane is listed and whose guard lives."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
-from pro0.model.runtime import Handle, Process
+from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Key, Opening, Place, always
 from pro0.sessions.starting import check
@@ -51,6 +51,10 @@ class Memory:
     def die(self, handle: Handle) -> None:
         """Let a session end by itself."""
         self.living.discard(handle)
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
+        """Return None: there is none."""
+        return None
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations that have not ended."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
-from pro0.model.runtime import Handle, Process
+from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions import tmux_socket
 from pro0.sessions.backend import Key, Opening, Place, always
@@ -55,6 +55,10 @@ class Tmux:
                 return _open(place, openings)
             time.sleep(pause)
         return _open(place, openings)
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
+        """Return None: a pane has one."""
+        return None
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations whose pane is there and still is ours: one call of tmux for each server."""

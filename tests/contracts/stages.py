@@ -9,11 +9,14 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
-from pro0.model.runtime import Handle
+from pro0 import resources
+from pro0.model.runtime import Handle, Launch
 from pro0.sessions.backend import Backend, Opening, Place
 from pro0.sessions.headless import Headless
+from pro0.sessions.in_process import InProcess
 from pro0.sessions.iterm2 import ITerm2
 from pro0.sessions.memory import Memory
 from pro0.sessions.tmux import Tmux
@@ -131,8 +134,8 @@ class MemoryStage(Stage):
 class HeadlessStage(Stage):
     terminal = False
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(Headless(), folder)
+    def __init__(self, folder: Path, backend: Backend | None = None) -> None:
+        super().__init__(backend or Headless(), folder)
         self.opened: list[Handle] = []
 
     def start(self, openings: list[Opening]) -> tuple[Handle, ...]:
@@ -168,6 +171,40 @@ class ITerm2Stage(Stage):
         self.app.ends()
         for name, value in self._kept.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+class InProcessStage(HeadlessStage):
+    """Guards with terminals of their own, and what they are told to start."""
+
+    terminal = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, InProcess())
+        sessions = folder / "sessions"
+        sessions.mkdir(mode=0o700)
+        self.place = replace(self.place, terminals=str(sessions))
+
+    def opening(self, *argv: str, title: str = "worker") -> Opening:
+        """Return the opening of a guard for this program; a program that cannot be a guard's is opened as it is."""
+        plain = super().opening(*argv, title=title)
+        if argv[0] not in ("sh", sys.executable):
+            return plain
+        place = Path(self.place.terminals)
+        launch = Launch(
+            agent_id="ann",
+            incarnation=plain.incarnation,
+            team=self.place.team,
+            team_uid=self.place.uid,
+            argv=argv,
+            cwd=str(self.folder),
+            env={"PATH": os.environ["PATH"]},
+            report=str(place / f"{plain.incarnation}.json"),
+            grace=0.3,
+            terminal=self.backend.terminal(self.place, plain.incarnation),
+        )
+        file = place / f"{plain.incarnation}.start.json"
+        file.write_bytes(msgspec.json.encode(launch))
+        return replace(plain, argv=resources.guard_argv(file))
 
 
 class TmuxStage(Stage):
@@ -225,6 +262,7 @@ STAGES: dict[str, Callable[[Path], Stage]] = {
     "memory": MemoryStage,
     "headless": HeadlessStage,
     "iterm2": ITerm2Stage,
+    "in-process": InProcessStage,
     "tmux": TmuxStage,
     "tmux-inside": InsideStage,
 }

@@ -161,7 +161,7 @@ class Crew:
             processes.end(self.left, 0)
         finally:
             try:
-                backend_of(self.config).dismantle(place_of(self.config))
+                backend_of(self.config).dismantle(place_of(self.team, self.config))
             except Pro0Error as error:
                 self.shown.append(str(error))
 

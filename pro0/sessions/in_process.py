@@ -1,0 +1,135 @@
+"""The in-process backend: guards run detached, each with a terminal of its own, which the view shows one at a time."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.model.runtime import Handle, Process, Terminal
+from pro0.model.screen import Screen
+from pro0.processes.arguments import arguments
+from pro0.rules.escapes import plain
+from pro0.sessions.backend import Key, Place, always
+from pro0.sessions.headless import Headless
+from pro0.terminals import address, protocol
+from pro0.terminals.connection import Connection, Silent
+from pro0.terminals.library import library
+
+PAUSE = 0.3
+"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+PATIENCE = 2.0
+"""Seconds for an answer; a guard that was stopped is not asked."""
+
+_KEYS: dict[Key, bytes] = {"Enter": b"\r", "Escape": b"\x1b"}
+
+
+class InProcess(Headless):
+    """Sessions in terminals that their guards make."""
+
+    name = "in-process"
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal:
+        """Return what the guard is to make; raises EnvironmentMissing where that cannot be made."""
+        path = _socket(place, incarnation)
+        if not address.fits(path):
+            what = f"{path} is too long for a socket, which may have {address.LONGEST} bytes"
+            raise EnvironmentMissing(what, hint="choose a shorter PRO0_HOME, or use --mode tmux")
+        return Terminal(socket=path, library=str(library()))
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
+        """Return the handle of a living guard that was started for this session."""
+        started_for = arguments(guard.pid)[-1:] if processes.alive(guard) else []
+        if not any(incarnation in word for word in started_for):
+            return None
+        return self._handle(place, incarnation, guard.pid, guard, log)
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines that a session shows, those that scrolled away too, or its log when it has ended."""
+        try:
+            with _connected(handle) as terminal:
+                answer = terminal.ask(protocol.TEXT, json.dumps({"lines": lines}).encode())
+                return str(answer["text"])
+        except (Silent, KeyError):
+            return super().peek(handle, lines)
+
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        """Return what sessions show now; those that do not answer are left out."""
+        found: dict[str, Screen] = {}
+        for handle in handles:
+            try:
+                if not processes.stopped(handle.pid):
+                    with _connected(handle) as terminal:
+                        found[handle.incarnation] = _screen(terminal.ask(protocol.LOOK, answer=protocol.FRAME))
+            except (Silent, Refused):
+                continue
+        return found
+
+    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+        """Paste one line and press Enter; False while the agent takes no input.
+
+        Raises BadInput for anything but one printable line, and Refused when the session is gone.
+        """
+        if not line.isprintable() or not line.strip():
+            raise BadInput("a nudge is one line of printable text")
+        if not _put(handle, protocol.PASTE, line.encode()):
+            return False
+        time.sleep(PAUSE)
+        return still() and self.press(handle, "Enter")
+
+    def press(self, handle: Handle, key: Key) -> bool:
+        """Press one key; False while the agent takes no input, Refused when the session is gone."""
+        return _put(handle, protocol.INPUT, _KEYS[key])
+
+    def focus(self, handle: Handle) -> bool:
+        """Have every view of the team show this session; False when nobody watches."""
+        try:
+            with _connected(handle) as terminal:
+                return bool(terminal.ask(protocol.FOCUS)["told"])
+        except (Silent, KeyError):
+            return False
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
+        """Return the view's command, empty when there is nothing to watch."""
+        return ("pro0", "team", "attach", place.team) if self._ours(handles) else ()
+
+    def _ours(self, handles: Iterable[Handle]) -> list[Handle]:
+        return [handle for handle in handles if handle.backend == self.name]
+
+    def _handle(self, place: Place, incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:
+        return replace(super()._handle(place, incarnation, pid, identity, log), socket=_socket(place, incarnation))
+
+
+def _socket(place: Place, incarnation: str) -> str:
+    return f"{place.terminals}/{incarnation}.sock"
+
+
+def _connected(handle: Handle) -> Connection:
+    """Return a connection to a session's terminal; raises Silent for none, Refused when it is another's."""
+    terminal = Connection(handle.socket, PATIENCE)
+    if (terminal.hello.get("incarnation"), terminal.hello.get("pid")) != (handle.incarnation, handle.pid):
+        terminal.close()
+        raise Refused(f"{handle.socket} now belongs to another process", code="backend_stale")
+    return terminal
+
+
+def _put(handle: Handle, kind: bytes, data: bytes) -> bool:
+    try:
+        with _connected(handle) as terminal:
+            return bool(terminal.ask(kind, data, protocol.TAKEN).get("taken"))
+    except Silent as error:
+        raise Refused(f"the session {handle.incarnation} is gone: {error}", code="backend_stale") from None
+
+
+def _screen(frame: dict[str, object]) -> Screen:
+    """Return the screen that a whole frame shows; raises Silent when it is none."""
+    rows, cursor = frame.get("rows"), frame.get("cursor")
+    if not isinstance(rows, dict) or not isinstance(cursor, list):
+        raise Silent("the terminal answers something else")
+    styled = tuple(cast("dict[str, str]", rows).values())
+    texts = tuple(plain(row).rstrip() for row in styled)
+    return Screen(rows=texts, title=str(frame.get("title", "")), styled=styled, cursor=(cursor[0], cursor[1]))

@@ -1,0 +1,137 @@
+"""Looking, nudging and pressing keys in terminals that guards make: as in panes."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.sessions.in_process import InProcess
+from pro0.terminals import protocol
+from pro0.terminals.connection import Connection
+from tests.contracts.stages import InProcessStage
+from tests.contracts.test_looks import DRAWS
+from tests.waiting import wait_until
+
+SECONDS = 10.0
+LINE = "pro0: 2 unread messages; run `pro0 inbox` #(touch X) $HOME -R"
+NEVER_READS = "import tty, time; tty.setraw(0); print('ready', flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def own(home: Path, tmp_path: Path) -> Iterator[InProcessStage]:
+    stage = InProcessStage(tmp_path)
+    try:
+        yield stage
+    finally:
+        stage.leave()
+
+
+def test_a_nudge_arrives_once_and_exactly(own: InProcessStage) -> None:
+    """35, 36: the program gets the fixed line and one Enter, and no other session gets anything."""
+    handle, record = own.recorder()
+    _, other = own.recorder()
+    assert own.backend.nudge(handle, LINE)
+    wait_until(lambda: record().endswith(b"\r"), SECONDS, "the Enter arrives")
+    assert record() == b"\x1b[200~" + LINE.encode() + b"\x1b[201~\r"
+    assert other() == b""
+
+
+@pytest.mark.parametrize("line", ["", "  ", "two\nlines", "bell\a", "\x1b[201~", "tab\t"])
+def test_a_nudge_is_one_printable_line(own: InProcessStage, line: str) -> None:
+    """36: no sequence can end the paste early."""
+    handle, record = own.recorder()
+    with pytest.raises(BadInput):
+        own.backend.nudge(handle, line)
+    assert record() == b""
+
+
+def test_a_line_stays_without_its_enter_when_something_speaks_against_it(own: InProcessStage) -> None:
+    handle, record = own.recorder()
+    assert not own.backend.nudge(handle, "abc", lambda: False)
+    wait_until(lambda: record().endswith(b"\x1b[201~"), SECONDS, "the line arrives")
+    assert own.backend.press(handle, "Escape")
+    wait_until(lambda: record().endswith(b"\x1b[201~\x1b"), SECONDS, "the key arrives")
+    assert b"\r" not in record()
+
+
+def test_an_agent_that_never_reads_takes_no_nudge(own: InProcessStage) -> None:
+    (handle,) = own.start([own.opening(sys.executable, "-c", NEVER_READS)])
+    own.shows(handle, "ready")
+    with Connection(handle.socket) as terminal:
+        while terminal.ask(protocol.INPUT, b"x" * 5000, protocol.TAKEN)["taken"]:
+            pass
+    assert not own.backend.nudge(handle, "x" * 5000)
+
+
+def test_screens_are_seen_with_title_style_and_cursor(own: InProcessStage, tmp_path: Path) -> None:
+    handles = own.start([own.opening("sh", "-c", DRAWS), *own.sleepers(1)])
+    own.shows(handles[0], "second")
+    own.shows(handles[1], "here is 0")
+    seen = own.backend.look(handles)
+    screen = seen[handles[0].incarnation]
+    assert screen.rows[:3] == ("plain red", "second", "")
+    assert screen.title == "a #(touch renamed) title"
+    assert screen.cursor == (0, 2)
+    assert "\x1b[1m\x1b[38;5;1mred" in screen.styled[0]
+    assert seen[handles[1].incarnation].rows[0] == "here is 0"
+    assert not (tmp_path / "renamed").exists()
+
+
+def test_a_session_that_is_gone_or_stopped_or_anothers(own: InProcessStage) -> None:
+    first, second, third = handles = own.open(3)
+    for handle in handles:
+        own.shows(handle, "here is")
+    stranger = replace(first, pid=second.pid)
+    own.backend.close(second)
+    own.only_alive(handles, {first.incarnation, third.incarnation})
+    os.kill(third.pid, signal.SIGSTOP)
+    try:
+        assert set(own.backend.look(handles)) == {first.incarnation}
+    finally:
+        os.kill(third.pid, signal.SIGCONT)
+    assert own.backend.look([stranger]) == {}
+    for handle in (second, stranger):
+        with pytest.raises(Refused) as refused:
+            own.backend.nudge(handle, LINE)
+        assert refused.value.code == "backend_stale"
+    assert not own.backend.focus(second)
+
+
+def test_peek_reads_what_scrolled_away_and_what_an_ended_session_showed_last(own: InProcessStage) -> None:
+    """Build 7: the same as in a pane, and after the end too."""
+    script = "for i in range(300): print('line', i)\nprint('x' * 500)\ninput()"
+    (handle,) = own.start([own.opening(sys.executable, "-c", script)])
+    own.shows(handle, "x" * 500)
+    assert own.backend.peek(handle, 30).split("\n")[0] == "line 271"
+    own.backend.press(handle, "Enter")
+    own.only_alive((handle,), set())
+    assert own.backend.peek(handle, 30).split("\n")[0] == "line 271"
+
+
+def test_focus_reaches_the_views_and_says_whether_there_is_one(own: InProcessStage) -> None:
+    (handle,) = own.open(1)
+    own.shows(handle, "here is 0")
+    assert not own.backend.focus(handle)
+    with Connection(handle.socket) as view:
+        view.send(protocol.SIZE, b'{"columns":90,"lines":20}')
+        assert own.backend.focus(handle)
+        assert view.wait(protocol.FOCUS) == {}
+
+
+def test_where_it_cannot_be_it_says_what_is_missing(own: InProcessStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pro0.terminals.library.find_spec", lambda name: None)
+    with pytest.raises(EnvironmentMissing, match="pyghostty is not installed") as error:
+        InProcess().terminal(own.place, "i")
+    assert "pro0[view]" in str(error.value.hint)
+
+
+def test_a_home_whose_path_is_too_long(own: InProcessStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pro0.terminals.address.sys.platform", "darwin")
+    place = replace(own.place, terminals="/x" * 60)
+    with pytest.raises(EnvironmentMissing, match="too long for a socket"):
+        InProcess().terminal(place, "i")
