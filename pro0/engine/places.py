@@ -13,14 +13,13 @@ from pro0.model.team import TeamConfig
 from pro0.sessions import it2
 from pro0.sessions.backend import Backend, Place
 from pro0.store.teams import TeamStore
-
-NOT_YET = ("in-process",)
+from pro0.terminals.library import library
 
 
 def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
     """Return the backend and the reason for it; raises EnvironmentMissing when a mode asked for by name cannot work."""
-    if wanted in NOT_YET:
-        raise EnvironmentMissing(f"the mode {wanted} does not exist yet", hint="--mode tmux or --mode headless")
+    if wanted == "in-process":
+        library()
     tmux = shutil.which("tmux") is not None
     if wanted == "tmux" and not tmux:
         raise EnvironmentMissing("tmux is not installed", hint="install tmux, or use --mode headless")

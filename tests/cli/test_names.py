@@ -84,14 +84,6 @@ def test_iterm2_elsewhere_says_what_is_missing(pro0: Pro0, home: Path, monkeypat
     assert not home.exists()
 
 
-def test_a_mode_that_does_not_exist_yet(pro0: Pro0, home: Path) -> None:
-    """S004-056: nothing falls back in silence (rulings 3.13)."""
-    called = pro0("team", "start", "alpha", "--mode", "in-process")
-    assert called.code == 6
-    assert "does not exist yet" in called.err
-    assert not home.exists()
-
-
 def test_without_tmux_its_mode_says_so(pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """AC-78"""
     monkeypatch.setenv("PATH", "/nowhere")

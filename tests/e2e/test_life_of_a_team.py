@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.conftest import Team, kill, tmux_server
 
-MODES = pytest.mark.parametrize("mode", ["tmux", "headless"])
+MODES = pytest.mark.parametrize("mode", ["tmux", "headless", "in-process"])
 
 
 def graph(count: int, log: Path) -> str:

@@ -66,7 +66,7 @@ POINTS = [
 NAMES = ("w1", "w2", "w3")
 
 
-@pytest.fixture(params=["headless", "tmux"])
+@pytest.fixture(params=["headless", "tmux", "in-process"])
 def either(
     request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Crew]:
