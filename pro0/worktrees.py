@@ -142,6 +142,16 @@ class Repository:
         names = (branch if number == 1 else f"{branch}-{number}" for number in range(1, 1_000_000))
         return next(n for n in names if n not in taken and (not self._has(n) or self._commit(n) == head))
 
+    def measure(self, branch: str) -> tuple[int, str]:
+        """Return how many commits of a branch are not in the checkout's HEAD, and what they change, in git's words."""
+        count = int(self._git("rev-list", "--count", "^HEAD", f"{_HEADS}{branch}"))
+        return count, self._git("diff", "--shortstat", f"HEAD...{_HEADS}{branch}").strip()
+
+    def drop(self, branch: str) -> bool:
+        """Remove a branch of a member if all of it is merged; say whether it is gone."""
+        with self._alone():
+            return not self._has(branch) or self._drop(branch)
+
     def _clear(self, path: Path) -> None:
         """Make room at a path where a worktree of ours is, or was; anything else is not touched."""
         known = self._known(path)

@@ -6,6 +6,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "task": ("pro0.cli.task:task", "The shared task list"),
     "role": ("pro0.cli.role:role", "What agents are told to be: roles for tasks and members"),
     "run": ("pro0.cli.run_engine:run", "Run an agent on one task after the other, never waiting for a person"),
+    "delegate": ("pro0.cli.delegate:delegate", "Give tasks to workers, each in a worktree of its own"),
+    "worker": ("pro0.cli.worker:worker", "Look at workers, end them, and merge what they left"),
     "send": ("pro0.cli.message:send", "Send a message to one member"),
     "broadcast": ("pro0.cli.message:broadcast", "Send a message to every living member"),
     "inbox": ("pro0.cli.message:inbox", "Read your unread messages"),

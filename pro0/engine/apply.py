@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.engine.grounds import Grounds
+from pro0.engine.harvesting import Harvester
 from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
@@ -32,7 +33,6 @@ from pro0.model.runtime import (
     Handle,
     Hire,
     Nudge,
-    Prepare,
     Process,
     Question,
     Runtime,
@@ -41,6 +41,7 @@ from pro0.model.runtime import (
     Tell,
     Withdraw,
 )
+from pro0.model.worker import Harvest, Prepare
 from pro0.ops import hiring, members, messages, ownership, tasks, trees
 from pro0.ops.context import lead_context
 from pro0.store import atomic
@@ -58,6 +59,7 @@ class Applier:
         grace: float,
         nudger: Nudger,
         grounds: Grounds,
+        harvester: Harvester,
         hooking: Hooking,
         *,
         revive: bool = False,
@@ -68,6 +70,7 @@ class Applier:
         self._grace = grace
         self._nudger = nudger
         self._grounds = grounds
+        self._harvester = harvester
         self._hooking = hooking
         self._context = lead_context(team)
         config = team.config.read()
@@ -115,7 +118,9 @@ class Applier:
         """Do what changes files; a notice whose mailbox cannot be used keeps nobody waiting, and is owed still."""
         runtime = decision.runtime
         for action in decision.actions:
-            if action not in self._owed and not isinstance(action, Prepare | Question):  # asked for again each time
+            if action not in self._owed and not isinstance(
+                action, Prepare | Harvest | Question
+            ):  # asked for again each time
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
             if self._tell(action):
                 self._owed.discard(action)
@@ -166,6 +171,8 @@ class Applier:
                     processes.signal_process(guard, signal.SIGTERM)
             case Prepare(seat=seat):
                 self._grounds.begin(seat)
+            case Harvest() as harvest:
+                self._harvester.begin(harvest)
             case Question(key=key, state=state):
                 self._hooking.ask(key, state)
             case Nudge() as nudge:

@@ -42,7 +42,11 @@ class Briefs:
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
             seat=seat,
-            prompt="" if resume else self._assignment(seat, task) if task else self._prompt(seat, state.branch),
+            prompt=""
+            if resume
+            else self._assignment(seat, task, state.branch)
+            if task
+            else self._prompt(seat, state.branch),
             mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
@@ -92,7 +96,7 @@ class Briefs:
         )
         return first_prompt(welcome, leads=seat.agent_id == LEAD)
 
-    def _assignment(self, seat: Seat, task: Task) -> str:
+    def _assignment(self, seat: Seat, task: Task, branch: str) -> str:
         role = roles.of(Store(self._team.paths.home), task.role)
         return assignment.first_prompt(
             Assignment(
@@ -104,6 +108,8 @@ class Briefs:
                 role_prompt=role.prompt,
                 above=self._remarks(task.parent),
                 own=self._remarks(task.id),
+                disposable=seat.disposable,
+                branch=branch,
             )
         )
 

@@ -2,13 +2,13 @@
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
-from pro0.model.runtime import Ground
 from pro0.model.team import Seat, TeamConfig
+from pro0.model.worker import Ground
 from pro0.store.paths import worktree
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository, branch_of
@@ -40,8 +40,12 @@ class Grounds:
             self._worker = threading.Thread(target=self._work, daemon=True)
             self._worker.start()
 
-    def found(self) -> dict[Key, Ground]:
-        """Return what came of those that were asked for and are over."""
+    def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
+        """Return what came of those that were asked for; what was made for a seat that is gone is forgotten."""
+        wanted = {(seat.agent_id, seat.generation) for seat in seats}
+        self._asked &= wanted
+        for key in self._found.keys() - wanted:
+            del self._found[key]
         return dict(self._found)
 
     def _work(self) -> None:
@@ -53,7 +57,7 @@ class Grounds:
     def _made(self, seat: Seat) -> Ground:
         try:
             config = self._team.config.read()
-            branch, place = branch_of(config.name, seat.agent_id), self._place(config, seat)
+            branch, place = _branch(config, seat), self._place(config, seat)
             tree = Repository(Path(config.project)).add(place, branch, again=True)
         except Pro0Error as error:
             return Ground(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
@@ -63,3 +67,8 @@ class Grounds:
 
     def _place(self, config: TeamConfig, seat: Seat) -> Path:
         return worktree(self._team.paths.home, config.name, config.uid, seat.agent_id)
+
+
+def _branch(config: TeamConfig, seat: Seat) -> str:
+    """Return the branch of a worker's task (S002-055), or that of a teammate."""
+    return branch_of(seat.agent_id, seat.task) if seat.task else branch_of(config.name, seat.agent_id)

@@ -15,6 +15,7 @@ from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.cleanup import remove
 from pro0.engine.grounds import Grounds
+from pro0.engine.harvesting import Harvester
 from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
@@ -66,10 +67,13 @@ class Lead:
         self._bell = _Bell()
         nudger = Nudger(team, self._log, self._bell.ring)
         grounds = Grounds(team, self._log, self._bell.ring)
+        harvester = Harvester(team, self._log, self._bell.ring)
         self._hooking = Hooking(team, self._log, self._bell.ring)
-        self._observer = Observer(team, nudger, grounds, self._hooking, settings.task_timeout_minutes)
+        self._observer = Observer(team, nudger, grounds, harvester, self._hooking, settings)
         grace, revive = settings.end_grace_seconds, settings.revive_lead
-        self._applier = Applier(team, self._log, self._bell.ring, grace, nudger, grounds, self._hooking, revive=revive)
+        self._applier = Applier(
+            team, self._log, self._bell.ring, grace, nudger, grounds, harvester, self._hooking, revive=revive
+        )
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
         self._asked_to_end = False

@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
+from pro0.config import Settings
 from pro0.engine.grounds import Grounds
+from pro0.engine.harvesting import Harvester
 from pro0.engine.hooking import Hooking
 from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
@@ -31,16 +33,23 @@ class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
     def __init__(
-        self, team: TeamStore, nudger: Nudger, grounds: Grounds, hooking: Hooking, task_minutes: int = 30
+        self,
+        team: TeamStore,
+        nudger: Nudger,
+        grounds: Grounds,
+        harvester: Harvester,
+        hooking: Hooking,
+        settings: Settings | None = None,
     ) -> None:
         self.trouble: list[Pro0Error] = []
         """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
         self._nudger = nudger
         self._grounds = grounds
+        self._harvester = harvester
         self._hooking = hooking
         self._ledger = Ledger(team)
-        self._task_minutes = task_minutes
+        self._settings = settings or Settings()
         self._jumps = Jumps()
         self._backend = nudger.backend
         self._clean: set[str] = set()
@@ -82,8 +91,10 @@ class Observer:
             spent=self._unless_it_fails(lambda: self._ledger.look(self._nudger.sights.all(), wanted.max_cost), 0.0),
             nudged=self._nudger.arrived(),
             queued=self._nudger.queued(),
-            grounds=self._grounds.found(),
-            task_minutes=self._task_minutes,
+            grounds=self._grounds.found(wanted.seats),
+            task_minutes=self._settings.task_timeout_minutes,
+            max_workers=self._settings.max_workers,
+            harvested=self._harvester.done(),
             hooked=Event.TEAMMATE_IDLE in self._hooking.events(),
             answers=self._hooking.answers(),
             protocol=self._protocol,

@@ -89,7 +89,9 @@ class Opener:
     def _begun(self, start: Start) -> Task | None:
         """Give a session the claim of the task that it is for, before its process is there."""
         seat = start.seat
-        return trees.begin(self._lead, seat.task, seat.agent_id, start.incarnation) if seat.task else None
+        if seat.task is None:
+            return None
+        return trees.begin(self._lead, seat.task, seat.agent_id, start.incarnation, start.ground)
 
     def _opening(self, start: Start, state: SeatState, task: Task | None) -> Opening:
         paths, seat = self._team.paths, start.seat
@@ -97,7 +99,7 @@ class Opener:
             raise EnvironmentMissing(start.ground.error, hint=start.ground.hint or None)
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_of(seat)
-        environment = self._environment(adapter, state, task)
+        environment = self._environment(adapter, seat, state, task)
         brief = self._briefs.brief(seat, adapter, state, environment, task)
         require(adapter, environment["PATH"])
         call = adapter.call(brief)
@@ -132,9 +134,11 @@ class Opener:
             window=seat.window,
         )
 
-    def _environment(self, adapter: Adapter, state: SeatState, task: Task | None) -> dict[str, str]:
+    def _environment(self, adapter: Adapter, seat: Seat, state: SeatState, task: Task | None) -> dict[str, str]:
         own = members.task_identity(task.id, task.parent or "") if task else members.task_identity("", "")
         identity = members.identity(self._team, state) | own
+        if seat.disposable:
+            identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
         return member_environment(of_agent(self._started_in(), adapter.passes), identity)
 
     def _enter(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:

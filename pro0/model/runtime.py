@@ -10,6 +10,7 @@ from pro0.model.rate_limit import RateLimit as RateLimit
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
+from pro0.model.worker import Ground, Harvest, Prepare
 
 
 class State(StrEnum):
@@ -219,15 +220,6 @@ class Seen(msgspec.Struct, frozen=True):
     session: str = ""
 
 
-class Ground(msgspec.Struct, frozen=True):
-    """The worktree that was made ready for a seat, or why there is none."""
-
-    path: str = ""
-    branch: str = ""
-    error: str = ""
-    hint: str = ""
-
-
 class Nudged(msgspec.Struct, frozen=True):
     """A nudge that arrived: up to which message its line told of mail, and of which ready tasks."""
 
@@ -265,6 +257,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Why nudges wait, by incarnation; empty for one that arrived."""
     grounds: dict[tuple[str, int], Ground] = {}
     """The worktrees that are ready, or cannot be made, by agent id and generation."""
+    max_workers: int = 10
+    harvested: frozenset[str] = frozenset()
+    """Incarnations of workers of which nothing is left to save or to report."""
     hooked: bool = False
     """Whether hooks are asked before a member counts as idle."""
     answers: dict[str, str] = {}
@@ -277,12 +272,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()
     """Agent programs that are shown the fixed line about unread mail."""
-
-
-class Prepare(msgspec.Struct, frozen=True):
-    """Make the worktree of a seat ready, in the background."""
-
-    seat: Seat
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -383,7 +372,21 @@ class Finish(msgspec.Struct, frozen=True):
 
 
 Action = (
-    Prepare | Question | Start | Ask | End | Free | Tell | Nudge | Withdraw | Deliver | Hire | Dismiss | Expire | Finish
+    Prepare
+    | Harvest
+    | Question
+    | Start
+    | Ask
+    | End
+    | Free
+    | Tell
+    | Nudge
+    | Withdraw
+    | Deliver
+    | Hire
+    | Dismiss
+    | Expire
+    | Finish
 )
 
 

@@ -116,6 +116,7 @@ class Task(Stored, frozen=True):
     `history` holds the newest entries, `earlier` says how many older ones are in the task's folder. `unagreed`: `run`
     is an agent's and no human has agreed to it. `session` held the last claim. A done task `waits_for` these subtasks;
     `open_before` is how many were open when it was last completed. `origin` names what the task was imported from.
+    A worker for it runs `agent`, in a worktree unless it is `shared`.
     """
 
     id: TaskId
@@ -140,6 +141,8 @@ class Task(Stored, frozen=True):
     session: Tag | None = None
     start: StartWish | None = None
     policy: Policy | None = None
+    agent: str | None = None
+    shared: bool = False
     waits_for: tuple[TaskId, ...] = ()
     open_before: Count | None = None
     result: str | None = None
@@ -252,6 +255,8 @@ class Draft(Stored, frozen=True):
     requires: Gate | None = None
     awaiting: Awaiting | None = None
     policy: Policy | None = None
+    agent: str | None = None
+    shared: bool = False
 
 
 class Changes(Stored, frozen=True):

@@ -134,6 +134,8 @@ class Seat(Stored, frozen=True):
     """Whether a lead agent leaves the work itself to others."""
     worktree: bool = False
     """Whether it works in a git worktree of its own."""
+    disposable: bool = False
+    """Whether it is a worker: there for one task, in one session, and harvested at its end."""
     fresh: bool = False
     """Whether its next session begins anew, though an earlier one could go on."""
     shutdown: ShutdownWish | None = None

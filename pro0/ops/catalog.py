@@ -16,6 +16,7 @@ from pro0.ops import (
     tasks,
     teams,
     trees,
+    workers,
 )
 from pro0.ops.context import OPERATIONS
 
@@ -35,6 +36,7 @@ NOUNS = (
     tasks,
     teams,
     trees,
+    workers,
 )
 
 __all__ = ["NOUNS", "OPERATIONS"]

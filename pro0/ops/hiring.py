@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from pro0.model import ids
 from pro0.model.caller import LEAD_ONLY
-from pro0.model.task import Status, Task
+from pro0.model.task import Policy, Status, Task
 from pro0.model.team import Seat, Wanted
 from pro0.ops import roles
 from pro0.ops.acting import settings
@@ -53,7 +53,8 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
     parent = next((seat for seat in wanted.seats if above and seat.agent_id == above.assignee), None)
     asked = task.start.agent if task.start else None
     known = settings(context)
-    agent = asked or role.agent or known.task_agent or (parent.agent if parent else "shell")
+    agent = asked or task.agent or role.agent or known.task_agent or (parent.agent if parent else "shell")
+    disposable = board.declared(task) is Policy.DISPATCH
     like = parent if parent and parent.agent == agent else None
     return Seat(
         agent_id=agent_id,
@@ -62,6 +63,8 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
         agent=agent,
         role=task.role or "",
         task=task.id,
+        worktree=disposable and not task.shared,
+        disposable=disposable,
         argv=role.argv if role.agent == agent else like.argv if like else (),
         model=role.model or (like.model if like else ""),
         effort=like.effort if like else "",

@@ -167,6 +167,11 @@ def task_identity(task: str, parent: str) -> dict[str, str]:
     return {"PRO0_TASK_ID": task, "PRO0_PARENT_TASK_ID": parent}
 
 
+def worker_identity(task: str, leader: str) -> dict[str, str]:
+    """Return the variables that tell a worker what it is, under the names that such workers know (S002-016 to 018)."""
+    return {"PI_TEAMS_WORKER": "1", "PI_TEAMS_TICKET_ID": task, "PI_TEAMS_LEADER_SESSION": leader}
+
+
 def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool) -> ShutdownWish:
     """Return a new request to end; `timeout` in seconds."""
     if not 0 <= timeout <= 86400:

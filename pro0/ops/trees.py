@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from pro0.model.caller import HUMAN_ONLY, LEAD_ONLY, Caller, Who
 from pro0.model.ids import task_id
 from pro0.model.task import Task, TaskList
+from pro0.model.worker import Ground
 from pro0.ops.acting import carry_out, edit, in_turn, request, settings
 from pro0.ops.context import Context, operation
 from pro0.ops.drafts import SeatDraft, with_definitions
@@ -23,7 +24,7 @@ def start(context: Context, id: str, agent: str | None = None) -> Task:
 
 
 @operation("task.begin", LEAD_ONLY)
-def begin(context: Context, id: str, agent_id: str, incarnation: str) -> Task:
+def begin(context: Context, id: str, agent_id: str, incarnation: str, ground: Ground | None = None) -> Task:
     """Give a session that is about to be opened the claim of its task; one that has it keeps it."""
     claiming(context)
     holder = Caller(Who.MEMBER, agent_id, incarnation)
@@ -33,7 +34,10 @@ def begin(context: Context, id: str, agent_id: str, incarnation: str) -> Task:
         task = changes.find(tasks, task_id(id))
         if task.claim and task.claim.incarnation == incarnation:
             return tasks, task
-        return changes.act(tasks, task.id, in_turn(context, asked))
+        changed, task = changes.act(tasks, task.id, in_turn(context, asked))
+        if ground and ground.path:
+            task = replace(task, branch=ground.branch, worktree=ground.path)
+        return changes.with_tasks(changed, [task]), task
 
     return edit(context, Act.START, id, change_it)
 
@@ -50,7 +54,9 @@ def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") ->
         if incarnation and (task.claim is None or task.claim.incarnation != incarnation):
             return tasks, task
         act = Act.UNDO_START if supervised.was_asked_for(task) else Act.FAIL
-        return changes.act(tasks, task.id, _said(context, act, why))
+        changed, task = changes.act(tasks, task.id, _said(context, act, why))
+        task = replace(task, branch=None, worktree=None)
+        return changes.with_tasks(changed, [task]), task
 
     return edit(context, Act.UNDO_START, id, change_it)
 

@@ -21,7 +21,7 @@ from pro0.model.ids import NAME, RESERVED, task_number
 from pro0.model.runtime import ENDED, Action, Dismiss, Expire, Hire, SeatState, State
 from pro0.model.task import Policy, Status, Task
 from pro0.model.team import Seat
-from pro0.rules import budget, ending, supervised
+from pro0.rules import budget, dispatch, ending, supervised
 from pro0.rules.board import Board
 from pro0.rules.plan import Plan, View
 
@@ -42,7 +42,8 @@ class Way(msgspec.Struct, frozen=True):
 
 
 SUPERVISED = Way(supervised.to_start, lambda _view: UNLIMITED, supervised.is_over)
-WAYS: Mapping[Policy, Way] = {Policy.SUPERVISED: SUPERVISED}
+DISPATCH = Way(dispatch.to_start, dispatch.room, dispatch.is_over)
+WAYS: Mapping[Policy, Way] = {Policy.SUPERVISED: SUPERVISED, Policy.DISPATCH: DISPATCH}
 """By policy; a task that a human wants started works like a supervised one."""
 
 
@@ -96,8 +97,12 @@ def is_over(view: View, seat: Seat, state: SeatState) -> bool:
 def _to_start(view: View) -> list[Task]:
     if view.snapshot.wanted.paused or budget.exhausted(view.snapshot):
         return []
-    found = [task for way in WAYS.values() for task in way.to_start(view.board)[: way.room(view)]]
-    return list({task.id: task for task in found}.values())
+    seated = {seat.task for seat in view.snapshot.wanted.seats}
+    found: dict[str, Task] = {}
+    for way in WAYS.values():
+        line = sorted(way.to_start(view.board), key=lambda task: task.id not in seated)
+        found |= {task.id: task for task in line[: way.room(view)]}
+    return list(found.values())
 
 
 def startable(board: Board) -> list[Task]:
@@ -112,6 +117,8 @@ def _way(board: Board, task: Task) -> Way:
 def _is_free(view: View, plan: Plan) -> bool:
     """Return whether a seat has no session, none is about to be opened there, and nothing of the last one is left."""
     seat, state = plan.seat, plan.state
+    if dispatch.is_to_harvest(view, plan):
+        return False
     left = view.snapshot.guards_alive | view.snapshot.leftovers
     if state and (state.state not in ENDED or state.incarnation in left):
         return False

@@ -117,6 +117,8 @@ def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: 
         role=text.one_line(draft.role, "role") or None if draft.role else None,
         requires=draft.requires,
         policy=draft.policy,
+        agent=draft.agent,
+        shared=draft.shared,
         assignee=_reserved(draft.assignee, caller),
         created_at=now,
         created_by=caller.agent_id,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from pro0.model.runtime import RateLimit, SeatState, State
 from pro0.model.task import Status, Task
+from pro0.model.worker import Harvest
 from pro0.rules.board import said
 
 
@@ -89,6 +90,27 @@ def idle(agent_id: str, last: Task | None) -> str:
 def not_idle(said: str) -> str:
     """Return what a member is told whom a hook of the person's keeps from being idle."""
     return f"You are not done yet: {said}\nGo on with that, then end your turn."
+
+
+def harvested(harvest: Harvest, task: Task, tail: str, crop: tuple[str, int, str, str]) -> str:
+    """Return the report of a worker that is over: how it went, what it left, and how that is merged (S002-064, 067)."""
+    branch, commits, stat, left = crop
+    who, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
+    head = f"{who} completed {task.id}: {task.title}" if over else _unfinished(who, harvest, task)
+    parts = [head, (task.result or "").strip() if over else ""]
+    if branch:
+        parts.append(f"{commits} commit{'' if commits == 1 else 's'} on {branch}: {stat or 'no difference'}")
+        parts.append(f"merge it: pro0 worker merge {harvest.agent_id}")
+    parts.append(left)
+    parts.append(f"its last output:\n{tail}" if tail and not over else "")
+    return "\n".join(part for part in parts if part)
+
+
+def _unfinished(who: str, harvest: Harvest, task: Task) -> str:
+    if task.status is not Status.FAILED:
+        return f"{who} is gone, {task.id} is {task.status.replace('_', ' ')}: {task.title}"
+    verb = "crashed on" if harvest.how.startswith(State.CRASHED) else "failed on"
+    return f"{who} {verb} {task.id}: {task.closed_reason or harvest.how}"
 
 
 def review(parent: Task, over: Mapping[str, Task | None]) -> str:

@@ -22,7 +22,6 @@ from pro0.model.runtime import (
     Finish,
     Free,
     Phase,
-    Prepare,
     Question,
     Refusal,
     Runtime,
@@ -35,7 +34,8 @@ from pro0.model.runtime import (
 )
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules import budget, ending, hiring, prompts, throttling, turns
+from pro0.model.worker import Prepare
+from pro0.rules import budget, dispatch, ending, hiring, prompts, throttling, turns
 from pro0.rules.board import Board, claimable
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
@@ -154,7 +154,9 @@ def _bury(view: View, plan: Plan) -> Plan:
         state = _told(state, key)
         plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in _supervisors(view)))
     if held and not _is_left(view, state):
-        return plan.then(state, Free(state.agent_id, state.incarnation, f"{state.state}: {state.note}".rstrip(": ")))
+        return plan.then(
+            state, Free(state.agent_id, state.incarnation, dispatch.how_it_ended(plan.seat.disposable, state))
+        )
     return plan.then(state)
 
 
@@ -217,6 +219,7 @@ STEPS: tuple[Step, ...] = (
     _notice_the_guard_is_gone,
     _sweep_what_is_left,
     _bury,
+    dispatch.harvest,
     _start,
     hiring.let_go,
     ending.ask,

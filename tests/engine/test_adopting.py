@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.engine import outcomes
 from pro0.engine.grounds import Grounds
+from pro0.engine.harvesting import Harvester
 from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
@@ -137,7 +138,8 @@ def observer_of(alpha: Crew) -> Observer:
     log = Log(alpha.team)
     woken = list[object]().clear
     nudger, grounds = Nudger(alpha.team, log, woken), Grounds(alpha.team, log, woken)
-    return Observer(alpha.team, nudger, grounds, Hooking(alpha.team, log, woken))
+    harvester = Harvester(alpha.team, log, woken)
+    return Observer(alpha.team, nudger, grounds, harvester, Hooking(alpha.team, log, woken))
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

@@ -11,6 +11,7 @@ from pro0 import processes, sessions
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
 from pro0.engine.grounds import Grounds
+from pro0.engine.harvesting import Harvester
 from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
@@ -41,8 +42,9 @@ def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     log = Log(alpha.team)
     nudger = Nudger(alpha.team, log, lambda: None)
     grounds, hooking = Grounds(alpha.team, log, lambda: None), Hooking(alpha.team, log, lambda: None)
-    observer = Observer(alpha.team, nudger, grounds, hooking)
-    applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds, hooking)
+    harvester = Harvester(alpha.team, log, lambda: None)
+    observer = Observer(alpha.team, nudger, grounds, harvester, hooking)
+    applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds, harvester, hooking)
 
     def once() -> bool:
         snapshot = observer.snapshot()

@@ -11,6 +11,7 @@ from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
+from pro0.model.worker import Harvest
 from pro0.ops import (
     costs,
     delivery,
@@ -27,6 +28,7 @@ from pro0.ops import (
     tasks,
     teams,
     trees,
+    workers,
 )
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context, caller_of
@@ -80,6 +82,12 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.cancel": (PEOPLE, lambda c: tasks.cancel(c, "1")),
     "task.update": (PEOPLE, lambda c: tasks.update(c, "1", Changes(title="u"))),
     "task.delete": (CHARGE, lambda c: tasks.delete(c, "1")),
+    "worker.delegate": (CHARGE, lambda c: workers.delegate(c, [Draft(title="t", shared=True)])),
+    "worker.list": (ANYONE, lambda c: workers.workers(c)),
+    "worker.kill": (CHARGE, lambda c: workers.kill(c, "1")),
+    "worker.predict": (ANYONE, lambda c: workers.predict(c, "1")),
+    "worker.merge": (CHARGE, lambda c: workers.merge(c, "1")),
+    "worker.harvested": ({LEAD}, lambda c: workers.harvested(c, Harvest("t1", "inc-t1", "1"), workers.Crop(), "")),
     "task.approve": ({HUMAN}, lambda c: gates.approve(c, "1")),
     "task.reject": ({HUMAN}, lambda c: gates.reject(c, "1", "no")),
     "task.hold": ({HUMAN}, lambda c: gates.hold(c, "1", Awaiting.WORK)),

@@ -1,0 +1,72 @@
+"""`pro0 delegate`."""
+
+import click
+
+from pro0.cli.context import acting, need_lead, team_option
+from pro0.cli.output import json_option, line, name_option, say, write, write_json
+from pro0.model.task import Draft
+from pro0.ops import workers
+from pro0.ops.acting import settings
+from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.rules import text
+
+TITLE = 100
+"""Letters of a title that is made of a longer text."""
+
+
+@click.command()
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option("-n", "--times", type=click.IntRange(1, 100), default=1, help="How many workers each TEXT gets.")
+@click.option("--agent", metavar="AGENT", help="Which program the workers run; else as for tasks with a session.")
+@click.option("--run", help="The shell command that each task is; a shell worker executes it.")
+@click.option("--worktree/--shared", default=True, help="A git worktree for each, or all in the project's checkout.")
+@team_option
+@json_option
+@name_option
+def delegate(
+    texts: tuple[str, ...],
+    times: int,
+    agent: str | None,
+    run: str | None,
+    worktree: bool,
+    team: str | None,
+    as_json: bool,
+    output: str | None,
+) -> None:
+    """Give tasks to workers: one task, one fresh worktree and branch, one process each.
+
+    Up to maxWorkers work at once, the others wait in line. A worker is gone when its task is over; what it has not
+    committed is committed for it, its branch stays until it is merged. The leader is told how each went. --json prints
+    the tasks.
+
+    \b
+    Examples:
+      pro0 delegate "fix the flaky test" "update the README"
+      pro0 delegate -n 3 --agent claude "find out why the build is slow"
+      pro0 delegate "run the checks" --agent shell --run "make check" && pro0 team wait
+    """
+    context = acting(team)
+    if agent is not None:
+        with_definitions([SeatDraft(name="worker", agent=agent)], settings(context).agents)
+    drafts = [_draft(each, agent, run, shared=not worktree) for each in texts for _ in range(times)]
+    made = workers.delegate(context, drafts)
+    need_lead(context.team)
+    if as_json:
+        write_json(made)
+        return
+    for task in made:
+        write(task.id if output == "name" else f"{task.id} is delegated: {line(task.title)}")
+    say(f"watch: pro0 worker list -t {context.team.name}")
+
+
+def _draft(said: str, agent: str | None, run: str | None, *, shared: bool) -> Draft:
+    """Return the task of a text: a long one is the description, its first line the title."""
+    first = next((one.strip() for one in said.splitlines() if one.strip()), "")
+    title = first if len(first) <= TITLE else f"{first[: TITLE - 1]}…"
+    return Draft(
+        title=text.title(title),
+        description="" if title == said.strip() else said,
+        run=run,
+        agent=agent,
+        shared=shared,
+    )

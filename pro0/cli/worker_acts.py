@@ -1,0 +1,66 @@
+"""`pro0 worker kill` and `merge`."""
+
+import click
+
+from pro0.cli.context import acting, need_lead, team_option
+from pro0.cli.output import say, write
+from pro0.errors import BadInput, Kept, Pro0Error
+from pro0.model.task import SETTLED
+from pro0.ops import workers
+from pro0.ops.context import Context
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@team_option
+def kill(names: tuple[str, ...], team: str | None) -> None:
+    """End workers: TERM, ten seconds, KILL, the whole process tree. Their tasks have failed, their work is saved.
+
+    One that is over already stays as it is.
+
+    \b
+    Examples:
+      pro0 worker kill t1 t2
+    """
+    context = acting(team)
+    for name in names:
+        worker = workers.kill(context, name)
+        over = worker.task.status in SETTLED
+        write(f"{worker.task.id} is {worker.task.status} already" if over else f"{worker.agent_id} is ended")
+    need_lead(context.team)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--all", "everything", is_flag=True, help="All that workers left, one after the other.")
+@team_option
+def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
+    """Merge what workers left into the project's checkout, one after the other.
+
+    Each merge is predicted first, without touching any checkout: one that would conflict is left alone and named, exit
+    4, and so is everything when the checkout has changes that are not committed. A branch that is merged is removed.
+
+    \b
+    Examples:
+      pro0 worker merge t1
+      pro0 worker merge --all
+    """
+    context = acting(team)
+    if everything == bool(names):
+        raise BadInput("name workers, or say --all", hint="pro0 worker list shows what they left")
+    waiting = [one.task.id for one in workers.workers(context) if one.task.branch and not one.task.worktree]
+    failed = [error for name in (waiting if everything else names) if (error := _merged(context, name))]
+    if len(failed) > 1:
+        raise Kept(f"{len(failed)} branches are not merged", hint="merge them by hand: git merge BRANCH")
+    if failed:
+        raise failed[0]
+
+
+def _merged(context: Context, name: str) -> Pro0Error | None:
+    try:
+        task = workers.merge(context, name)
+    except Pro0Error as error:
+        say(f"{name}: {error.message}")
+        return error
+    write(f"{task.id} is merged")
+    return None

@@ -1,0 +1,31 @@
+"""Worktrees and workers, as the lead decides about them."""
+
+import msgspec
+
+from pro0.model.team import Seat
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """The worktree that was made ready for a seat, or why there is none."""
+
+    path: str = ""
+    branch: str = ""
+    error: str = ""
+    hint: str = ""
+
+
+class Prepare(msgspec.Struct, frozen=True):
+    """Make the worktree of a seat ready, in the background."""
+
+    seat: Seat
+
+
+class Harvest(msgspec.Struct, frozen=True):
+    """Save what a dead worker leaves, remove its worktree, and report, in the background; `how` says how it ended."""
+
+    agent_id: str
+    incarnation: str
+    task: str
+    worktree: str = ""
+    branch: str = ""
+    how: str = ""
