@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
 from pro0.model.ids import LEAD, task_id
-from pro0.model.task import SETTLED, Draft, Entry, Status, Task, TaskList, Wait
+from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskList, Wait
 from pro0.rules import gates, limits, priority, supervised, text
 from pro0.rules.board import Board
 from pro0.rules.changes import acyclic, assigned, follow, owe
@@ -39,6 +39,7 @@ def create(
     changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
     acyclic(changed)
     _below_its_own(Board(changed.tasks), new, caller)
+    _delegated_by_who_may(Board(changed.tasks), new, caller)
     limits.check(Board(changed.tasks), new, bounds)
     changed = priority.given(changed, {id for id, draft in ids.items() if draft.priority is None}, last=last)
     board = Board(changed.tasks)
@@ -151,6 +152,13 @@ def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
                 code="wrong_phase",
                 hint=f"reopen it first: pro0 task reopen {task.parent}",
             )
+
+
+def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> None:
+    """Refuse a teammate, a worker too, tasks that would have workers started for them (rulings 3.16)."""
+    if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
+        said = f"{caller.agent_id} may not delegate: only human or lead agent may"
+        raise Refused(said, code="not_allowed", hint='say what is needed: pro0 task comment ID "blocked: …"')
 
 
 def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:

@@ -1,0 +1,69 @@
+"""Workers, by the program as a person calls it."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Result
+from tests.repositories import git, repository_in
+from tests.waiting import wait_until
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def project(cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A repository with a running team."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(repository_in(folder))
+    assert cli("team", "start", "alpha", "--mode", "headless").code == 0
+    yield folder
+    assert cli("team", "cleanup", "alpha", "--force").code in (0, 7)
+
+
+def test_work_is_delegated_looked_at_and_merged(project: Path, cli: Cli) -> None:
+    """issue 6, build 4: from a shell, with two that conflict"""
+    run = "echo $PRO0_TASK_ID > README; git commit -qam work; echo done"
+    asked = cli("delegate", "write it", "-n", "2", "--agent", "shell", "--run", run)
+    assert asked.code == 0, asked
+    assert asked.out.splitlines() == ["task-1 is delegated: write it", "task-2 is delegated: write it"]
+    assert cli("team", "wait", "--timeout", "120").code == 0
+    cli("worker", "kill", "t1")
+    listed = json.loads(cli("worker", "list", "--all", "--json").out)
+    assert [(one["task"]["id"], one["stage"], one["agentId"]) for one in listed] == [
+        ("task-1", "done", "t1"),
+        ("task-2", "done", "t2"),
+    ]
+    assert "done" in cli("worker", "logs", "t1").out
+    shown = until_harvested(cli, "t1")
+    assert shown["merge"] == {"conflicts": []}
+    until_harvested(cli, "t2")
+    merged = cli("worker", "merge", "--all")
+    assert (merged.code, merged.out) == (4, "task-1 is merged\n")
+    assert "README" in merged.err
+    assert (project / "README").read_text() == "task-1\n"
+    assert "would conflict in README" in cli("worker", "show", "2").out
+    assert git(project, "branch", "--list", "teams/*", "--format=%(refname:short)") == "teams/t2/task-2"
+    assert cli("worker", "list", "-o", "name").out == "t2\n"
+    assert "Worker t1 completed task-1" in cli("inbox").out
+
+
+def test_nothing_to_look_at(project: Path, cli: Cli) -> None:
+    assert "pro0 delegate" in cli("worker", "list").err
+    for act in ("show", "kill", "merge", "logs"):
+        assert cli("worker", act, "t9").code == 3
+    assert cli("worker", "merge").code == 2
+    assert cli("delegate", "x", "--agent", "nobody").code == 2
+
+
+def until_harvested(cli: Cli, name: str) -> dict[str, object]:
+    def look() -> dict[str, object] | None:
+        shown: dict[str, object] = json.loads(cli("worker", "show", name, "--json").out)
+        return shown if shown["merge"] else None
+
+    found = wait_until(look, 60, f"{name} is harvested")
+    assert found
+    return found

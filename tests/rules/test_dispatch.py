@@ -1,0 +1,127 @@
+"""The dispatch policy: who gets a worker, how many at once, when it is over, and what is made of its end."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.errors import Refused
+from pro0.model.caller import Caller, Who
+from pro0.model.runtime import Dismiss, Exit, Free, Hire, SeatState, State
+from pro0.model.task import SETTLED, Awaiting, Draft, Policy, Status, Task, TaskList, Wait
+from pro0.model.team import Seat
+from pro0.model.worker import Harvest, Prepare
+from pro0.rules import dispatch, making
+from pro0.rules.board import Board
+from pro0.rules.dispatch import Stage
+from tests.rules.building import W1, at, claimed, task
+from tests.rules.supervising import decided, look, only, seat, session
+
+DISPATCHED = {"policy": Policy.DISPATCH}
+
+
+T1 = Caller(Who.MEMBER, "t1", "inc-t1")
+
+
+def worker(number: int) -> Seat:
+    """The seat of a worker."""
+    return seat(f"t{number}", task=f"task-{number}", disposable=True, worktree=True)
+
+
+def at_work(**fields: object) -> Task:
+    """task-1, in the hands of its worker."""
+    return replace(claimed(task(1, **DISPATCHED), T1), session="inc-t1", **fields)
+
+
+def test_the_first_in_line_get_workers_and_the_others_wait() -> None:
+    waiting = [task(number, **DISPATCHED) for number in range(1, 5)]
+    seen = replace(look(seats=[], tasks=waiting), max_workers=2)
+    assert decided(seen).actions == (Hire("task-1", "t1"), Hire("task-2", "t2"))
+    begun = replace(look(seats=[worker(1), worker(2)], tasks=waiting), max_workers=2)
+    assert decided(begun).actions == (Prepare(worker(1)), Prepare(worker(2)))
+    first = [at_work(), *waiting[1:]]
+    busy = look(session("t1", State.WORKING, task="task-1"), seats=[worker(1)], tasks=first)
+    assert only(Hire, decided(replace(busy, max_workers=2))) == [Hire("task-2", "t2")]
+    assert only(Hire, decided(replace(busy, max_workers=1))) == []
+
+
+def test_who_has_a_seat_keeps_its_place() -> None:
+    """A task that comes later and goes first takes nobody's worker away."""
+    line = [task(1, **DISPATCHED), replace(task(2, **DISPATCHED), priority=0)]
+    decision = decided(replace(look(seats=[worker(1)], tasks=line), max_workers=1))
+    assert decision.actions == (Prepare(worker(1)),)
+
+
+def dead(**fields: object) -> SeatState:
+    return session("t1", State.CRASHED, worktree="/t", branch="b", exit=Exit(at=at(-1), code=1), **fields)
+
+
+def test_a_dead_worker_gives_back_is_harvested_and_goes_in_this_order() -> None:
+    held = at_work()
+    ended = look(dead(), seats=[worker(1)], tasks=[held], dead=["t1"])
+    [free] = only(Free, decided(ended))
+    assert "worker process died unexpectedly" in free.how
+    assert not only(Harvest, decided(ended))
+    failed = replace(held, status=Status.FAILED, claim=None)
+    over = replace(ended, tasks=TaskList(tasks=(failed,)))
+    [harvest] = only(Harvest, decided(over))
+    assert (harvest.task, harvest.worktree, harvest.branch) == ("task-1", "/t", "b")
+    assert not only(Dismiss, decided(over))
+    assert only(Dismiss, decided(replace(over, harvested=frozenset({"inc-t1"})))) == [Dismiss("t1", 1)]
+
+
+def test_what_outlives_it_is_ended_before_the_harvest() -> None:
+    failed = task(1, status=Status.FAILED, session="inc-t1", **DISPATCHED)
+    seen = look(dead(), seats=[worker(1)], tasks=[failed], dead=["t1"], leftovers=["t1"])
+    assert not only(Harvest, decided(seen))
+
+
+def test_a_retry_waits_for_the_harvest_of_the_last_try() -> None:
+    again = task(1, **DISPATCHED)
+    seen = look(dead(), seats=[worker(1)], tasks=[again], dead=["t1"])
+    assert not only(Hire, decided(seen))
+    assert only(Hire, decided(replace(seen, harvested=frozenset({"inc-t1"})))) == [Hire("task-1", "t1")]
+
+
+ALIVE, DEAD, NEW = session("t1", State.WORKING), dead(), session("t1", State.STARTING)
+CLOSED, OPEN = {"status": Status.COMPLETED}, {"status": Status.IN_PROGRESS}
+
+
+@pytest.mark.parametrize(
+    ("fields", "state", "stage"),
+    [
+        pytest.param(CLOSED, ALIVE, Stage.DONE, id="closed and alive"),
+        pytest.param(CLOSED, DEAD, Stage.DONE, id="closed and dead"),
+        pytest.param(OPEN, DEAD, Stage.FAILED, id="open and dead"),
+        pytest.param(OPEN, ALIVE, Stage.WORKING, id="open and alive"),
+        pytest.param(OPEN, NEW, Stage.STARTING, id="spawning and alive"),
+        pytest.param({"status": Status.FAILED}, ALIVE, Stage.FAILED, id="failed stays failed"),
+        pytest.param({"status": Status.CANCELLED}, ALIVE, Stage.CANCELLED, id="cancelled"),
+        pytest.param({"status": Status.DONE}, None, Stage.DONE, id="done"),
+        pytest.param({}, None, Stage.IN_LINE, id="in line"),
+        pytest.param({"dependencies": ("task-9",)}, None, Stage.BLOCKED, id="blocked"),
+        pytest.param({}, NEW, Stage.STARTING, id="has a seat"),
+        pytest.param(
+            {**OPEN, "awaiting": Wait(kind=Awaiting.INPUT, since=at(0), by="t1")}, ALIVE, Stage.AWAITING, id="awaiting"
+        ),
+    ],
+)
+def test_the_stage_of_a_worker(fields: dict[str, object], state: SeatState | None, stage: Stage) -> None:
+    """AC-82"""
+    one = task(1, **{**DISPATCHED, **fields})
+    assert dispatch.stage(Board([one]), one, state) is stage
+
+
+@pytest.mark.parametrize("status", sorted(SETTLED))
+def test_a_worker_is_over_with_its_task(status: Status) -> None:
+    board = Board([task(1, status=status, **DISPATCHED)])
+    assert dispatch.is_over(board, "task-1")
+    assert dispatch.is_over(board, "task-2")
+    assert not dispatch.is_over(Board([at_work()]), "task-1")
+
+
+@pytest.mark.parametrize("draft", [Draft(title="x", policy=Policy.DISPATCH), Draft(title="x", parent="task-1")])
+def test_no_teammate_has_workers_started(draft: Draft) -> None:
+    """AC-94: a worker makes none of its own, nor do tasks below its task"""
+    above: list[Task] = [claimed(task(1, **DISPATCHED))]
+    listed = TaskList(tasks=tuple(above), next_id=2)
+    with pytest.raises(Refused, match="may not delegate"):
+        making.create(listed, [draft], W1, at(0), lambda: "id")
