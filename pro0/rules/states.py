@@ -8,7 +8,7 @@ The laws, in this order:
    typed there does harm. An event is the exception: nothing fires when a person dismisses a prompt, so an event that is
    contradicted by what is drawn now is over.
 4. Else the most trusted source counts, and a title that calls an agent ready counts only beside a screen that is known:
-   titles do not know of dialogs.
+   titles do not know of dialogs. Where any source sees an agent at work, or failing, it is not starting any more.
 5. A finished turn is not a successful one: idle is error, when another source saw how the turn ended, and stays error
    for as long as nothing that could see better says otherwise.
 """
@@ -23,6 +23,7 @@ from pro0.model.screen import Reading
 ATTENTION = (State.WAITING, State.DIALOG, State.DRAFT)
 """States in which nothing may be typed, since it would answer for a person; the first beats the others."""
 
+_BEGUN = (State.WORKING, State.ERROR)
 _DRAWN = ("title", "screen")
 _TRUST = {"title": 1, "screen": 2, "process": 3}
 """By source, the smallest first; every other source is the agent's own word: 0."""
@@ -60,6 +61,8 @@ def _doubtful(reading: Reading, seen: Iterable[Reading]) -> bool:
 def _turn(previous: Reading | None, telling: list[Reading]) -> Reading:
     """Return what the most trusted source says of the turn, and of its end the worst that any source saw."""
     first = telling[0]
+    if first.state is State.STARTING:
+        return next((reading for reading in telling if reading.state in _BEGUN), first)
     if first.state is not State.IDLE:
         return first
     failed = next((reading for reading in telling if reading.state is State.ERROR), None)

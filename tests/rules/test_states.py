@@ -50,6 +50,10 @@ TABLE = [
     ("", "title:idle screen:unknown", "screen:unknown"),
     ("screen:dialog", "title:idle screen:unknown", "screen:dialog"),
     ("", "session_file:idle screen:unknown", "session_file:idle"),
+    # what works has begun
+    ("", "transcript:starting title:idle screen:idle", "transcript:starting"),
+    ("", "transcript:starting title:working screen:idle", "title:working"),
+    ("", "transcript:starting title:idle screen:error", "screen:error"),
     # a finished turn is not a successful one
     ("", "session_file:idle screen:error", "screen:error"),
     ("", "session_file:working screen:error", "session_file:working"),
