@@ -193,9 +193,13 @@ def _start(view: View, plan: Plan) -> Plan:
 
 
 def _tell_idle(view: View, plan: Plan) -> Plan:
-    """Tell the lead address once about each time that a member turned idle with nothing to claim (rulings 3.7)."""
+    """Tell the lead address once about each time that a member turned idle with nothing to claim (rulings 3.7).
+
+    A lead agent reads that address: news of its own idleness would wake it, for ever.
+    """
     state = plan.living
-    if state is None or state.state is not State.IDLE or view.stopping or plan.seat.task:
+    told = plan.seat.task is None and plan.seat.agent_id != LEAD
+    if state is None or state.state is not State.IDLE or view.stopping or not told:
         return plan
     key = f"{state.incarnation}:idle:{state.since.isoformat()}"
     if key in state.told or view.snapshot.wanted.paused or view.blind or _could_claim(view, plan.seat):

@@ -262,6 +262,11 @@ def test_idle_is_not_told(state: State, more: dict[str, object]) -> None:
     assert not only(Tell, decided(look(session(state=state, since=AGO, told=()), **more)))  # type: ignore[arg-type]
 
 
+def test_a_lead_agent_is_not_told_that_it_is_idle_itself() -> None:
+    """It would wake up, look, turn idle, and be told again."""
+    assert not only(Tell, decided(look(session(LEAD_AGENT.agent_id, since=AGO, told=()))))
+
+
 @pytest.mark.parametrize(
     "other",
     [task(1), task(1, run="make", assignee="w2"), task(1, 2, run="make")],
