@@ -7,6 +7,7 @@ from pro0.rules.screens import Drawing, Rule, TitleRule
 GEMINI_SCREENS = Drawing(
     frame=Frame(
         prompt=r"^ [>!*](?:\s|$)",
+        foot=r"^ workspace \(/directory\)",
         hints=r"Type your (?:message|shell command)",
         menu=r"^\s*│?\s*● \d+\. ",
         keys=r"^\s*╰─+╯",

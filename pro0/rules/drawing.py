@@ -31,6 +31,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     edge: str = ""
     """The row above the input box and the row below it. Without edges the box goes from its prompt to the last
     empty row above the rows at the foot."""
+    foot: str = ""
+    """The first row at the foot, below an input box without edges: rows below it may be left from another size."""
     floor: str = ""
     """The row below an input box of which every row begins like a prompt, and the last names the model."""
     holds_cursor: bool = False
@@ -121,7 +123,8 @@ def _below_its_prompt(frame: Frame, rows: Sequence[str]) -> Span | None:
     start = _lowest(frame.prompt, rows)
     if start is None:
         return None
-    return start, next((i for i in range(len(rows) - 1, start, -1) if not rows[i]), len(rows))
+    foot = next((i for i in range(start + 1, len(rows)) if frame.foot and re.search(frame.foot, rows[i])), len(rows))
+    return start, next((i for i in range(foot - 1, start, -1) if not rows[i]), foot)
 
 
 def _between_edges(frame: Frame, rows: Sequence[str]) -> Span | None:

@@ -113,6 +113,7 @@ TYPED = [
     ("claude-permission-prompt", None),
     ("codex-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
     ("gemini-pasted200", "[Pasted Text: 200 lines]"),
+    ("gemini-line-stale-foot-110x16", "You have 1 unread message: run `pro0 inbox`"),
     ("opencode-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
     ("pi-typed", "hello there [[sleep: 4]] [[say: done hello]]"),
 ]
