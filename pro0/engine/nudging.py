@@ -23,6 +23,8 @@ from pro0.store.teams import TeamStore
 
 VERIFY = 3.0
 """Seconds until a line that was sent must have left the input."""
+GONE = 1.0
+"""Seconds for which the input of an agent that does not work must be without the line, for it to count as taken."""
 PAUSE = 0.15
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds until the next try after so many that did not arrive."""
@@ -160,10 +162,18 @@ class Input(msgspec.Struct, frozen=True):
         return alone(self.drawing, *self.sights.now(self.watched), self.line)
 
     def left(self) -> bool:
-        """Wait until the line has left the input; False when it stays too long."""
-        deadline = time.monotonic() + VERIFY
-        while time.monotonic() < deadline:
-            if took(self.drawing, *self.sights.now(self.watched), self.line):
+        """Wait until the line has left the input for good; False when it stays too long.
+
+        It seems to have gone for a moment, too, while an agent draws everything anew.
+        """
+        deadline, gone_since = time.monotonic() + VERIFY, 0.0
+        while (now := time.monotonic()) < deadline or gone_since:
+            reading, screen = self.sights.now(self.watched)
+            if not took(self.drawing, reading, screen, self.line):
+                gone_since = 0.0
+            elif (reading and reading.state is State.WORKING) or now >= (gone_since or now) + GONE:
                 return True
+            else:
+                gone_since = gone_since or now
             time.sleep(PAUSE)
         return False

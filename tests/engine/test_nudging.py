@@ -220,6 +220,21 @@ def test_an_agent_that_takes_the_enter_for_a_part_of_the_paste_gets_one_more(pan
     assert pane.sent == [LINE]
 
 
+def test_a_line_that_is_gone_for_a_moment_is_still_there(
+    pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gemini CLI that goes on with a session draws all of it anew, and the Enter that comes meanwhile is lost."""
+    pane.swallows = 1
+    redraws = iter([drawn()])
+
+    def look(_handles: Sequence[Handle]) -> dict[str, Screen]:
+        return {"inc-1": next(redraws, pane.screen) if pane.text and not pane.swallows else pane.screen}
+
+    monkeypatch.setattr(pane, "look", look)
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE]
+
+
 def test_a_line_that_does_not_leave_is_said_to_stay(pane: Pane, hand: Hand) -> None:
     pane.swallows = 9
     assert hand.nudge() == "the line stays in its input"
