@@ -104,7 +104,7 @@ ROWS = (
     Row("one winner of a claim", "2, 8 and 50 processes, one task a round", "rounds", "claims", "crash/test_races.py"),
     Row(
         "two acts on one task end as one after the other",
-        "every ordered pair of the 24 acts, in five phases, by two processes at once; in `make test` a sample",
+        "every ordered pair of all acts, in five phases, by two processes at once; in `make test` a sample",
         "races",
         "races",
         "crash/test_races.py",

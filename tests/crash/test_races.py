@@ -97,6 +97,7 @@ ACTS: dict[str, Act] = {
     "start": lambda w, id: trees.start(w.human(), id),
     "begin": lambda w, id: trees.begin(w.lead(), id, "w2", "inc-w2"),
     "undo_start": lambda w, id: trees.undo_start(w.lead(), id, "no program"),
+    "expire": lambda w, id: trees.expire(w.lead(), id, 1, 30),
 }
 PHASES = ("1", "2", "6", "8", "9")
 """A pending task, one that w1 works on, a completed one, one that waits for a human, one that has failed."""
