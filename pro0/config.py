@@ -165,6 +165,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int, whole("PRO0_MAX_REVIEW_CYCLES", "Reviews in a row without progress before a human is asked.", 0, 10_000)
     ] = 10
     max_workers: Annotated[int, whole("PRO0_MAX_WORKERS", "How many workers there may be at once.", 1, 100)] = 10
+    stuck_seconds: Annotated[int, whole("PRO0_STUCK_SECONDS", "When a silent worker counts as stuck.", 1, 86_400)] = 300
     task_agent: Annotated[str, word("PRO0_TASK_AGENT", "Which agent works on tasks that have a session each.")] = ""
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
     permission_mode: Annotated[

@@ -36,6 +36,7 @@ from pro0.model.runtime import (
     Process,
     Question,
     Runtime,
+    SeatState,
     Snapshot,
     Start,
     Tell,
@@ -218,9 +219,15 @@ def _untold(runtime: Runtime, action: Action) -> Runtime:
     """Return the record without the note that this was told or asked, so that it is decided again."""
     match action:
         case Tell(id=id):
-            seats = (replace(s, told=tuple(key for key in s.told if not id.startswith(key))) for s in runtime.seats)
+            seats = (_without(state, id) for state in runtime.seats)
         case Ask(agent_id=agent_id):
             seats = (replace(s, asked=None, asked_at=None) if s.agent_id == agent_id else s for s in runtime.seats)
         case _:
             return runtime
     return replace(runtime, seats=tuple(seats))
+
+
+def _without(state: SeatState, id: str) -> SeatState:
+    """Return a record without the note that this notice was told; remarks are told again, from the first."""
+    heard = 0 if id.startswith(f"{state.incarnation}:comment:") else state.heard
+    return replace(state, heard=heard, told=tuple(key for key in state.told if not id.startswith(key)))

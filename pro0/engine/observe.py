@@ -15,10 +15,12 @@ from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
 from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
+from pro0.engine.stillness import Stillness
 from pro0.errors import Pro0Error
 from pro0.model.hook import Event
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
 from pro0.model.team import Wanted
+from pro0.model.worker import Workers
 from pro0.ops import ownership
 from pro0.rules.mail import unread_up_to, urgent_up_to
 from pro0.store.teams import TeamStore
@@ -50,6 +52,7 @@ class Observer:
         self._hooking = hooking
         self._ledger = Ledger(team)
         self._settings = settings or Settings()
+        self._stillness = Stillness(team, nudger.backend, self._settings.stuck_seconds)
         self._jumps = Jumps()
         self._backend = nudger.backend
         self._clean: set[str] = set()
@@ -93,8 +96,7 @@ class Observer:
             queued=self._nudger.queued(),
             grounds=self._grounds.found(wanted.seats),
             task_minutes=self._settings.task_timeout_minutes,
-            max_workers=self._settings.max_workers,
-            harvested=self._harvester.done(),
+            workers=self._workers(wanted, runtime, alive),
             hooked=Event.TEAMMATE_IDLE in self._hooking.events(),
             answers=self._hooking.answers(),
             protocol=self._protocol,
@@ -178,6 +180,19 @@ class Observer:
         found = {tag for tag, left in ownership.of_sessions(self._team, self._uid, doubtful).items() if left}
         self._clean |= doubtful - found
         return frozenset(found)
+
+    def _workers(self, wanted: Wanted, runtime: Runtime, alive: frozenset[str]) -> Workers:
+        """Return what there is to know of workers."""
+        tasks = {seat.agent_id: seat.task for seat in wanted.seats if seat.disposable and seat.task}
+        states = [state for state in runtime.seats if state.agent_id in tasks]
+        remarks = {task: self._unless_it_fails(self._team.comments(task).find, None) for task in tasks.values()}
+        return Workers(
+            limit=self._settings.max_workers,
+            harvested=self._harvester.done(),
+            comments={task: found.comments for task, found in remarks.items() if found},
+            still=self._stillness.look(state for state in states if state.incarnation in alive),
+            stuck_after=self._settings.stuck_seconds,
+        )
 
     def _unread(self, wanted: Wanted) -> dict[str, Unread]:
         unread = {}

@@ -10,7 +10,7 @@ from pro0.model.rate_limit import RateLimit as RateLimit
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
-from pro0.model.worker import Ground, Harvest, Prepare
+from pro0.model.worker import Ground, Harvest, Prepare, Workers
 
 
 class State(StrEnum):
@@ -149,6 +149,10 @@ class SeatState(Stored, frozen=True):
     """The folder of its own worktree, empty when it works in the project's checkout."""
     branch: Argument = ""
     """The branch that this worktree was on when the session began."""
+    heard: Count = 0
+    """How many of the comments on its task were passed on."""
+    warned_at: Moment | None = None
+    """When it was last told that it may be stuck."""
 
 
 class Failure(Stored, frozen=True):
@@ -257,9 +261,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Why nudges wait, by incarnation; empty for one that arrived."""
     grounds: dict[tuple[str, int], Ground] = {}
     """The worktrees that are ready, or cannot be made, by agent id and generation."""
-    max_workers: int = 10
-    harvested: frozenset[str] = frozenset()
-    """Incarnations of workers of which nothing is left to save or to report."""
+    workers: Workers = Workers()
     hooked: bool = False
     """Whether hooks are asked before a member counts as idle."""
     answers: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pro0.model.task import Comment
 from pro0.model.team import Seat
 
 
@@ -29,3 +30,18 @@ class Harvest(msgspec.Struct, frozen=True):
     worktree: str = ""
     branch: str = ""
     how: str = ""
+
+
+class Workers(msgspec.Struct, frozen=True):
+    """What the lead sees of workers, besides their seats and sessions."""
+
+    limit: int = 10
+    """How many there may be at once."""
+    harvested: frozenset[str] = frozenset()
+    """Incarnations of which nothing is left to save or to report."""
+    comments: dict[str, tuple[Comment, ...]] = {}
+    """What was remarked about their tasks, by task."""
+    still: dict[str, float] = {}
+    """For how many seconds each has shown nothing new and run nothing, by incarnation."""
+    stuck_after: float = 300.0
+    """Seconds of that until one counts as stuck."""

@@ -4,15 +4,24 @@ A worker is a seat that is `disposable`. It is ended when its task is no longer 
 is harvested once its whole tree is dead; then its seat is taken away. A task that is handed back gets another worker.
 """
 
+from datetime import timedelta
 from enum import StrEnum
 
-from pro0.model.runtime import ENDED, SeatState, State
+from msgspec.structs import replace
+
+from pro0.model.ids import LEAD
+from pro0.model.runtime import ENDED, SeatState, State, Tell
 from pro0.model.task import Policy, Status, Task
 from pro0.model.worker import Harvest
+from pro0.rules import prompts
 from pro0.rules.board import Board, next_order, why_not_ready
 from pro0.rules.plan import Plan, View
 
 UNEXPECTED = "worker process died unexpectedly"
+
+
+_ASKS = frozenset({State.WAITING, State.DIALOG})
+"""What a person is told of anyway."""
 
 
 class Stage(StrEnum):
@@ -38,7 +47,7 @@ def room(view: View) -> int:
     """Return how many workers there may be for tasks that wait, those that are being started included."""
     waiting = {task.id for task in to_start(view.board)}
     workers = [seat for seat in view.snapshot.wanted.seats if seat.disposable and seat.task not in waiting]
-    return max(view.snapshot.max_workers - len(workers), 0)
+    return max(view.snapshot.workers.limit - len(workers), 0)
 
 
 def is_over(board: Board, task_id: str) -> bool:
@@ -62,7 +71,37 @@ def is_to_harvest(view: View, plan: Plan) -> bool:
     """Return whether a worker is dead and has yet to be harvested."""
     state = plan.state
     dead = plan.seat.disposable and state is not None and state.state in ENDED
-    return dead and state is not None and state.incarnation not in view.snapshot.harvested
+    return dead and state is not None and state.incarnation not in view.snapshot.workers.harvested
+
+
+def pass_on(view: View, plan: Plan) -> Plan:
+    """Tell the lead address what a worker remarks about its task, each remark once (S002-070, AC-90)."""
+    state, seat = plan.state, plan.seat
+    said = view.snapshot.workers.comments.get(seat.task or "", ()) if seat.disposable else ()
+    if state is None or len(said) <= state.heard:
+        return plan
+    new = [one for one in said[state.heard :] if one.author == state.agent_id and one.at >= state.started_at]
+    tells = [
+        Tell(f"{state.incarnation}:comment:{one.id}", LEAD, prompts.remark(state.agent_id, seat.task or "", one.text))
+        for one in new
+    ]
+    return plan.then(replace(state, heard=len(said)), *tells)
+
+
+def warn(view: View, plan: Plan) -> Plan:
+    """Tell the lead address that a worker may be stuck, once per cooldown; it is not ended (S002-069, AC-84)."""
+    state, seen = plan.living, view.snapshot.workers
+    if state is None or not plan.seat.disposable or state.state in _ASKS:
+        return plan
+    still = seen.still.get(state.incarnation, 0.0)
+    cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=seen.stuck_after)
+    task = view.board.get(plan.seat.task or "")
+    if still < seen.stuck_after or cool or (task and task.waits):
+        return plan
+    text = prompts.stuck(state.agent_id, plan.seat.task or "", still)
+    return plan.then(
+        replace(state, warned_at=view.now), Tell(f"{state.incarnation}:still:{view.now.isoformat()}", LEAD, text)
+    )
 
 
 def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:

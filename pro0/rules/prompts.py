@@ -92,6 +92,18 @@ def not_idle(said: str) -> str:
     return f"You are not done yet: {said}\nGo on with that, then end your turn."
 
 
+def remark(agent_id: str, task_id: str, text: str) -> str:
+    """Return what the lead address is told when a worker comments on its task (S002-070)."""
+    return f"Worker {agent_id} on {task_id}: {text}"
+
+
+def stuck(agent_id: str, task_id: str, seconds: float) -> str:
+    """Return what the lead address is told about a worker that neither shows nor runs anything (S002-069)."""
+    minutes = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
+    look = f"look: pro0 worker logs {agent_id}, or end it: pro0 worker kill {agent_id}"
+    return f"Worker {agent_id} may be stuck on {task_id} (no activity for {minutes}); {look}"
+
+
 def harvested(harvest: Harvest, task: Task, tail: str, crop: tuple[str, int, str, str]) -> str:
     """Return the report of a worker that is over: how it went, what it left, and how that is merged (S002-064, 067)."""
     branch, commits, stat, left = crop

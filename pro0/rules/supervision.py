@@ -223,6 +223,8 @@ STEPS: tuple[Step, ...] = (
     _notice_the_guard_is_gone,
     _sweep_what_is_left,
     _bury,
+    dispatch.pass_on,
+    dispatch.warn,
     dispatch.harvest,
     _start,
     hiring.let_go,

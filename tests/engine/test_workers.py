@@ -1,5 +1,7 @@
 """Workers, with a real lead, real worktrees and real processes (S002; issue 6, build 4)."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from pro0.config import USER_FILE
 from pro0.engine.cleanup import cleanup
 from pro0.errors import Kept, NotFound, Refused
 from pro0.model.task import Draft, Status
-from pro0.ops import gates, workers
+from pro0.ops import gates, tasks, workers
 from pro0.rules.dispatch import Stage
 from tests.engine.crew import PATIENCE, Crew
 from tests.repositories import git, repository_in
@@ -143,6 +145,32 @@ def test_a_worker_knows_what_it_is_and_makes_no_team(yard: Crew) -> None:
     over(yard, id)
     said = (yard.task(id).result or "").splitlines()
     assert (said[0], said[-1]) == ("1 task-1", "4")
+
+
+def test_what_a_worker_says_reaches_the_leader_and_back(yard: Crew) -> None:
+    """AC-90: surfaced, and the answer is there at the worker's next look"""
+    look = "until pro0 task show 1 | grep -q 'use the old one'; do sleep 0.2; done"
+    [id] = delegate(yard, f"pro0 task comment 1 'BLOCKED: need a key'; {look}; echo had it")
+    wait_until(lambda: yard.notices("Worker t1 on task-1: BLOCKED: need a key"), PATIENCE, "the leader sees it")
+    tasks.comment(yard.context, id, "use the old one")
+    over(yard, id)
+    assert (yard.task(id).result or "").endswith("had it")
+    assert len(yard.notices("BLOCKED")) == 1
+
+
+def test_only_who_neither_shows_nor_runs_anything_may_be_stuck(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AC-84: silent with a child, no warning; silent without one, a warning, and it goes on"""
+    monkeypatch.setenv("PRO0_STUCK_SECONDS", "2")
+    repository_in(alpha.project)
+    alpha.lead()
+    silent = "import time; time.sleep(300)"
+    agents = {"builds": {"argv": ["sh", "-c", "sleep 300; true"]}, "silent": {"argv": [sys.executable, "-c", silent]}}
+    (alpha.store.home / USER_FILE).write_text(json.dumps({"agents": agents}))
+    workers.delegate(alpha.context, [Draft(title=name, agent=name, shared=True) for name in agents])
+    wait_until(lambda: alpha.notices("may be stuck on task-2"), PATIENCE, "a warning")
+    assert not alpha.notices("may be stuck on task-1")
+    alpha.remember()
+    assert alpha.task("task-2").status is Status.IN_PROGRESS
 
 
 def test_two_that_conflict(yard: Crew) -> None:

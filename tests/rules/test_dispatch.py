@@ -1,14 +1,16 @@
 """The dispatch policy: who gets a worker, how many at once, when it is over, and what is made of its end."""
 
+from datetime import datetime
+
 import pytest
 from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.runtime import Dismiss, Exit, Free, Hire, SeatState, State
-from pro0.model.task import SETTLED, Awaiting, Draft, Policy, Status, Task, TaskList, Wait
+from pro0.model.runtime import Dismiss, End, Exit, Free, Hire, SeatState, State, Tell
+from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, Status, Task, TaskList, Wait
 from pro0.model.team import Seat
-from pro0.model.worker import Harvest, Prepare
+from pro0.model.worker import Harvest, Prepare, Workers
 from pro0.rules import dispatch, making
 from pro0.rules.board import Board
 from pro0.rules.dispatch import Stage
@@ -18,6 +20,7 @@ from tests.rules.supervising import decided, look, only, seat, session
 DISPATCHED = {"policy": Policy.DISPATCH}
 
 
+HARVESTED = Workers(harvested=frozenset({"inc-t1"}))
 T1 = Caller(Who.MEMBER, "t1", "inc-t1")
 
 
@@ -33,20 +36,20 @@ def at_work(**fields: object) -> Task:
 
 def test_the_first_in_line_get_workers_and_the_others_wait() -> None:
     waiting = [task(number, **DISPATCHED) for number in range(1, 5)]
-    seen = replace(look(seats=[], tasks=waiting), max_workers=2)
+    seen = replace(look(seats=[], tasks=waiting), workers=Workers(limit=2))
     assert decided(seen).actions == (Hire("task-1", "t1"), Hire("task-2", "t2"))
-    begun = replace(look(seats=[worker(1), worker(2)], tasks=waiting), max_workers=2)
+    begun = replace(look(seats=[worker(1), worker(2)], tasks=waiting), workers=Workers(limit=2))
     assert decided(begun).actions == (Prepare(worker(1)), Prepare(worker(2)))
     first = [at_work(), *waiting[1:]]
     busy = look(session("t1", State.WORKING, task="task-1"), seats=[worker(1)], tasks=first)
-    assert only(Hire, decided(replace(busy, max_workers=2))) == [Hire("task-2", "t2")]
-    assert only(Hire, decided(replace(busy, max_workers=1))) == []
+    assert only(Hire, decided(replace(busy, workers=Workers(limit=2)))) == [Hire("task-2", "t2")]
+    assert only(Hire, decided(replace(busy, workers=Workers(limit=1)))) == []
 
 
 def test_who_has_a_seat_keeps_its_place() -> None:
     """A task that comes later and goes first takes nobody's worker away."""
     line = [task(1, **DISPATCHED), replace(task(2, **DISPATCHED), priority=0)]
-    decision = decided(replace(look(seats=[worker(1)], tasks=line), max_workers=1))
+    decision = decided(replace(look(seats=[worker(1)], tasks=line), workers=Workers(limit=1)))
     assert decision.actions == (Prepare(worker(1)),)
 
 
@@ -65,7 +68,7 @@ def test_a_dead_worker_gives_back_is_harvested_and_goes_in_this_order() -> None:
     [harvest] = only(Harvest, decided(over))
     assert (harvest.task, harvest.worktree, harvest.branch) == ("task-1", "/t", "b")
     assert not only(Dismiss, decided(over))
-    assert only(Dismiss, decided(replace(over, harvested=frozenset({"inc-t1"})))) == [Dismiss("t1", 1)]
+    assert only(Dismiss, decided(replace(over, workers=HARVESTED))) == [Dismiss("t1", 1)]
 
 
 def test_what_outlives_it_is_ended_before_the_harvest() -> None:
@@ -78,7 +81,7 @@ def test_a_retry_waits_for_the_harvest_of_the_last_try() -> None:
     again = task(1, **DISPATCHED)
     seen = look(dead(), seats=[worker(1)], tasks=[again], dead=["t1"])
     assert not only(Hire, decided(seen))
-    assert only(Hire, decided(replace(seen, harvested=frozenset({"inc-t1"})))) == [Hire("task-1", "t1")]
+    assert only(Hire, decided(replace(seen, workers=HARVESTED))) == [Hire("task-1", "t1")]
 
 
 ALIVE, DEAD, NEW = session("t1", State.WORKING), dead(), session("t1", State.STARTING)
@@ -125,3 +128,46 @@ def test_no_teammate_has_workers_started(draft: Draft) -> None:
     listed = TaskList(tasks=tuple(above), next_id=2)
     with pytest.raises(Refused, match="may not delegate"):
         making.create(listed, [draft], W1, at(0), lambda: "id")
+
+
+def remark(number: int, author: str = "t1", **fields: object) -> Comment:
+    """A comment on the task of t1."""
+    return replace(Comment(id=f"c{number}", at=at(1), author=author, text=f"remark {number}"), **fields)
+
+
+def test_each_remark_of_a_worker_is_passed_on_once() -> None:
+    """AC-83, AC-90: across rounds and leads; not what others say, nor what an earlier worker said"""
+    busy = look(session("t1", State.WORKING, started_at=at(0)), seats=[worker(1)], tasks=[at_work()], now=2)
+    said = (remark(1, at=at(-9)), remark(2), remark(3, author="human"), remark(4))
+    first = decided(replace(busy, workers=Workers(comments={"task-1": said})))
+    assert [(tell.to, tell.content) for tell in only(Tell, first)] == [
+        ("lead", "Worker t1 on task-1: remark 2"),
+        ("lead", "Worker t1 on task-1: remark 4"),
+    ]
+    again = replace(busy, runtime=first.runtime, workers=Workers(comments={"task-1": (*said, remark(5))}))
+    assert [tell.content for tell in only(Tell, decided(again))] == ["Worker t1 on task-1: remark 5"]
+
+
+def test_a_last_remark_is_passed_on_before_the_harvest() -> None:
+    failed = replace(at_work(), status=Status.FAILED, claim=None)
+    over = look(dead(), seats=[worker(1)], tasks=[failed], dead=["t1"])
+    decision = decided(replace(over, workers=Workers(comments={"task-1": (remark(1),)})))
+    assert [type(action) for action in decision.actions] == [Tell, Harvest]
+
+
+@pytest.mark.parametrize(
+    ("still", "state", "warned", "told"),
+    [
+        pytest.param(299, State.WORKING, None, False, id="not long enough"),
+        pytest.param(301, State.WORKING, None, True, id="too long"),
+        pytest.param(301, State.WORKING, at(900), False, id="warned lately"),
+        pytest.param(301, State.WORKING, at(600), True, id="warned long ago"),
+        pytest.param(301, State.WAITING, None, False, id="waits for a permission"),
+    ],
+)
+def test_a_worker_that_is_still_may_be_stuck(still: float, state: State, warned: datetime | None, told: bool) -> None:
+    """AC-83, AC-84: one warning per cooldown, and it is not ended"""
+    seen = look(session("t1", state, warned_at=warned), seats=[worker(1)], tasks=[at_work()], now=1000)
+    decision = decided(replace(seen, workers=Workers(still={"inc-t1": still})))
+    assert [tell.to for tell in only(Tell, decision) if "may be stuck on task-1" in tell.content] == ["lead"] * told
+    assert not only(End, decision)
