@@ -12,7 +12,7 @@ from pro0.model.runtime import SeatState
 from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskList
 from pro0.model.worker import Harvest
 from pro0.ops.acting import act, edit, watchers
-from pro0.ops.context import Context, lead_context, operation
+from pro0.ops.context import Context, operation
 from pro0.ops.seats import roster
 from pro0.ops.tasks import board, create
 from pro0.rules import changes, dispatch, prompts
@@ -85,7 +85,7 @@ def kill(context: Context, name: str) -> Worker:
     """Give the task of a worker up: the lead ends it, TERM, then KILL, its whole tree. One that is over stays so."""
     worker = find(context, name)
     if worker.task.status is Status.IN_PROGRESS and worker.task.claim:
-        act(lead_context(context.team), worker.task.id, Act.FAIL, f"killed by {context.caller.agent_id}")
+        act(replace(context, caller=THE_LEAD), worker.task.id, Act.FAIL, f"killed by {context.caller.agent_id}")
     elif worker.task.status not in SETTLED:
         what = f"{worker.task.id} has no worker now"
         raise Refused(what, hint=f"pro0 task cancel {worker.task.id}")

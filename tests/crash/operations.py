@@ -15,10 +15,13 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process
+from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
-from pro0.ops import costs, gates, hiring, members, messages, tasks, teams, trees
+from pro0.model.worker import Harvest
+from pro0.ops import costs, gates, hiring, importing, members, messages, runs, tasks, teams, trees, workers
 from pro0.ops.members import SeatDraft
+from pro0.rules.importing import Ticket
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
 from tests.crash.worlds import Picture, Place, Tree, World
@@ -156,6 +159,19 @@ GATES = (
     Row("task.complete", starts.gated, lambda w: tasks.complete(w.member("w2"), "11"), "reviewed", owes=True),
     Row("task.fail", starts.gated, lambda w: tasks.fail(w.member("w2"), "11", "no"), "a tree stops", owes=True),
 )
+CROP = workers.Crop(branch="pro0/alpha/task-8", commits=1)
+HARVEST = Harvest(agent_id="w2", incarnation="inc-w2", task="task-8")
+TICKETS = [
+    Ticket(origin="ticks:1", file="1.md", title="open", status="open", blocked_by=("ticks:2",)),
+    Ticket(origin="ticks:2", file="2.md", title="closed", status="closed"),
+]
+WORKERS = (
+    Row("worker.delegate", starts.base, lambda w: workers.delegate(w.human(), [Draft(title="a", shared=True)])),
+    Row("worker.kill", starts.delegated, lambda w: workers.kill(w.human(), "8"), owes=True),
+    Row("worker.harvested", starts.delegated, lambda w: workers.harvested(w.lead(), HARVEST, CROP, "end"), owes=True),
+    Row("task.count", starts.base, lambda w: runs.counted(w.member("w1"), "2", Usage(input_tokens=7), 0.5)),
+    Row("task.import", starts.base, lambda w: importing.import_all(w.human(), TICKETS), owes=True),
+)
 MAIL = (
     *(Row("message.send", world, lambda w: messages.send(w.human(), "w2", "hello"), "sealing") for world in EVERY_HEAD),
     Row("message.send", starts.base, lambda w: messages.send(w.member("w2"), "w1", "hello")),
@@ -201,9 +217,10 @@ TEAMS = (
     Row("lead.list", starts.base, enlist),
     Row("lead.lease", starts.base, lease),
 )
-OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *GATES, *MAIL, *TEAMS)
+OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *GATES, *WORKERS, *MAIL, *TEAMS)
 
 ELSEWHERE = {
+    "worker.merge": "tests/engine/test_workers.py: git merges first, and doing it again merges nothing twice",
     "team.lead": "tests/ops/test_outside.py: what it writes names the process that does it",
     "team.repair": "test_repairs.py and tests/cli/test_doctor.py: it works on files that are corrupt already",
 }

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import ShutdownWish, Wish
-from pro0.ops import hiring, messages, tasks, trees
+from pro0.ops import hiring, messages, tasks, trees, workers
 from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
@@ -82,6 +82,13 @@ def wished(home: Path) -> None:
     gated(home)
     trees.start(World(home, "w").human(), "1")
     trees.begin(World(home, "w").lead(), "1", "w2", "inc-w2")
+
+
+def delegated(home: Path) -> None:
+    """Task 8 was delegated, and w2 works on it."""
+    base(home)
+    workers.delegate(World(home, "w").human(), [Draft(title="delegated", shared=True)])
+    trees.begin(World(home, "w").lead(), "8", "w2", "inc-w2")
 
 
 def sealed_once(home: Path) -> None:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import pytest
 
 from pro0.errors import Pro0Error
+from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft, Status
-from pro0.ops import gates, tasks, trees
+from pro0.ops import gates, runs, tasks, trees
 from pro0.ops.catalog import OPERATIONS
 from pro0.store.teams import Store
 from tests import crowd
@@ -97,6 +98,7 @@ ACTS: dict[str, Act] = {
     "start": lambda w, id: trees.start(w.human(), id),
     "begin": lambda w, id: trees.begin(w.lead(), id, "w2", "inc-w2"),
     "undo_start": lambda w, id: trees.undo_start(w.lead(), id, "no program"),
+    "count": lambda w, id: runs.counted(w.member("w1"), id, Usage(input_tokens=7), 0.5),
     "expire": lambda w, id: trees.expire(w.lead(), id, 1, 30),
 }
 PHASES = ("1", "2", "6", "8", "9")
@@ -106,8 +108,9 @@ RACES = {"test": 2, SOAK: 200}
 
 
 def test_every_act_on_a_task_races() -> None:
+    """Import makes tasks of its own; of those that are there it knows only which they are."""
     changing = {name for name, operation in OPERATIONS.items() if operation.changes and name.startswith("task.")}
-    assert {f"task.{name}" for name in ACTS} == changing
+    assert {f"task.{name}" for name in ACTS} == changing - {"task.import"}
 
 
 class Race(NamedTuple):
