@@ -4,6 +4,7 @@ Two eras (MCP 2024-11-05 to 2025-11-25, and 2026-07-28): a client of the older o
 of the newer one carries its version in `_meta` and is answered without regard to any other. Both are served at once.
 """
 
+import time
 from collections.abc import Callable
 
 from pro0 import __version__
@@ -18,6 +19,9 @@ BATCHING = HANDSHAKE[:2]
 BATCH_LIMIT = 64
 CALL_LIMIT = 64
 """Calls under way at once; a client that wants more is told to wait."""
+IN_FLIGHT = 0.25
+"""Seconds in which an answer and a cancellation may have crossed; who cancels later has taken the answer in. Clients
+cancel old calls too: OpenCode does with every call of a turn when the turn ends."""
 FRESH = 300_000
 """Milliseconds for which a client may keep the list of tools; it depends on nothing but this process's identity."""
 
@@ -88,14 +92,17 @@ class Conversation:
         send: Callable[[JSON], None],
         start: Callable[[Call], None],
         later: Callable[[Callable[[], None]], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._listing = listing
+        self._clock = clock
         self._send = send
         self._start = start
         self._later = later
         self._version = ""
         self._calls: dict[Key, Call] = {}
         self._last: Call | None = None
+        self._answered_at = 0.0
 
     def receive(self, line: bytes | None) -> None:
         """Take in one line, None for one that was too long."""
@@ -115,6 +122,7 @@ class Conversation:
         """Answer a call with its result or fault, unless it was cancelled."""
         self._calls.pop(call.key, None)
         self._last = call
+        self._answered_at = self._clock()
         if call.cancelled:
             call.answer(None)
         elif isinstance(outcome, Fault):
@@ -178,7 +186,7 @@ class Conversation:
         if call := self._calls.get(key):
             call.cancelled = True
             self._later(call.lost)  # before any call that comes after this notice
-        elif self._last and self._last.key == key:
+        elif self._last and self._last.key == key and self._clock() < self._answered_at + IN_FLIGHT:
             self.lost()
 
     def _request(self, key: Key, method: str, params: object, answer: Answer) -> None:

@@ -11,6 +11,7 @@ from pro0.mcp.protocol import (
     CALL_LIMIT,
     CAPABILITIES,
     HANDSHAKE,
+    IN_FLIGHT,
     SERVER_INFO,
     STATELESS,
     VERSION,
@@ -32,8 +33,9 @@ class Client:
         self.heard: list[Any] = []
         self.calls: list[Call] = []
         self.acts: list[Callable[[], None]] = []
+        self.now = 0.0
         listing = Listing("how to begin", TOOLS)
-        self.talk = Conversation(listing, self._hear, self.calls.append, self.acts.append)
+        self.talk = Conversation(listing, self._hear, self.calls.append, self.acts.append, lambda: self.now)
         if version:
             self.ask("initialize", {"protocolVersion": version}, id=0)
 
@@ -305,6 +307,18 @@ def test_what_the_client_did_not_take_in_is_taken_back_once(when: str) -> None:
     for act in client.acts:
         act()
     assert done == ["lost"]
+
+
+@pytest.mark.parametrize(("late", "lost"), [(False, True), (True, False)])
+def test_a_cancellation_long_after_the_answer_takes_nothing_back(late: bool, lost: bool) -> None:
+    """OpenCode cancels every call of a turn when the turn ends: its mail would be given to it again and again."""
+    client = Client(HANDSHAKE[-1])
+    call = client.call(3)
+    call.if_lost = lambda: None
+    client.talk.finish(call, {"content": "[]"})
+    client.now += IN_FLIGHT * 2 if late else IN_FLIGHT / 2
+    client.cancel(3)
+    assert bool(client.acts) is lost
 
 
 def test_cancelling_another_call_takes_nothing_back() -> None:
