@@ -2,8 +2,9 @@
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
+BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: demo test test-agents check bench coverage soak fmt man schemas setup clean
+.PHONY: demo test test-agents soak-agents check bench coverage soak fmt man schemas setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -15,7 +16,11 @@ test: setup            # every test but the long ones
 
 test-agents: setup     # the real agent programs, in a box without a network
 	@$(BIN)/python -m tools.agents.install
-	@$(BIN)/python -m tools.agents.box $(PYTEST) -m agents -p no:cacheprovider --basetemp /box/tests tests/real_agents
+	@$(BOXED) -m "agents and not soak" tests/real_agents
+
+soak-agents: setup     # the same for an hour: two hundred messages to each of them, at any moment
+	@$(BIN)/python -m tools.agents.install
+	@$(BOXED) -m "agents and soak" tests/real_agents
 
 check: setup           # form, types, and the laws of the house
 	@$(BIN)/ruff format --check --quiet . || { echo "hint: make fmt" >&2; exit 1; }
@@ -33,7 +38,7 @@ coverage: setup        # every branch of the store, the rules and the processes,
 	@$(BIN)/coverage report
 
 soak: setup            # the tests that take minutes
-	@$(PYTEST) -m soak || { code=$$?; [ $$code -eq 5 ] && echo "there is no soak test yet" || exit $$code; }
+	@$(PYTEST) -m "soak and not agents" || { code=$$?; [ $$code -eq 5 ] && echo "there is no soak test yet" || exit $$code; }
 
 fmt: setup             # put the code in form
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import psutil
 
+from pro0.model.screen import Screen
+from pro0.rules.escapes import screen_of
 from tests.waiting import wait_until
 
 
@@ -28,6 +30,11 @@ class Pane:
     def screen(self, *, escapes: bool = False) -> str:
         """Return what the pane shows, with its escapes when asked."""
         return self.tmux("capture-pane", "-p", *(["-e"] if escapes else []), *self._target)
+
+    def look(self) -> Screen:
+        """Return what the pane shows, as the lead sees it."""
+        cursor = int(self.value("cursor_x")), int(self.value("cursor_y"))
+        return screen_of(self.screen(escapes=True), self.value("pane_title"), cursor)
 
     def value(self, name: str) -> str:
         """Return what tmux says of the pane under a name such as pane_title."""

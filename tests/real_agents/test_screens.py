@@ -7,9 +7,7 @@ import pytest
 
 from pro0.agents.drawings import drawing_named
 from pro0.model.runtime import State
-from pro0.model.screen import Screen
 from pro0.rules import screens
-from pro0.rules.escapes import screen_of
 from pro0.rules.states import ATTENTION, combine
 from tests.real_agents.agents import ASKING, BARE
 from tests.real_agents.provider.server import Provider
@@ -32,16 +30,9 @@ def stage(agent: str, user: Path, provider: Provider, project: Path, home: Path)
     terminal.close()
 
 
-def shown(stage: Stage) -> Screen:
-    """Return what the agent shows, as the lead sees it."""
-    terminal = stage.terminal
-    cursor = int(terminal.value("cursor_x")), int(terminal.value("cursor_y"))
-    return screen_of(terminal.screen(escapes=True), terminal.value("pane_title"), cursor)
-
-
 def state(stage: Stage) -> State:
     """Return what is read from the agent's title and screen together, nothing remembered."""
-    reading = combine(None, screens.read(drawing_named(stage.agent), shown(stage)))
+    reading = combine(None, screens.read(drawing_named(stage.agent), stage.terminal.look()))
     return reading.state if reading else State.UNKNOWN
 
 
@@ -56,7 +47,7 @@ def test_an_agent_is_idle_until_somebody_types(stage: Stage) -> None:
     becomes(stage, State.IDLE)
     stage.terminal.paste("please do not send thi")
     becomes(stage, State.DRAFT)
-    assert screens.typed(drawing_named(stage.agent), shown(stage)) == "please do not send thi"
+    assert screens.typed(drawing_named(stage.agent), stage.terminal.look()) == "please do not send thi"
 
 
 @pytest.mark.parametrize("agent", BARE)
@@ -74,7 +65,7 @@ def test_a_permission_is_seen_until_it_is_answered(stage: Stage) -> None:
     stage.start(*ASKING[stage.agent], PROMPT, turns=(shell("touch made.txt", outside=True), say("It is made.")))
     becomes(stage, State.WAITING)
     assert all(state(stage) in ATTENTION for _ in range(20))
-    (*_, drawn) = screens.read(drawing_named(stage.agent), shown(stage))
+    (*_, drawn) = screens.read(drawing_named(stage.agent), stage.terminal.look())
     assert "touch" in drawn.note
     stage.terminal.keys("Escape")
     wait_until(lambda: state(stage) not in ATTENTION, PATIENCE, f"the question of {stage.agent} is gone")

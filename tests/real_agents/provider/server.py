@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from types import ModuleType
 
 from tests.real_agents.provider import anthropic, chat, gemini, responses
@@ -45,6 +46,7 @@ class Provider:
         self.closing = threading.Event()
         self._scripts: dict[str, Script] = {}
         self._lock = threading.Lock()
+        self._numbers = count(1)
         self._server = _Server(("127.0.0.1", 0), _Conversation)
         self._server.provider = self
 
@@ -72,7 +74,7 @@ class Provider:
     def answer(self, request: Request) -> tuple[int, Exchange]:
         """Ask the script for its turn and keep both; return its number, from 1, too."""
         with self._lock:
-            number = len(self.exchanges) + 1
+            number = next(self._numbers)
             marker = next((one for one in self._scripts if one in request.opening), "")
             if request.aside or not marker:
                 exchange = Exchange("", request, say("A title"), Usage(1, 0, 1))

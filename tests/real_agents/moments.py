@@ -1,0 +1,231 @@
+"""The moments at which mail comes to a real agent, as its person and its model bring them about."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from threading import Event
+
+from pro0.agents.drawings import drawing_named
+from pro0.rules.screens import typed
+from tests.real_agents.provider.request import Request
+from tests.real_agents.provider.turns import Turn, fail, say, shell, use
+from tests.real_agents.scripts import MAIL
+from tests.real_agents.team import RealTeam
+from tests.real_agents.terminal import Pane
+
+STEP = re.compile(r"take step (\d+)\.")
+AGAIN = 5
+"""Seconds after which a person presses Enter once more when nothing came of it."""
+
+
+class Steps:
+    """A scripted model that takes the steps its person names, and reads its mail when it is told of any."""
+
+    def __init__(self) -> None:
+        self.taken: set[int] = set()
+        self.heard = ""
+        """All that the tools answered."""
+        self.last: Request | None = None
+        self._turns: dict[int, Turn] = {}
+        self._named: set[int] = set()
+
+    def plan(self, number: int, turn: Turn) -> None:
+        """Let this be the turn when that step is named; an error again and again, anything else once."""
+        self._turns[number] = turn
+
+    def forget(self, number: int) -> None:
+        """Take no such turn any more."""
+        self._turns.pop(number, None)
+
+    def told(self) -> str:
+        """Return all that the user has said, as the model was told last."""
+        return "\n".join(entry.text for entry in self.last.entries if entry.who == "user") if self.last else ""
+
+    def __call__(self, request: Request) -> Turn:
+        """Return the next turn."""
+        self.last = request
+        self.heard += "\n".join(request.results())
+        told = "\n".join(entry.text for entry in request.news if entry.who == "user")
+        self._named |= {int(number) for number in STEP.findall(told)}
+        if MAIL.search(told):
+            return use("check_messages")
+        for number in sorted(self._named & self._turns.keys()):
+            turn = self._turns[number]
+            if turn.status == 200:
+                self.forget(number)
+            self.taken.add(number)
+            return turn
+        return say("Nothing is left to do.")
+
+
+@dataclass
+class Scene:
+    """One member in its pane, its model, and what its person has done so far."""
+
+    agent: str
+    team: RealTeam
+    pane: Pane
+    model: Steps
+    random: Random
+    number: int = 0
+    """Which moment this is."""
+    allowed: set[str] = field(default_factory=set)
+    """The files that the person has allowed to be made."""
+    sent: set[str] = field(default_factory=set)
+    """The drafts that the person has sent."""
+    kept: set[str] = field(default_factory=set)
+    """The drafts that the person has not sent."""
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for something to become true in this moment."""
+        self.team.eventually(condition, f"moment {self.number}: {what}")
+
+    def holds(self, text: str) -> bool:
+        """Tell whether a text stands in the input, wrapped anywhere."""
+        shown = typed(drawing_named(self.agent), self.pane.look()) or ""
+        return _bare(text) in _bare(shown)
+
+    def enter(self, text: str, done: Callable[[], bool]) -> None:
+        """Type a text and send it, as a person who looks whether it went."""
+        self.pane.paste(text)
+        self.until(lambda: self.holds(text), f"{text} stands in the input")
+        self.press_enter(text, done)
+
+    def press_enter(self, text: str, done: Callable[[], bool]) -> None:
+        """Send what stands in the input."""
+        pressed = 0.0
+
+        def went() -> bool:
+            nonlocal pressed
+            if not done() and time.monotonic() - pressed > AGAIN and self.holds(text):
+                self.pane.keys("Enter")
+                pressed = time.monotonic()
+            return done()
+
+        self.until(went, f"{text} was sent")
+
+    def step(self, turn: Turn) -> None:
+        """Tell the agent to take a step, and wait until its model was asked."""
+        number = self.number
+        self.model.plan(number, turn)
+        self.enter(self.named(), lambda: number in self.model.taken)
+
+    def named(self) -> str:
+        """Return what the person says of the step of this moment."""
+        return f"Please take step {self.number}."
+
+    def erase(self, text: str) -> None:
+        """Take a text out of the input, and what else stands there."""
+
+        def gone() -> bool:
+            if self.holds(text):
+                self.pane.keys("-N", "200", "BSpace")
+            return not self.holds(text)
+
+        self.until(gone, f"{text} is erased")
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+@contextmanager
+def idle(scene: Scene) -> Iterator[None]:
+    """Nothing goes on."""
+    yield
+
+
+@contextmanager
+def working(scene: Scene) -> Iterator[None]:
+    """The model thinks."""
+    answers = Event()
+    scene.step(say("That was that.", after=answers))
+    yield
+    answers.set()
+
+
+@contextmanager
+def permission(scene: Scene) -> Iterator[None]:
+    """The agent asks whether it may run a command; nobody answers but the person, with yes or with Esc."""
+    name = f"allowed-{scene.number}"
+    made = scene.team.project / name
+    scene.step(shell(f"touch {name}", outside=True))
+    scene.until(lambda: scene.team.state("w1") == "waiting", "it waits for a permission")
+    yield
+    assert not made.exists()
+    scene.until(lambda: name in scene.pane.screen(), "the question is still there")
+    yes = scene.random.random() < 0.5
+    if yes:
+        scene.allowed.add(name)
+    scene.pane.keys("Enter" if yes else "Escape")
+    scene.until(lambda: scene.team.state("w1") != "waiting", "the question is answered")
+    if yes:
+        scene.until(made.exists, "the command has run")
+
+
+@contextmanager
+def draft(scene: Scene) -> Iterator[None]:
+    """The person has typed something, which afterwards they send, or erase."""
+    text = f"Draft {scene.number}: pleas"
+    scene.pane.paste(text)
+    scene.until(lambda: scene.holds(text), "the draft stands there")
+    yield
+    assert text not in scene.model.told()
+    assert scene.holds(text)
+    if scene.random.random() < 0.5:
+        scene.sent.add(text)
+        scene.press_enter(text, lambda: text in scene.model.told())
+    else:
+        scene.kept.add(text)
+        scene.erase(text)
+
+
+@contextmanager
+def copy_mode(scene: Scene) -> Iterator[None]:
+    """The person looks back in what the pane has shown."""
+    scene.pane.copy_mode()
+    yield
+    if scene.pane.value("pane_in_mode") == "1":
+        scene.pane.copy_mode(leave=True)
+
+
+@contextmanager
+def interrupted(scene: Scene) -> Iterator[None]:
+    """The person has stopped a turn; some agents put their prompt back into the input, and the person erases it."""
+    answers = Event()
+    scene.step(say("Too late.", after=answers))
+    time.sleep(scene.random.uniform(0, 0.5))
+    scene.pane.keys(*["Escape"] * (2 if scene.agent == "opencode" else 1))
+    yield
+    answers.set()
+    scene.erase(scene.named())
+
+
+@contextmanager
+def failed(scene: Scene) -> Iterator[None]:
+    """The API has answered with an error."""
+    scene.step(fail(400))
+    yield
+    scene.model.forget(scene.number)
+
+
+MOMENTS: dict[str, Callable[[Scene], AbstractContextManager[None]]] = {
+    "idle": idle,
+    "working": working,
+    "permission": permission,
+    "draft": draft,
+    "copy-mode": copy_mode,
+    "interrupted": interrupted,
+    "failed": failed,
+}
+DEAF = frozenset({"working", "permission", "draft"})
+"""The moments in which no mail can be read."""
+
+
+def files_made(folder: Path) -> set[str]:
+    """Return the files that commands have made for which the agent had to ask."""
+    return {path.name for path in folder.glob("allowed-*")}

@@ -1,0 +1,134 @@
+"""Mail that comes to a real agent at any moment is read once, and harms nothing (issue 4, line 3)."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.crash.lanes import LANES, SOAK, counted
+from tests.real_agents.moments import DEAF, MOMENTS, Scene, Steps, files_made
+from tests.real_agents.provider.server import Provider
+from tests.real_agents.scripts import marker
+from tests.real_agents.team import RealTeam
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.agents
+AGENTS = ("claude", "codex", "pi")
+LETTERS = {SOAK: 200}
+SHORT = 2 * len(MOMENTS)
+A_WHILE = 15
+"""Seconds until the next moment comes even when the mail of this one is not read yet."""
+
+
+class Letters:
+    """Messages that are sent with the question whether they were read, each by a command of its own."""
+
+    def __init__(self, team: RealTeam) -> None:
+        self._team = team
+        self._sent: dict[int, subprocess.Popen[str]] = {}
+
+    def send(self, number: int) -> None:
+        """Send one."""
+        program = Path(sys.executable).with_name("pro0")
+        self._sent[number] = subprocess.Popen(
+            [program, "send", "w1", self.text(number), "--wait", "900"],
+            cwd=self._team.project,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def text(self, number: int) -> str:
+        """Return what one says."""
+        return f"Letter {number} of many."
+
+    def open(self, number: int) -> bool:
+        """Tell whether nobody has said yet what became of one."""
+        return self._sent[number].poll() is None
+
+    def said(self, number: int) -> str:
+        """Return what was said of one at last."""
+        return self._sent[number].communicate(timeout=60)[1].strip()
+
+    def close(self) -> None:
+        """End the commands that still wait."""
+        for process in self._sent.values():
+            with suppress(ProcessLookupError):
+                process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def letters(team: RealTeam) -> Iterator[Letters]:
+    """Messages to w1."""
+    letters = Letters(team)
+    yield letters
+    letters.close()
+
+
+@pytest.mark.parametrize("lane", LANES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_mail_at_any_moment(
+    agent: str, lane: str, user: Path, provider: Provider, team: RealTeam, letters: Letters
+) -> None:
+    model, random = Steps(), Random(f"{agent} {lane}")
+    provider.script(marker("w1"), model)
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=agent)
+    team.becomes("w1", "idle")
+    scene = Scene(agent, team, team.pane("w1"), model, random)
+    moments = list(MOMENTS) * -(-LETTERS.get(lane, SHORT) // len(MOMENTS))
+    random.shuffle(moments)
+    for number, moment in enumerate(moments[: LETTERS.get(lane, SHORT)], start=1):
+        live(scene, letters, number, moment)
+        del provider.exchanges[:-50]
+    sent = range(1, scene.number + 1)
+    scene.until(lambda: all(letters.text(number) in model.heard for number in sent), "all mail is read")
+    assert {letters.said(number) for number in sent} == {"delivered to w1"}
+    team.becomes("w1", "idle")
+    check(scene, [letters.text(number) for number in sent])
+    with suppress(OSError):  # a box keeps the counts only where it is told to
+        counted(lane, "letters to real agents", agent, len(sent))
+
+
+def live(scene: Scene, letters: Letters, number: int, moment: str) -> None:
+    """Let one moment come and go; a letter comes shortly before, or in its middle."""
+    scene.number = number
+    early = scene.random.random() < 0.3
+    began = time.monotonic()
+    if early:
+        letters.send(number)
+        time.sleep(scene.random.uniform(0, 1))
+    with MOMENTS[moment](scene):
+        if not early:
+            time.sleep(scene.random.uniform(0, 0.5))
+            letters.send(number)
+        time.sleep(scene.random.uniform(0.3, 2))
+        if moment in DEAF and not early:
+            assert letters.open(number)
+            assert letters.text(number) not in scene.model.heard
+    with suppress(AssertionError):
+        wait_until(lambda: letters.text(number) in scene.model.heard, A_WHILE, "it is read")
+    print(f"{number}: {moment}{', a letter before' if early else ''}, {time.monotonic() - began:.1f} s", flush=True)
+
+
+def check(scene: Scene, sent: list[str]) -> None:
+    """Nothing was lost, doubled, approved, or sent for the person."""
+    model = scene.model
+    scene.number += 1
+    scene.enter(scene.named(), lambda: scene.named() in model.told())
+    assert model.last
+    read = Counter(text for entry in model.last.entries if entry.who == "tool" for text in sent if text in entry.text)
+    assert read == Counter(sent)
+    told = model.told()
+    assert [draft for draft in scene.kept if draft in told] == []
+    assert {draft: told.count(draft) for draft in scene.sent} == dict.fromkeys(scene.sent, 1)
+    assert files_made(scene.team.project) == scene.allowed
+    box = json.loads((scene.team.home / "mailboxes" / scene.team.name / "w1" / "messages.json").read_text())
+    assert box["handed"]["seq"] == box["nextSeq"] - 1 == len(sent)
