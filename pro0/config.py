@@ -14,6 +14,7 @@ import msgspec
 from pro0.errors import BadInput, Refused
 from pro0.model.agent import Definition
 from pro0.model.hook import Event
+from pro0.model.plan_gate import Approver
 from pro0.model.team import WINDOW_LAYOUTS, WindowLayout
 from pro0.rules.definitions import VARIABLE, definitions
 
@@ -31,6 +32,7 @@ DEPTH_LIMIT = 16
 EVENT_LIMIT = 10_000
 
 Permission = Literal["ask", "edits", "plan", "bypass"]
+APPROVERS: tuple[Approver, ...] = ("human", "lead")
 PERMISSIONS: tuple[Permission, ...] = ("ask", "edits", "plan", "bypass")
 Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
@@ -171,6 +173,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     permission_mode: Annotated[
         Permission, choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS)
     ] = "ask"
+    plan_approval: Annotated[
+        Approver, choice("PRO0_PLAN_APPROVAL", "Who decides on members' plans: you alone, or the lead too.", APPROVERS)
+    ] = "human"
     window_layout: Annotated[
         WindowLayout, choice("PRO0_WINDOW_LAYOUT", "How tmux lays out a team's windows.", WINDOW_LAYOUTS)
     ] = "tiled"

@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "send": ("pro0.cli.message:send", "Send a message to one member"),
     "broadcast": ("pro0.cli.message:broadcast", "Send a message to every living member"),
     "inbox": ("pro0.cli.message:inbox", "Read your unread messages"),
+    "plan": ("pro0.cli.plan:plan", "Hand in the plan that your session was asked for"),
     "shutdown": ("pro0.cli.shutdown:shutdown", "Answer the shutdown that your session was asked for"),
     "mcp": ("pro0.cli.mcp:mcp", "Serve the tools of a team to an agent, over stdio (MCP)"),
     "agent": ("pro0.cli.agent:agent", "Look at the programs that members can run"),

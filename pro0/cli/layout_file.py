@@ -43,6 +43,7 @@ def _draft(member: LayoutMember, role: str) -> SeatDraft:
         model=member.model,
         effort=member.effort,
         permission_mode=member.permission_mode,
+        plan=member.plan,
     )
 
 

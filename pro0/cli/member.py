@@ -10,6 +10,8 @@ COMMANDS = {
     "peek": ("pro0.cli.member_look:peek", "Print the last lines that a member shows"),
     "focus": ("pro0.cli.member_look:focus", "Bring a member's pane before you"),
     "env": ("pro0.cli.member_look:env", "Print the variables with which a program acts as a member"),
+    "approve-plan": ("pro0.cli.plan:approve", "Let a member carry its plan out"),
+    "reject-plan": ("pro0.cli.plan:reject", "Ask a member for another plan"),
     "shutdown": ("pro0.cli.member_acts:shutdown", "Ask a member to shut down"),
 }
 

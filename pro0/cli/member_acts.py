@@ -32,6 +32,7 @@ MODES = tuple(str(mode) for mode in PermissionMode)
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
 @click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do unasked; else as the lead.")
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
+@click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")
 @click.option("--worktree/--shared", default=None, help="Give it a git worktree of its own, or the shared checkout.")
 @team_option
 @no_wait_option
@@ -47,6 +48,7 @@ def spawn(
     effort: str,
     mode: str | None,
     nudge: bool,
+    plan: bool,
     worktree: bool | None,
     team: str | None,
     no_wait: bool,
@@ -75,6 +77,7 @@ def spawn(
         effort=effort,
         permission_mode=PermissionMode(mode) if mode else None,
         worktree=worktree,
+        plan=plan,
     )
     first = [Draft(title=text.title(title))] if title is not None else []
     seats = members.spawn(context, with_definitions([told(store(), draft)], settings.agents), settings.max_teammates)

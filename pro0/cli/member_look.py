@@ -20,6 +20,7 @@ from pro0.errors import NotFound
 from pro0.model.runtime import SeatState
 from pro0.ops import members
 from pro0.ops.status import status
+from pro0.rules.plan_approval import view
 from pro0.rules.text import visible
 
 
@@ -63,7 +64,8 @@ def list_members(team: str | None, as_json: bool, output: str | None) -> None:
 def show(name: str, team: str | None, as_json: bool) -> None:
     """Show all that is known of one member, named by id or name, in any case.
 
-    --json prints what `member list --json` prints of it, and role, prompt, argv, generation and exit.
+    --json prints what `member list --json` prints of it, and role, prompt, argv, generation, exit and gate: the plan
+    that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}.
 
     \b
     Examples:
@@ -78,10 +80,13 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     assert isinstance(look, dict)
     more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
     if as_json:
-        write_json({**look, **more, "exit": state.exit if state else None})
+        write_json({**look, **more, "gate": view(seat) if seat.gate else None, "exit": state.exit if state else None})
         return
     pairs([(key, _text(key, value)) for key, value in {**look, **more}.items()])
     pairs([("ended", _ended(state))])
+    if seat.gate:
+        gate = view(seat)
+        pairs([(f"plan {key}", _text(key, gate[key])) for key in ("id", "at", "by", "feedback", "text")])
 
 
 @click.command()
@@ -159,7 +164,7 @@ def _count(number: int) -> str:
 def _text(key: str, value: object) -> str:
     if value is None or value == "" or value == []:
         return ""
-    if key in ("since", "startedAt"):
+    if key in ("since", "startedAt", "at"):
         return local(value)  # type: ignore[arg-type]
     return shlex.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 

@@ -10,7 +10,7 @@ from pro0.agents import adapter_named
 from pro0.cli.context import caller, need_lead, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
-from pro0.config import MODES, Settings, load, require_enabled
+from pro0.config import APPROVERS, MODES, Settings, load, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
 from pro0.model import ids
 from pro0.model.layout import Layout
@@ -36,6 +36,7 @@ PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 @click.option("--lead", metavar="AGENT|none", help="The lead agent; with a PROMPT else the first that is installed.")
 @click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
 @click.option("--permission-mode", "permission", type=click.Choice(PERMISSIONS), help="What members may do unasked.")
+@click.option("--plan-approval", "approver", type=click.Choice(APPROVERS), help="Who decides on plans of members.")
 @click.option("--max-cost", type=float, metavar="USD", help="At this cost no new session starts.")
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
 @click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
@@ -50,6 +51,7 @@ def start(
     lead: str | None,
     delegates: bool,
     permission: str | None,
+    approver: str | None,
     max_cost: float | None,
     titles: tuple[str, ...],
     mode: str | None,
@@ -76,7 +78,7 @@ def start(
     store().check()
     folder = project.root(Path.cwd().resolve())
     layout = layout_named(layout_name, folder, store().home) if layout_name else Layout()
-    settings = _settings(folder, mode or layout.mode or None)
+    settings = _settings(folder, mode or layout.mode or None, approver)
     mode_of_all = PermissionMode(permission or layout.permission_mode or settings.permission_mode)
     leader = _leader(lead or layout.lead or None, prompt or layout.prompt or None, delegates=delegates)
     asked = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
@@ -96,8 +98,9 @@ def start(
         attach(context.team)
 
 
-def _settings(folder: Path, mode: str | None) -> Settings:
-    settings = load(store().home, folder, os.environ, {"teammateMode": mode})
+def _settings(folder: Path, mode: str | None, approver: str | None) -> Settings:
+    flags = {"teammateMode": mode, "planApproval": approver}
+    settings = load(store().home, folder, os.environ, flags)
     require_enabled(settings)
     return settings
 

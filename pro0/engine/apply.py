@@ -133,13 +133,13 @@ class Applier:
     def _tell(self, action: Action) -> bool:
         """Do one of these; returns whether it is done with."""
         match action:
-            case Tell(id=id, to=to, content=content):
-                return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content))
+            case Tell(id=id, to=to, content=content, type=kind):
+                return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content, type=kind))
             case Ask(id=id, agent_id=to, content=content):
                 kind = MessageType.SHUTDOWN_REQUEST
                 return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content, type=kind))
-            case Free(agent_id=agent_id, incarnation=incarnation, how=how):
-                tasks.free(self._context, agent_id, incarnation, how)
+            case Free(agent_id=agent_id, incarnation=incarnation, how=how, keep=keep):
+                tasks.free(self._context, agent_id, incarnation, how, keep=keep)
             case Withdraw(request_id=request_id):
                 members.withdraw(self._context, request_id)
             case Deliver(wishes=True):
@@ -220,6 +220,7 @@ def _untold(runtime: Runtime, action: Action) -> Runtime:
     match action:
         case Tell(id=id):
             seats = (_without(state, id) for state in runtime.seats)
+            runtime = replace(runtime, told=tuple(key for key in runtime.told if not id.startswith(key)))
         case Ask(agent_id=agent_id):
             seats = (replace(s, asked=None, asked_at=None) if s.agent_id == agent_id else s for s in runtime.seats)
         case _:

@@ -93,6 +93,8 @@ class Briefs:
             prompt=seat.prompt,
             delegates=seat.delegates,
             branch=branch,
+            plans=seat.gate is not None and not seat.gate.approved,
+            plan=seat.gate.text if seat.gate and seat.gate.approved else "",
         )
         return first_prompt(welcome, leads=seat.agent_id == LEAD)
 

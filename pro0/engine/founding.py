@@ -42,6 +42,7 @@ def found(
         iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
         sockets=os.environ.get("TMUX_TMPDIR", ""),
         permission_mode=permission or PermissionMode(settings.permission_mode),
+        plan_approval=settings.plan_approval,
         windows=tuple(Window(name=one.window_name, layout=one.layout) for one in (layout or Layout()).windows),
         layout=settings.window_layout,
         panes_per_window=settings.panes_per_window,

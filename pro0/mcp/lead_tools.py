@@ -12,11 +12,12 @@ from pro0.mcp.tool import LEADS, tool
 from pro0.model.ids import LEAD
 from pro0.model.task import Draft
 from pro0.model.team import Seat
-from pro0.ops import members, tasks
+from pro0.ops import members, plan_approval, tasks
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, with_definitions
 from pro0.ops.roles import told
 
+TeammateName = Annotated[str, Meta(description="The teammate's name or id.")]
 TITLE = 100
 """Letters of a task's title that is made of its text."""
 
@@ -32,6 +33,7 @@ def spawn_teammate(
     model: Annotated[str, Meta(description="The model, in the words of that program.")] = "",
     effort: Annotated[str, Meta(description="How much the model should think, in the words of that program.")] = "",
     prompt: Annotated[str, Meta(description="What it is told at its start, besides how the team works.")] = "",
+    plan: Annotated[bool, Meta(description="Whether it must have a plan approved before it changes anything.")] = False,
 ) -> views.MemberView:
     """Start a teammate in a session of its own, and wait until it is up. It takes ready tasks by itself."""
     context = desk.context
@@ -46,6 +48,7 @@ def spawn_teammate(
         model=model,
         effort=effort,
         prompt=prompt,
+        plan=plan,
     )
     settings = desk.settings()
     drafts = with_definitions([told(desk.store, draft)], settings.agents)
@@ -61,7 +64,7 @@ def spawn_teammate(
 @tool("member.shutdown", LEADS, waits=True, ends=True)
 def shutdown_teammate(
     desk: Desk,
-    teammate_name: Annotated[str, Meta(description="The teammate's name or id.")],
+    teammate_name: TeammateName,
     reason: Annotated[str, Meta(description="What it is told.")] = "",
     force: Annotated[bool, Meta(description="End it even if it has not agreed in a minute.")] = False,
 ) -> views.MemberView:
@@ -73,6 +76,26 @@ def shutdown_teammate(
     seat = members.shutdown(context, teammate_name, reason=reason, force=force)
     waiting.ended(context, seat)
     return _view(context, seat)
+
+
+PlanId = Annotated[str, Meta(description="The id of the plan that you have read, so that no later one is meant.")]
+
+
+@tool("plan.approve", LEADS)
+def approve_plan(desk: Desk, teammate_name: TeammateName, plan_id: PlanId) -> views.MemberView:
+    """Let a teammate carry out the plan that it has handed in, where the person lets you decide on plans."""
+    return _view(desk.context, plan_approval.approve(desk.context, teammate_name, about=plan_id))
+
+
+@tool("plan.reject", LEADS)
+def reject_plan(
+    desk: Desk,
+    teammate_name: TeammateName,
+    plan_id: PlanId,
+    feedback: Annotated[str, Meta(description="What is wrong with it.")],
+) -> views.MemberView:
+    """Ask a teammate for another plan, where the person lets you decide on plans."""
+    return _view(desk.context, plan_approval.reject(desk.context, teammate_name, feedback, about=plan_id))
 
 
 def _own_agent(context: Context) -> str:

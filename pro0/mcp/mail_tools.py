@@ -8,7 +8,7 @@ from pro0.errors import BadInput
 from pro0.mcp import views
 from pro0.mcp.desk import Desk
 from pro0.mcp.tool import EVERYBODY, LEADS, TEAMMATES, tool
-from pro0.ops import members, messages
+from pro0.ops import members, messages, plan_approval
 
 Text = Annotated[str, Meta(description="The text of the message.")]
 
@@ -59,6 +59,15 @@ def reject_shutdown(
     """Say "not yet" to the shutdown that you were asked for; you are asked again when you are idle."""
     members.answer(desk.context, approve=False, reason=reason)
     return views.Answered(answered="not yet")
+
+
+@tool("plan.submit", TEAMMATES)
+def submit_plan(
+    desk: Desk, plan: Annotated[str, Meta(description="The whole plan: what you will change, how, and in which order.")]
+) -> views.Answered:
+    """Hand in the plan that you were asked for, if you may change nothing before it is approved; end your turn then."""
+    plan_approval.submit(desk.context, plan)
+    return views.Answered(answered="handed in: you are told the verdict")
 
 
 def _send(desk: Desk, to: str, content: str) -> views.Sent:

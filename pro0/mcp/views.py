@@ -121,6 +121,7 @@ class MemberView(View, frozen=True, kw_only=True):
     unread: int = 0
     since: datetime | None = None
     note: str = ""
+    plan: str = ""
 
 
 class Members(View, frozen=True, kw_only=True):
@@ -199,7 +200,9 @@ def member_view(member: MemberStatus, category: str, *, brief: bool = False) -> 
         category=category,
         task=member.task,
     )
-    return view if brief else replace(view, unread=member.unread, since=member.since, note=member.note)
+    return (
+        view if brief else replace(view, unread=member.unread, since=member.since, note=member.note, plan=member.plan)
+    )
 
 
 def _message(letter: Letter) -> MessageView:

@@ -20,6 +20,7 @@ class LayoutMember(Stored, frozen=True):
     effort: str = ""
     permission_mode: PermissionMode | None = None
     window: WindowName | Literal[""] = ""
+    plan: bool = False
 
 
 class LayoutWindow(Stored, frozen=True):

@@ -16,6 +16,8 @@ class MessageType(StrEnum):
     NOTIFICATION = "notification"
     SHUTDOWN_REQUEST = "shutdown_request"
     SHUTDOWN_RESPONSE = "shutdown_response"
+    PLAN_APPROVAL_REQUEST = "plan_approval_request"
+    PLAN_APPROVAL_RESPONSE = "plan_approval_response"
 
 
 class Message(Stored, frozen=True):

@@ -5,34 +5,15 @@ from enum import StrEnum
 
 import msgspec
 
+from pro0.model.message import MessageType
 from pro0.model.process import Process as Process
 from pro0.model.rate_limit import RateLimit as RateLimit
+from pro0.model.state import ENDED as ENDED
+from pro0.model.state import State as State
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.task import TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
 from pro0.model.worker import Ground, Harvest, Prepare, Workers
-
-
-class State(StrEnum):
-    """The state of a member, one list everywhere (rulings 1)."""
-
-    STARTING = "starting"
-    WORKING = "working"
-    IDLE = "idle"
-    RUNNING = "running"
-    WAITING = "waiting"
-    DIALOG = "dialog"
-    DRAFT = "draft"
-    ERROR = "error"
-    UNKNOWN = "unknown"
-    STOPPING = "stopping"
-    UNRESPONSIVE = "unresponsive"
-    SHUTDOWN = "shutdown"
-    EXITED = "exited"
-    CRASHED = "crashed"
-
-
-ENDED = frozenset({State.SHUTDOWN, State.EXITED, State.CRASHED})
 
 
 class Exit(Stored, frozen=True):
@@ -309,11 +290,12 @@ class End(msgspec.Struct, frozen=True):
 
 
 class Free(msgspec.Struct, frozen=True):
-    """Give the claims of a dead session back, and drop the reservations of an ended member."""
+    """Give the claims of a dead session back, and drop its member's reservations; with `keep` it keeps them all."""
 
     agent_id: str
     incarnation: str
     how: str
+    keep: bool = False
 
 
 class Tell(msgspec.Struct, frozen=True):
@@ -322,6 +304,7 @@ class Tell(msgspec.Struct, frozen=True):
     id: str
     to: str
     content: str
+    type: MessageType = MessageType.NOTIFICATION
 
 
 class Nudge(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ import msgspec
 
 from pro0.model.agent import Definition
 from pro0.model.message import Notice
+from pro0.model.plan_gate import Approver, PlanGate
 from pro0.model.process import Process
 from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Stored, Tag, TaskId, written
 
@@ -66,6 +67,8 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     iterm2_session: Argument = ""
     sockets: Argument = ""
     permission_mode: PermissionMode = PermissionMode.ASK
+    plan_approval: Approver = "human"
+    """Who gives the verdict on members' plans: the person alone, or the lead agent too."""
     windows: tuple[Window, ...] = ()
     layout: WindowLayout = "tiled"
     """How windows are laid out that have no layout of their own."""
@@ -142,6 +145,8 @@ class Seat(Stored, frozen=True):
     answer: Answer | None = None
     definition: Definition | None = None
     """How its agent is run, for one that the settings define."""
+    gate: PlanGate | None = None
+    """The plan that it must have approved before it changes anything, None when it need not."""
 
 
 class OutsideAgent(Stored, frozen=True):

@@ -31,6 +31,8 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     delegates: bool = False
     worktree: bool | None = None
     """Whether it gets a worktree of its own; None for what the team's members get."""
+    plan: bool = False
+    """Whether it has to have a plan approved before it changes anything."""
     definition: Definition | None = None
     """How its agent is run, for one that the settings define."""
 
@@ -57,12 +59,23 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
         raise BadInput("a runner is started by `pro0 run`", hint="pro0 run --help")
     if draft.agent not in ("command", RUNNER) and draft.argv:
         raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
+    if draft.plan:
+        _plannable(draft)
     _limitable(draft, draft.permission_mode or mode)
     require(adapter, path)
 
 
 def _instructed(draft: SeatDraft) -> bool:
     return draft.definition.instructed if draft.definition else draft.agent not in ("command", RUNNER, "shell")
+
+
+def _plannable(draft: SeatDraft) -> None:
+    """Raise BadInput for a member that cannot be kept to planning."""
+    modes = draft.definition.modes if draft.definition else None
+    limits = bool(modes and modes.plan is not None) if draft.definition else _instructed(draft)
+    if draft.leads or not limits:
+        what = "a lead agent" if draft.leads else f"the agent {draft.agent}"
+        raise BadInput(f"{what} cannot be kept to planning first", hint="leave --plan out")
 
 
 def _limitable(draft: SeatDraft, mode: PermissionMode) -> None:

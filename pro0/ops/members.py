@@ -10,6 +10,7 @@ from pro0.model import ids
 from pro0.model.agent import Definition
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.message import MessageType, Notice
+from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import Runtime, SeatState
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops import costs
@@ -236,6 +237,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         definition=draft.definition,
     )
     startable(draft, permission_mode(seat, wanted, context.team.config.read()), _path(context))
+    seat = replace(seat, gate=PlanGate() if draft.plan else None)
     return with_seat(wanted, seat), seat
 
 

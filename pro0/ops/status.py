@@ -51,6 +51,9 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """What it may do without asking (rulings 3.17)."""
     queued: str = ""
     """Why its one line about mail waits."""
+    effort: str = ""
+    plan: str = ""
+    """How its plan stands that has to be approved: required, handed in, rejected, approved; empty for no such plan."""
     worktree: str = ""
     """The folder of its own worktree."""
     branch: str = ""
@@ -202,6 +205,8 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
         state=State.STARTING,
         unread=unread,
         model=seat.model,
+        effort=seat.effort,
+        plan=seat.gate.stage if seat.gate else "",
         permission_mode=permission_mode(seat, known.wanted, context.team.config.read()),
     )
     if state is None:
@@ -259,6 +264,11 @@ def _attention(
         Attention(f"{task.id} waits for you ({task.waits.reason})", f"pro0 task show {task.id}")
         for task in board
         if task.waits
+    ]
+    needs += [
+        Attention(f"{m.agent_id} has handed in its plan", f"pro0 member show {m.agent_id}")
+        for m in members
+        if m.plan == "handed in" and m.state not in ENDED
     ]
     unread = _unread_of_the_human(context)
     if unread:

@@ -142,11 +142,13 @@ def delete(context: Context, id: str, *, force: bool = False) -> Task:
 
 
 @operation("task.free", LEAD_ONLY)
-def free(context: Context, agent_id: str, incarnation: str, how: str) -> list[Task]:
-    """Give back what a dead session held; returns those tasks."""
+def free(context: Context, agent_id: str, incarnation: str, how: str, *, keep: bool = False) -> list[Task]:
+    """Give back what a dead session held; returns those tasks. With `keep` they stay reserved for its member."""
     with context.team.tasks.change(f"free the tasks of {agent_id}") as change:
         before = change.value
-        change.value = changes.free(before, agent_id, incarnation, request(context, Act.DIED, f"{agent_id} {how}"))
+        change.value = changes.free(
+            before, agent_id, incarnation, request(context, Act.DIED, f"{agent_id} {how}"), keep=keep
+        )
         pairs = zip(before.tasks, change.value.tasks, strict=True)
         freed = [new for old, new in pairs if new is not old]
         owes = bool(change.value.outbox)

@@ -11,6 +11,7 @@ from pro0 import processes
 from pro0.errors import Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
+from pro0.model.plan_gate import Approver
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Window, WindowLayout, Wish
 from pro0.ops.context import Context, already, clock, new_id, operation
@@ -32,6 +33,7 @@ class Home(msgspec.Struct, frozen=True):
     iterm2_session: str = ""
     sockets: str = ""
     permission_mode: PermissionMode = PermissionMode.ASK
+    plan_approval: Approver = "human"
     windows: tuple[Window, ...] = ()
     layout: WindowLayout = "tiled"
     panes_per_window: int = 0
@@ -62,6 +64,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
         iterm2_session=home.iterm2_session,
         sockets=home.sockets,
         permission_mode=home.permission_mode,
+        plan_approval=home.plan_approval,
         windows=home.windows,
         layout=home.layout,
         panes_per_window=home.panes_per_window,

@@ -64,11 +64,16 @@ def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[Tas
     return owe(changed, request.caller, notices), task
 
 
-def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request) -> TaskList:
-    """Give back what a dead session held: its claims, and the member's reservations (rulings 2, proved death)."""
+def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, keep: bool = False) -> TaskList:
+    """Give back what a dead session held: its claims, and the member's reservations (rulings 2, proved death).
+
+    With `keep` its member goes on at once, in another session: what it held is reserved for it.
+    """
     for task in tasks.tasks:
-        if _held_by(task, agent_id, incarnation):
-            tasks, _ = act(tasks, task.id, request)
+        if _held_by(task, agent_id, incarnation) and (task.claim or not keep):
+            tasks, freed = act(tasks, task.id, request)
+            if keep and freed.status is Status.PENDING:
+                tasks = with_tasks(tasks, [replace(freed, assignee=agent_id)])
     return tasks
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import RateLimit, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.worker import Harvest
@@ -52,6 +53,24 @@ def limited(limit: RateLimit) -> str:
 def moment(at: datetime) -> str:
     """Return a moment as text for anybody, wherever."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def plan_request(agent_id: str, gate: PlanGate) -> str:
+    """Return what who decides is told of a plan that was handed in."""
+    return (
+        f"{agent_id} hands in its plan {gate.id}:\n\n{gate.text}\n\n"
+        f"Decide: `pro0 member approve-plan {agent_id}`, or `pro0 member reject-plan {agent_id} FEEDBACK`"
+    )
+
+
+def plan_approved(by: str) -> str:
+    """Return what a member is told whose plan was approved."""
+    return f"Your plan is approved by {by}: carry it out. Tasks that you held are reserved for you: claim them again."
+
+
+def plan_rejected(feedback: str) -> str:
+    """Return what a member is told whose plan was rejected."""
+    return f"Your plan is not approved: {feedback}\nChange nothing yet; hand in another with `pro0 plan`."
 
 
 REFUSALS = {

@@ -35,7 +35,7 @@ from pro0.model.runtime import (
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
 from pro0.model.worker import Prepare
-from pro0.rules import budget, dispatch, ending, hiring, prompts, throttling, turns
+from pro0.rules import budget, dispatch, ending, hiring, plan_approval, prompts, throttling, turns
 from pro0.rules.board import Board, claimable
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
@@ -147,16 +147,18 @@ def _bury(view: View, plan: Plan) -> Plan:
     state = plan.state
     if state is None or state.state not in ENDED:
         return plan
-    held = _held(view, state)
+    held = _held(view, plan.seat, state)
     key = f"{state.incarnation}:ended"
     if key not in state.told and not view.stopping and state.state is not State.SHUTDOWN and _is_news(plan.seat, held):
         text = prompts.ended(state, [task for task in held if task.claim])
         state = _told(state, key)
         plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in _supervisors(view)))
     if held and not _is_left(view, state):
-        return plan.then(
-            state, Free(state.agent_id, state.incarnation, dispatch.how_it_ended(plan.seat.disposable, state))
+        how, keep = (
+            dispatch.how_it_ended(plan.seat.disposable, state),
+            plan_approval.goes_on(plan.seat, state.generation),
         )
+        return plan.then(state, Free(state.agent_id, state.incarnation, how, keep))
     return plan.then(state)
 
 
@@ -171,7 +173,7 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan.wake(throttling.ends(view, limit))
     if state and view.blind:
         return plan
-    if state and (_held(view, state) or _is_left(view, state)):
+    if state and (_held(view, seat, state) or _is_left(view, state)):
         return plan.wake(view.now + timedelta(seconds=0.2))
     if view.snapshot.runtime.failed(seat):
         return plan
@@ -226,6 +228,7 @@ STEPS: tuple[Step, ...] = (
     dispatch.pass_on,
     dispatch.warn,
     dispatch.harvest,
+    plan_approval.renew,
     _start,
     hiring.let_go,
     ending.ask,
@@ -233,6 +236,7 @@ STEPS: tuple[Step, ...] = (
     ending.overdue,
     _tell_idle,
     turns.tell_who_is_needed,
+    plan_approval.tell,
     turns.nudge,
 )
 
@@ -258,7 +262,7 @@ def _gone(view: View, plan: Plan) -> bool:
     if state is None:
         return True
     # What a dead session holds while the tasks cannot be read is given back by whoever leads next.
-    return state.state in ENDED and not _is_left(view, state) and not _held(view, state)
+    return state.state in ENDED and not _is_left(view, state) and not _held(view, plan.seat, state)
 
 
 def _is_left(view: View, state: SeatState) -> bool:
@@ -276,8 +280,10 @@ def _supervisors(view: View) -> list[str]:
     return [LEAD, HUMAN] if led else [LEAD]
 
 
-def _held(view: View, state: SeatState) -> list[Task]:
-    return [task for task in view.board if _holds(task, state)]
+def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
+    """Return what a dead session holds that is to be given back."""
+    held = [task for task in view.board if _holds(task, state)]
+    return [task for task in held if task.claim] if plan_approval.goes_on(seat, state.generation) else held
 
 
 def _is_news(seat: Seat, held: list[Task]) -> bool:

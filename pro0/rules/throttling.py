@@ -70,10 +70,11 @@ def renewed(snapshot: Snapshot) -> Snapshot:
 
 def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
     """Return what the lead address is to be told: each limit once, however often it is met in a row."""
-    keys = {f"limit:{limit.agent}:{limit.since.isoformat()}": limit for limit in runtime.limits}
+    uid = view.snapshot.config.uid
+    keys = {f"{uid}:limit:{limit.agent}:{limit.since.isoformat()}": limit for limit in runtime.limits}
     fresh = {key: limit for key, limit in keys.items() if key not in runtime.told and holding(view, limit.agent)}
     told = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:]) if fresh else runtime
-    return told, [Tell(f"{view.snapshot.config.uid}:{key}", LEAD, prompts.limited(fresh[key])) for key in fresh]
+    return told, [Tell(key, LEAD, prompts.limited(fresh[key])) for key in fresh]
 
 
 def holding(view: View, agent: str) -> RateLimit | None:

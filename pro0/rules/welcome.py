@@ -23,6 +23,10 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a lead agent must leave the work itself to others."""
     branch: str = ""
     """The branch of its own worktree, empty when it works in the project's checkout."""
+    plans: bool = False
+    """Whether it must have a plan approved before it changes anything."""
+    plan: str = ""
+    """Its plan that was approved, empty for none."""
 
 
 _TOOLS = """\
@@ -72,6 +76,12 @@ you when the worktree goes. Somebody else merges."""
 _DELEGATES = "Leave the work itself to teammates: you plan, delegate, check and answer, and change no file."
 
 
+_PLANS = """\
+First you plan, and change nothing: read what you need, then hand your whole plan in with `pro0 plan "your plan"`, or
+the tool submit_plan, and end your turn. Ask for approval in no other way. You are told the verdict: approved, and you
+go on in this conversation with more permissions; or what is wrong with it, and you hand in another."""
+
+
 def first_prompt(welcome: Welcome, *, leads: bool) -> str:
     """Return the whole first prompt of an agent that speaks to a model."""
     others = f"The others are: {', '.join(welcome.others)}." if welcome.others else "You are the first one here."
@@ -83,9 +93,13 @@ def first_prompt(welcome: Welcome, *, leads: bool) -> str:
         parts.append(_DELEGATES)
     if welcome.branch:
         parts.append(WORKTREE.format(branch=welcome.branch))
+    if welcome.plans:
+        parts.append(_PLANS)
     if welcome.role:
         parts.append(f"Your role:\n{welcome.role}")
     parts.append(f"What you are asked to do:\n{welcome.prompt}" if welcome.prompt else _NOTHING_YET)
+    if welcome.plan:
+        parts.append(f"Your plan, which was approved; carry it out:\n{welcome.plan}")
     return "\n\n".join(parts)
 
 

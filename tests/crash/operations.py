@@ -19,7 +19,20 @@ from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
 from pro0.model.worker import Harvest
-from pro0.ops import costs, gates, hiring, importing, members, messages, runs, tasks, teams, trees, workers
+from pro0.ops import (
+    costs,
+    gates,
+    hiring,
+    importing,
+    members,
+    messages,
+    plan_approval,
+    runs,
+    tasks,
+    teams,
+    trees,
+    workers,
+)
 from pro0.ops.members import SeatDraft
 from pro0.rules.importing import Ticket
 from pro0.store.lease import Lease
@@ -203,6 +216,9 @@ TEAMS = (
     Row("shutdown.answer", starts.asked, lambda w: members.answer(w.member("w1"), approve=True), owes=True),
     Row("shutdown.answer", starts.led, lambda w: members.answer(w.member("w1"), approve=True), "two are told", True),
     Row("shutdown.withdraw", starts.asked, lambda w: members.withdraw(w.lead(), "w-900")),
+    Row("plan.submit", starts.unplanned, lambda w: plan_approval.submit(w.member("w1"), "first this"), owes=True),
+    Row("plan.approve", starts.planned, lambda w: plan_approval.approve(w.human(), "w1")),
+    Row("plan.reject", starts.planned, lambda w: plan_approval.reject(w.human(), "w1", "not so"), owes=True),
     Row("member.undo", starts.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
     Row("team.create", starts.empty, create),
     Row("team.create", starts.half_removed, create, "after half a removal"),

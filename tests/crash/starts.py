@@ -4,10 +4,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import ShutdownWish, Wish
-from pro0.ops import hiring, messages, tasks, trees, workers
+from pro0.ops import hiring, messages, plan_approval, tasks, trees, workers
 from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
@@ -192,6 +193,24 @@ def _ask(world: World) -> None:
     with world.team.wanted.change("ask") as change:
         wish = ShutdownWish(id="w-900", by="human", at=NOW)
         seats = (replace(seat, shutdown=wish if seat.agent_id == "w1" else None) for seat in change.value.seats)
+        change.value = replace(change.value, seats=tuple(seats))
+
+
+def unplanned(home: Path) -> None:
+    """The member w1 is asked for a plan."""
+    base(home)
+    _gate(World(home), PlanGate())
+
+
+def planned(home: Path) -> None:
+    """The member w1 has handed its plan in."""
+    unplanned(home)
+    plan_approval.submit(World(home, "w").member("w1"), "first this")
+
+
+def _gate(world: World, gate: PlanGate) -> None:
+    with world.team.wanted.change("ask for a plan") as change:
+        seats = (replace(seat, gate=gate) if seat.agent_id == "w1" else seat for seat in change.value.seats)
         change.value = replace(change.value, seats=tuple(seats))
 
 

@@ -18,6 +18,7 @@ ALLOWED = {
     "fractions",
     "functools",
     "graphlib",
+    "hashlib",
     "heapq",
     "itertools",
     "math",

@@ -114,7 +114,7 @@ def test_a_session_that_is_over_changes_nothing(team: TeamStore, serve: Serve, h
 def test_a_member_without_a_team_or_of_one_that_is_gone(home: Path, team: TeamStore, serve: Serve) -> None:
     assert code(serve(**as_member(team, "w1", PRO0_TEAM="")).open().call("list_tasks")) == "not_member"
     assert code(serve(**as_member(team, "w1", PRO0_TEAM="gone")).open().call("list_tasks")) == "not_found"
-    assert code(serve(**as_member(team, "w1", PRO0_TEAM="../x")).open().call("list_tasks")) == "bad_input"
+    assert code(serve(**as_member(team, "w1", PRO0_TEAM="../x")).open().call("list_tasks")) == "bad_identity"
 
 
 def test_a_team_that_cannot_be_read_is_said_and_left(team: TeamStore, serve: Serve) -> None:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
+from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import SeatState, State
 from pro0.ops.context import clock
 from pro0.rules import prompts
@@ -18,6 +20,9 @@ SESSION = SeatState(
 )
 TEXTS = {
     "a teammate": first_prompt(WELCOME, leads=False),
+    "a planner": first_prompt(replace(WELCOME, plans=True, plan="first this"), leads=False),
+    "a plan": prompts.plan_request("ada", PlanGate(id="abc", text="first this")),
+    "a verdict": prompts.plan_rejected("why?"),
     "a lead agent": first_prompt(WELCOME, leads=True),
     "the skill": SKILL,
     "unread mail": prompts.unread_line(2),

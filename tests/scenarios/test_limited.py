@@ -1,30 +1,11 @@
 """A provider that has enough for now: new sessions of its agent wait, by themselves and visibly (issue 4, 7)."""
 
-import os
-import sys
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.conftest import Team, team
+from tests.scenarios.claudes import claudes
 
-__all__ = ["team"]
-
-SCRIPT = Path(__file__).parents[1] / "programs" / "claude.py"
-
-
-@pytest.fixture
-def claudes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let `claude` be a stand-in, and return its folder."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} -I {SCRIPT} "$@"\n')
-    (folder / "claude").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
-    found = tmp_path / "user" / "claudes"
-    found.mkdir()
-    return found
+__all__ = ["claudes", "team"]
 
 
 def test_new_sessions_wait_until_a_turn_ends_well_again(team: Team, claudes: Path) -> None:

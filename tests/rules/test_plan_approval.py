@@ -1,0 +1,163 @@
+"""Plans that are approved before anything is changed: one verdict, about one plan, by who may give it (issue 4, 5)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Refused
+from pro0.model.caller import THE_HUMAN, Caller, Who
+from pro0.model.message import MessageType
+from pro0.model.plan_gate import PLAN_LIMIT, PlanGate
+from pro0.model.runtime import End, Free, SeatState, Start, State, Tell
+from pro0.model.team import PermissionMode, Seat
+from pro0.rules.permissions import permission_mode
+from pro0.rules.plan_approval import TURN_LIMIT, decided, handed_in, lifted, may_decide, plan_id
+from tests.rules.building import at
+from tests.rules.building import task as a_task
+from tests.rules.supervising import CONFIG, exited, held, kinds, look, only, recorded, seat, session
+from tests.rules.supervising import decided as lead_decides
+
+AGENT = Caller(Who.LEAD_AGENT, "lead", "inc-lead")
+FRESH = seat(gate=PlanGate())
+WAITING = handed_in(FRESH, "first this", "inc-w1", at(1))
+APPROVED = decided(WAITING, "approved", THE_HUMAN, at(2), incarnation="inc-w1")
+REJECTED = decided(WAITING, "rejected", THE_HUMAN, at(2), incarnation="", feedback="no")
+
+
+def gate(of: Seat) -> PlanGate:
+    assert of.gate
+    return of.gate
+
+
+def test_a_plan_waits_for_a_verdict() -> None:
+    found = gate(WAITING)
+    assert (found.text, found.stage, found.incarnation, found.at) == ("first this", "handed in", "inc-w1", at(1))
+    assert (gate(FRESH).stage, gate(APPROVED).stage, gate(REJECTED).stage) == ("required", "approved", "rejected")
+    assert (gate(REJECTED).feedback, gate(APPROVED).by) == ("no", "human")
+
+
+def test_another_plan_takes_its_place_and_the_same_one_again_changes_nothing() -> None:
+    assert handed_in(WAITING, " first this\n", "inc-w1", at(5)) is WAITING
+    other = handed_in(WAITING, "first that", "inc-w1", at(5))
+    again = handed_in(REJECTED, "first this", "inc-w1", at(5))
+    assert gate(other).id != gate(WAITING).id
+    assert (gate(again).stage, gate(again).feedback) == ("handed in", "")
+
+
+REFUSED = {
+    "nothing to hand in": (lambda: handed_in(seat(), "x", "i", at(1)), "no_plan_required"),
+    "handed in after the approval": (lambda: handed_in(APPROVED, "x", "inc-w1", at(3)), "decided"),
+    "no gate": (lambda: approve(seat()), "no_plan_required"),
+    "no plan yet": (lambda: approve(FRESH), "no_plan"),
+    "a second approval": (lambda: approve(APPROVED), "decided"),
+    "an approval after a rejection": (lambda: approve(REJECTED), "decided"),
+    "another plan than the one seen": (lambda: approve(WAITING, about="0123456789ab"), "stale_plan"),
+    "another session": (lambda: approve(WAITING, incarnation="inc-2"), "stale_plan"),
+    "no session": (lambda: approve(WAITING, incarnation=""), "stale_plan"),
+    "a text that was edited": (lambda: approve(replace(WAITING, gate=replace(gate(WAITING), text="x"))), "stale_plan"),
+}
+
+
+def approve(of: Seat, *, incarnation: str = "inc-w1", about: str | None = None) -> Seat:
+    return decided(of, "approved", THE_HUMAN, at(3), incarnation=incarnation, about=about)
+
+
+@pytest.mark.parametrize(("act", "code"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(act, code) -> None:  # type: ignore[no-untyped-def]
+    """Reliability 67: replay, double click, two who race, an edited plan, an older session."""
+    with pytest.raises(Refused) as refused:
+        act()
+    assert (refused.value.code, refused.value.exit_code) == (code, 4)
+
+
+def test_texts_have_limits() -> None:
+    for said in ("", " \n", "x" * (PLAN_LIMIT + 1)):
+        with pytest.raises(BadInput):
+            handed_in(FRESH, said, "inc-w1", at(1))
+    with pytest.raises(BadInput, match="say what is wrong"):
+        decided(WAITING, "rejected", THE_HUMAN, at(2), incarnation="", feedback=" ")
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_an_id_is_that_of_one_text_of_one_session(one: str, other: str) -> None:
+    assert (plan_id("w1", "i", one) == plan_id("w1", "i", other)) is (
+        one.encode(errors="replace") == other.encode(errors="replace")
+    )
+    assert plan_id("w1", "i", one) != plan_id("w1", "j", one)
+    assert plan_id("w1", "i", one) != plan_id("w2", "i", one)
+
+
+@pytest.mark.parametrize(
+    ("who", "approver", "may"),
+    [(THE_HUMAN, "human", True), (THE_HUMAN, "lead", True), (AGENT, "lead", True), (AGENT, "human", False)],
+)
+def test_who_decides(who: Caller, approver, may: bool) -> None:  # type: ignore[no-untyped-def]
+    if may:
+        may_decide(who, approver)
+        return
+    with pytest.raises(Refused) as refused:
+        may_decide(who, approver)
+    assert (refused.value.code, refused.value.exit_code) == ("not_allowed", 4)
+
+
+@pytest.mark.parametrize(("of", "mode"), [(FRESH, "plan"), (WAITING, "plan"), (REJECTED, "plan"), (APPROVED, "bypass")])
+def test_until_the_approval_it_may_only_plan(of: Seat, mode: str) -> None:
+    wanted = look(session(), seats=[replace(of, permission_mode=PermissionMode.BYPASS)]).wanted
+    assert permission_mode(wanted.seats[0], wanted, CONFIG) == mode
+
+
+# What the lead does when a plan is approved
+
+NEXT = lifted(replace(APPROVED, generation=2))
+
+
+def test_an_idle_session_ends_and_the_next_one_begins() -> None:
+    ending = lead_decides(look(session(), seats=[NEXT], now=3))
+    assert [(end.incarnation, end.firm) for end in only(End, ending)] == [("inc-w1", False)]
+    stopping = recorded(ending)
+    assert stopping.state is State.STOPPING
+    over = lead_decides(look(stopping, seats=[NEXT], now=4, reports=[exited()], dead=["w1"]))
+    [start] = only(Start, over)
+    assert recorded(over).generation == 2
+    assert start.incarnation == recorded(over).incarnation
+    assert [tell.to for tell in only(Tell, over)] == ["w1"], "it is no crash, and nobody else is told"
+
+
+def test_a_working_session_may_end_its_turn_for_a_while() -> None:
+    working = session(state=State.WORKING)
+    limit = TURN_LIMIT.total_seconds()
+    early = lead_decides(look(working, seats=[NEXT], now=2 + limit - 1))
+    assert kinds(early) == []
+    assert early.wake_at == at(2 + limit)
+    assert only(End, lead_decides(look(working, seats=[NEXT], now=2 + limit)))
+
+
+def test_what_it_holds_stays_its_own() -> None:
+    """Its claims come back as reservations; what was reserved for it is left alone, so that nobody else takes it."""
+    mine = replace(a_task(7), assignee="w1")
+    ended = session(state=State.STOPPING, ending_since=at(2))
+    over = lead_decides(look(ended, seats=[NEXT], now=4, reports=[exited()], dead=["w1"], tasks=[held(6), mine]))
+    assert only(Free, over) == [Free("w1", "inc-w1", "shutdown: exit code None", keep=True)]
+    assert not only(Start, over)
+    reserved = look(recorded(over), seats=[NEXT], now=5, reports=[exited()], dead=["w1"], tasks=[mine])
+    assert only(Start, lead_decides(reserved))
+
+
+def approved_session(**fields: object) -> SeatState:
+    return replace(session(generation=2), **fields)
+
+
+def test_the_session_that_begins_with_the_approval_is_told_once() -> None:
+    first = lead_decides(look(approved_session(), seats=[NEXT], now=5))
+    [said] = [tell for tell in only(Tell, first) if tell.to == "w1"]
+    assert said.type is MessageType.PLAN_APPROVAL_RESPONSE
+    assert "carry it out" in said.content
+    assert not only(Tell, lead_decides(look(recorded(first), seats=[NEXT], now=6)))
+    later = replace(NEXT, generation=3)
+    assert not only(Tell, lead_decides(look(approved_session(generation=3), seats=[later], now=7)))
+
+
+@pytest.mark.parametrize("of", [FRESH, WAITING, REJECTED])
+def test_nothing_happens_before_the_approval(of: Seat) -> None:
+    assert kinds(lead_decides(look(session(), seats=[of], now=3))) == []
