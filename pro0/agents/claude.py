@@ -1,9 +1,10 @@
 """Claude Code (`@anthropic-ai/claude-code`); what is known of it was measured with 2.1.197."""
 
 import msgspec
+from msgspec.structs import replace
 
-from pro0.agents import first_prompt, own_tools, turn_end
-from pro0.agents.adapter import Adapter, Brief, Call, Sight
+from pro0.agents import claude_turn, first_prompt, own_tools, turn_end
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn, Sight
 from pro0.agents.claude_screens import CLAUDE_SCREENS
 from pro0.agents.claude_transcript import began, config_folder, last_error, transcript, usage
 from pro0.agents.memory import Memory
@@ -42,6 +43,13 @@ def call(brief: Brief) -> Call:
     )
     settings, servers = msgspec.json.encode(_settings(brief)), msgspec.json.encode(_servers(brief))
     return Call(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    usual = call(brief)
+    program, *words = usual.argv
+    return replace(usual, argv=(program, *claude_turn.WORDS, *words))
 
 
 def _settings(brief: Brief) -> dict[str, object]:
@@ -137,6 +145,7 @@ CLAUDE = Adapter(
     asks_at_turn_end=True,
     interrupt="Escape",
     usage=usage,
+    turn=OneTurn(call=turn, hear=claude_turn.hear),
     delegates=True,
     skills=".claude/skills",
 )

@@ -1,7 +1,7 @@
 """Codex (`@openai/codex`); what is known of it was measured with 0.169.0."""
 
-from pro0.agents import first_prompt, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents import codex_turn, first_prompt, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.codex_rollout import began, look, usage
 from pro0.agents.codex_screens import CODEX_SCREENS
 from pro0.agents.toml_text import toml
@@ -16,24 +16,46 @@ MODES = {
     PermissionMode.PLAN: READ_ONLY,
     PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
 }
+IN_ONE_TURN = {
+    PermissionMode.ASK: ("--sandbox", "read-only"),
+    PermissionMode.EDITS: ("--sandbox", "workspace-write"),
+    PermissionMode.PLAN: ("--sandbox", "read-only"),
+    PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
+}
+"""`codex exec` asks for nothing."""
 
 
 def call(brief: Brief) -> Call:
     """Return how a session is started or gone on with; all that must be set is in argv, and none of it is secret."""
     prompt, files = first_prompt.words(brief)
-    seat = brief.seat
     argv = (
         "codex",
         *(("resume", brief.session) if brief.resume else ()),
         # Else it starts a server that outlives the session and that later sessions share, environment and all.
         "--no-daemon",
         *(READ_ONLY if brief.delegate_only else MODES[brief.mode]),
-        *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
-        *(("--model", seat.model) if seat.model else ()),
-        *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
+        *_settings(brief),
         *(("--", prompt) if prompt else ()),
     )
     return Call(argv=argv, files=files)
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what its sandbox does not let through is refused."""
+    _, files = first_prompt.words(brief)
+    sandbox = IN_ONE_TURN[PermissionMode.PLAN if brief.delegate_only else brief.mode]
+    return Call(
+        argv=("codex", "exec", "--json", "--skip-git-repo-check", *sandbox, *_settings(brief), "-"), files=files
+    )
+
+
+def _settings(brief: Brief) -> tuple[str, ...]:
+    seat = brief.seat
+    return (
+        *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
+    )
 
 
 def _server(brief: Brief) -> str:
@@ -63,6 +85,7 @@ CODEX = Adapter(
     screens=CODEX_SCREENS,
     interrupt="Escape",
     usage=usage,
+    turn=OneTurn(call=turn, hear=codex_turn.hear, reads_stdin=True),
     delegates=True,
     skills=".codex/skills",
 )

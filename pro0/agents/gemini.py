@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import first_prompt, layers, own_tools, turn_end
-from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents import first_prompt, gemini_turn, layers, own_tools, turn_end
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.gemini_chats import began, look, usage
 from pro0.agents.gemini_screens import GEMINI_SCREENS
 from pro0.agents.toml_text import toml
@@ -33,16 +33,26 @@ READING = ("read_file", "read_many_files", "list_directory", "glob", "grep_searc
 
 def call(brief: Brief) -> Call:
     """Return how a session is started or gone on with; all that must be set is in files of this session's own."""
+    return _call(brief, "--prompt-interactive")
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    return _call(brief, "--prompt", "--output-format", "stream-json")
+
+
+def _call(brief: Brief, flag: str, *words: str) -> Call:
     prompt, files = first_prompt.words(brief)
     seat, folder = brief.seat, brief.folder
     argv = (
         "gemini",
+        *words,
         *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
         *("--approval-mode", MODES[PermissionMode.ASK if brief.delegate_only else brief.mode]),
         *("--admin-policy", f"{folder}/{POLICY}"),
         *(("--include-directories", folder) if first_prompt.is_long(brief.prompt) else ()),
         *(("--model", seat.model) if seat.model else ()),
-        *((f"--prompt-interactive={prompt}",) if prompt else ()),
+        *((f"{flag}={prompt}",) if prompt else ()),
     )
     files = {DEFAULTS: msgspec.json.encode(_settings(brief)), POLICY: _policy(brief).encode(), **files}
     return Call(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}"}, files=files)
@@ -93,6 +103,7 @@ GEMINI = Adapter(
     asks_at_turn_end=True,
     interrupt="Escape",
     usage=usage,
+    turn=OneTurn(call=turn, hear=gemini_turn.hear),
     delegates=True,
     skills=".gemini/skills",
 )

@@ -5,8 +5,8 @@ import socket
 
 import msgspec
 
-from pro0.agents import layers, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents import layers, opencode_turn, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode_database import began, usage
 from pro0.agents.opencode_screens import OPENCODE_SCREENS
@@ -22,19 +22,37 @@ CONTENT = "OPENCODE_CONFIG_CONTENT"
 def call(brief: Brief) -> Call:
     """Return how a session is started or gone on with, with a server of its own on this machine behind a password."""
     prompt, files = words(brief)
-    seat, server = brief.seat, Server(port=_free_port(), password=secrets.token_urlsafe(32))
+    server = Server(port=_free_port(), password=secrets.token_urlsafe(32))
     argv = (
         "opencode",
         *("--port", str(server.port), "--hostname", "127.0.0.1"),
         *(("--session", brief.session) if brief.resume else ()),
-        *(("--auto",) if brief.mode is PermissionMode.BYPASS and not brief.delegate_only else ()),
-        *(("--agent", "plan") if brief.mode is PermissionMode.PLAN else ()),
-        *(("--model", seat.model) if seat.model else ()),
+        *_options(brief),
         *((f"--prompt={prompt}",) if prompt else ()),
     )
-    settings = layers.merged(layers.parsed(brief.environment.get(CONTENT) or "{}", CONTENT), _settings(brief))
-    env = {PASSWORD: server.password, CONTENT: msgspec.json.encode(settings).decode()}
+    env = {PASSWORD: server.password, CONTENT: _content(brief)}
     return Call(argv=argv, env=env, files={SERVER: msgspec.json.encode(server), **files})
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    _, files = words(brief)
+    argv = ("opencode", "run", "--format", "json", *_options(brief))
+    return Call(argv=argv, env={CONTENT: _content(brief)}, files=files)
+
+
+def _options(brief: Brief) -> tuple[str, ...]:
+    return (
+        *(("--auto",) if brief.mode is PermissionMode.BYPASS and not brief.delegate_only else ()),
+        *(("--agent", "plan") if brief.mode is PermissionMode.PLAN else ()),
+        *(("--model", brief.seat.model) if brief.seat.model else ()),
+    )
+
+
+def _content(brief: Brief) -> str:
+    """Return the settings that are needed, on top of those that the person has put into the same variable."""
+    settings = layers.merged(layers.parsed(brief.environment.get(CONTENT) or "{}", CONTENT), _settings(brief))
+    return msgspec.json.encode(settings).decode()
 
 
 def _settings(brief: Brief) -> layers.Settings:
@@ -90,6 +108,7 @@ OPENCODE = Adapter(
     deliver=deliver,
     interrupt="Escape",
     usage=usage,
+    turn=OneTurn(call=turn, hear=opencode_turn.hear, reads_stdin=True),
     delegates=True,
     skills=".config/opencode/skills",
 )

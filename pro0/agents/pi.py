@@ -5,10 +5,11 @@ is its way to the team.
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import first_prompt, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents import first_prompt, own_tools, pi_turn
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.pi_screens import PI_SCREENS
 from pro0.agents.pi_session import FOLDER, SETTINGS, began, deliver, look, usage
 from pro0.agents.variables import NETWORK, PROVIDERS
@@ -37,6 +38,13 @@ def call(brief: Brief) -> Call:
     return Call(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
 
 
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked the bridge refuses."""
+    usual = call(brief)
+    program, *words = usual.argv
+    return replace(usual, argv=(program, *pi_turn.WORDS, *words))
+
+
 def _as_text(prompt: str) -> str:
     """Return a prompt that is taken for neither an option nor the name of a file."""
     return f"\n{prompt}" if prompt.startswith(("-", "@")) else prompt
@@ -58,6 +66,7 @@ PI = Adapter(
     deliver=deliver,
     interrupt="Escape",
     usage=usage,
+    turn=OneTurn(call=turn, hear=pi_turn.hear),
     delegates=True,
     skills=".pi/agent/skills",
 )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Brief, Call, Heard, OneTurn
@@ -86,7 +87,14 @@ class Turns:
         heard = ear.heard()
         failure = self._failure(ending, heard)
         over = bool(ending.why) and not looked
-        return Ran(self._turn(number, message=heard.message, failure=failure, over=over), heard.usage, looked)
+        usage = heard.usage if heard.usage.models else replace(heard.usage, models=self._model)
+        return Ran(self._turn(number, message=heard.message, failure=failure, over=over), usage, looked)
+
+    @property
+    def _model(self) -> tuple[str, ...]:
+        """Return the model that was asked for, as far as one was: not every agent says which it has used."""
+        model = self._seat().model
+        return (model,) if model else ()
 
     def _environment(self, task: Task) -> dict[str, str]:
         """Return what the agent sees: what this session does, without the keys of other agents, and its task."""

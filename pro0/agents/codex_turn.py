@@ -1,0 +1,51 @@
+"""What Codex prints of one turn (`codex exec --json`): items, then the usage of the turn or why it failed."""
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents.adapter import Heard
+from pro0.agents.transcripts import decoded
+from pro0.model.screen import Usage
+
+
+class _Item(msgspec.Struct, frozen=True):
+    type: str = ""
+    text: str = ""
+
+
+class _Counts(msgspec.Struct, frozen=True):
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class _Failure(msgspec.Struct, frozen=True):
+    message: str = ""
+
+
+class _Line(msgspec.Struct, frozen=True):
+    type: str
+    item: _Item = _Item()
+    usage: _Counts = _Counts()
+    error: _Failure = _Failure()
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
+def hear(heard: Heard, line: bytes) -> Heard:
+    """Take in one line; what is input counts what came from a cache, too."""
+    for said in decoded([line], _LINE):
+        if said.type == "item.completed" and said.item.type == "agent_message":
+            return replace(heard, message=said.item.text)
+        if said.type == "turn.completed":
+            counts = said.usage
+            usage = Usage(
+                input_tokens=counts.input_tokens - counts.cached_input_tokens,
+                output_tokens=counts.output_tokens,
+                cache_read_tokens=counts.cached_input_tokens,
+            )
+            return replace(heard, usage=usage)
+        if said.type == "turn.failed":
+            return replace(heard, failure=said.error.message or "the turn failed")
+    return heard

@@ -1,0 +1,53 @@
+"""What Gemini CLI prints of one turn (`gemini --output-format stream-json`): pieces of messages, then a result."""
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents.adapter import Heard
+from pro0.agents.transcripts import decoded
+from pro0.model.screen import Usage
+
+
+class _Failure(msgspec.Struct, frozen=True):
+    message: str = ""
+
+
+class _Stats(msgspec.Struct, frozen=True):
+    total_tokens: int = 0
+    input_tokens: int = 0
+    cached: int = 0
+    models: dict[str, object] = {}
+
+
+class _Line(msgspec.Struct, frozen=True):
+    type: str
+    role: str = ""
+    content: str = ""
+    status: str = ""
+    error: _Failure = _Failure()
+    stats: _Stats = _Stats()
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
+def hear(heard: Heard, line: bytes) -> Heard:
+    """Take in one line: a message comes in pieces, and the one after the last tool is the last."""
+    for said in decoded([line], _LINE):
+        if said.type == "tool_use":
+            return replace(heard, message="")
+        if said.type == "message" and said.role == "assistant":
+            return replace(heard, message=heard.message + said.content)
+        if said.type == "result":
+            failure = "" if said.status == "success" else said.error.message or said.status
+            return replace(heard, usage=_usage(said.stats), failure=failure)
+    return heard
+
+
+def _usage(stats: _Stats) -> Usage:
+    return Usage(
+        input_tokens=stats.input_tokens - stats.cached,
+        output_tokens=stats.total_tokens - stats.input_tokens,  # with its thoughts
+        cache_read_tokens=stats.cached,
+        models=tuple(stats.models) if stats.total_tokens else (),
+    )

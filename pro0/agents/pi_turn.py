@@ -1,0 +1,64 @@
+"""What pi prints of one turn (`pi -p --mode json`): events, of which the ends of messages are whole."""
+
+import msgspec
+
+from pro0.agents.adapter import Heard
+from pro0.agents.transcripts import decoded
+from pro0.model.screen import Usage
+
+WORDS = ("-p", "--mode", "json")
+
+
+class _Cost(msgspec.Struct, frozen=True):
+    total: float = 0.0
+
+
+class _Counts(msgspec.Struct, rename="camel", frozen=True):
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: _Cost = _Cost()
+
+
+class _Part(msgspec.Struct, frozen=True):
+    type: str = ""
+    text: str = ""
+
+
+class _Message(msgspec.Struct, rename="camel", frozen=True):
+    role: str = ""
+    content: msgspec.Raw = msgspec.Raw(b"[]")
+    model: str = ""
+    usage: _Counts = _Counts()
+    error_message: str = ""
+
+
+class _Line(msgspec.Struct, tag_field="type", tag="message_end", frozen=True):
+    message: _Message
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_PARTS = msgspec.json.Decoder(list[_Part])
+
+
+def hear(heard: Heard, line: bytes) -> Heard:
+    """Take in one line: each message of the model counts; it exits with 0 also when the last of them failed."""
+    for said in decoded([line], _LINE):
+        if said.message.role == "assistant":
+            parts = next(iter(decoded([said.message.content], _PARTS)), [])
+            message = "\n".join(part.text for part in parts if part.type == "text")
+            return Heard(message=message, usage=_sum(heard.usage, said.message), failure=said.message.error_message)
+    return heard
+
+
+def _sum(before: Usage, message: _Message) -> Usage:
+    counts = message.usage
+    return Usage(
+        input_tokens=before.input_tokens + counts.input,
+        output_tokens=before.output_tokens + counts.output,
+        cache_read_tokens=before.cache_read_tokens + counts.cache_read,
+        cache_write_tokens=before.cache_write_tokens + counts.cache_write,
+        cost_usd=(before.cost_usd or 0.0) + counts.cost.total,
+        models=tuple(dict.fromkeys((*before.models, *([message.model] if message.model else [])))),
+    )

@@ -1,0 +1,111 @@
+"""One turn without a terminal: how each agent is called, and what is read from the streams that they really printed."""
+
+from functools import reduce
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from pro0.agents import AGENTS, adapter_named
+from pro0.agents.adapter import Heard, OneTurn
+from pro0.agents.first_prompt import FILE, IN_ARGV
+from pro0.model.screen import Usage
+from pro0.model.team import PermissionMode
+from pro0.rules import signals
+from tests.agents.test_calls import BRIEF, ID, REAL, SECRET
+
+RECORDINGS = Path(__file__).parent / "recordings"
+FAILED = tuple(agent for agent in REAL if (RECORDINGS / f"turn-{agent}-failed.jsonl").exists())
+TOKENS = Usage(input_tokens=2003, output_tokens=43, cache_read_tokens=603)
+USED = {
+    "claude": replace(TOKENS, cost_usd=0.0113915, models=("claude-opus-4-8[1m]",)),
+    "codex": TOKENS,
+    "gemini": replace(TOKENS, models=("scripted",)),
+    "opencode": replace(TOKENS, input_tokens=2005, output_tokens=45, cache_read_tokens=605, cost_usd=0.0),
+    "pi": replace(TOKENS, cost_usd=0.0, models=("scripted",)),
+}
+"""What the scripted provider has counted, which is what each agent says that it used."""
+
+
+def turn_of(agent: str) -> OneTurn:
+    found = adapter_named(agent).turn
+    assert found
+    return found
+
+
+def heard(agent: str, data: bytes) -> Heard:
+    return reduce(turn_of(agent).hear, data.split(b"\n"), Heard())
+
+
+def recorded(name: str) -> bytes:
+    return (RECORDINGS / f"turn-{name}.jsonl").read_bytes()
+
+
+def test_every_real_agent_does_single_turns() -> None:
+    assert {name for name in AGENTS if adapter_named(name).turn} == set(REAL)
+
+
+@pytest.mark.parametrize("agent", REAL)
+def test_the_last_message_and_what_was_used(agent: str) -> None:
+    """S001: from its output stream, never from a screen; what a tool printed is none of it (AC-27)"""
+    said = heard(agent, recorded(agent))
+    assert said.message == "It is done.\n<promise>COMPLETE</promise>"
+    assert (said.usage, said.failure) == (USED[agent], "")
+    assert signals.read(said.message) == signals.Signal(signals.Kind.COMPLETE)
+
+
+@pytest.mark.parametrize("agent", FAILED)
+def test_a_turn_that_failed_says_why(agent: str) -> None:
+    """AC-32: pi exits with 0 then"""
+    assert "scripted error 400" in heard(agent, recorded(f"{agent}-failed")).failure
+
+
+def test_an_error_of_opencode_is_one_until_the_next_step() -> None:
+    error = b'{"type":"error","error":{"name":"APIError","data":{"message":"no credit"}}}'
+    assert "no credit" in heard("opencode", error).failure
+    assert heard("opencode", error + b"\n" + recorded("opencode")).failure == ""
+
+
+@pytest.mark.parametrize("agent", REAL)
+@given(data=st.binary())
+def test_any_output_is_heard(agent: str, data: bytes) -> None:
+    assert heard(agent, data) == Heard()
+    assert heard(agent, data.replace(b"\n", b" ") + b"\n" + recorded(agent)).usage == USED[agent]
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+@pytest.mark.parametrize("agent", REAL)
+def test_the_prompt_arrives_whole_and_no_secret_is_in_argv(agent: str, mode: PermissionMode) -> None:
+    """rulings 3.6, 3.17"""
+    call = turn_of(agent).call(replace(BRIEF, mode=mode, mailbox="", session=ID, prompt="Do 'it' $HOME."))
+    assert call.argv[0] == adapter_named(agent).program
+    assert call.files[FILE] == b"Do 'it' $HOME."
+    given = any("Do 'it' $HOME." in word for word in call.argv)
+    assert given is not turn_of(agent).reads_stdin
+    assert SECRET not in " ".join(call.argv)
+    long = turn_of(agent).call(replace(BRIEF, mode=mode, prompt="x" * (IN_ARGV + 1)))
+    assert max(map(len, long.argv)) <= IN_ARGV
+    assert len(long.files[FILE]) == IN_ARGV + 1
+
+
+WORDS = {
+    "claude": ("claude -p --output-format stream-json --verbose --session-id", "--permission-mode plan"),
+    "codex": ("codex exec --json --skip-git-repo-check --sandbox read-only --config mcp_servers.pro0=", "-"),
+    "gemini": ("gemini --output-format stream-json --session-id", "--approval-mode plan"),
+    "opencode": ("opencode run --format json --agent plan --model m", ""),
+    "pi": ("pi -p --mode json --extension", "--model m"),
+}
+
+
+@pytest.mark.parametrize("agent", WORDS)
+def test_how_each_is_called(agent: str) -> None:
+    seat = replace(BRIEF.seat, model="m")
+    call = turn_of(agent).call(replace(BRIEF, seat=seat, session=ID, mode=PermissionMode.PLAN))
+    words = " ".join(call.argv)
+    first, later = WORDS[agent]
+    assert words.startswith(first)
+    assert later in words
+    assert "--no-daemon" not in words
+    assert "--prompt-interactive" not in words
