@@ -31,6 +31,13 @@ team_option = click.option(
 no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, and return at once.")
 
 
+def given(text: str) -> str:
+    """Return what an option names; an empty text, as of an unset variable, must not pass for no option at all."""
+    if not text.strip():
+        raise click.BadParameter("it is empty")
+    return text
+
+
 def named_team(function: Callable[..., R]) -> Callable[..., R]:
     """Let a command of a whole team take its name as an argument too."""
 

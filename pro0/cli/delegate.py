@@ -2,7 +2,7 @@
 
 import click
 
-from pro0.cli.context import acting, need_lead, team_option
+from pro0.cli.context import acting, given, need_lead, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
 from pro0.model.task import Draft
 from pro0.ops import workers
@@ -17,7 +17,7 @@ TITLE = 100
 @click.command()
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("-n", "--times", type=click.IntRange(1, 100), default=1, help="How many workers each TEXT gets.")
-@click.option("--agent", metavar="AGENT", help="Which program the workers run; else as for tasks with a session.")
+@click.option("--agent", type=given, metavar="AGENT", help="What the workers run; else as for tasks with a session.")
 @click.option("--run", help="The shell command that each task is; a shell worker executes it.")
 @click.option("--worktree/--shared", default=True, help="A git worktree for each, or all in the project's checkout.")
 @team_option

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import acting, need_lead, no_wait_option, store, team_option
+from pro0.cli.context import acting, given, need_lead, no_wait_option, store, team_option
 from pro0.cli.output import json_option, line, live, plain, say, talk, write, write_json
 from pro0.config import Settings, load, require_enabled
 from pro0.model.runtime import SeatState
@@ -24,7 +24,7 @@ MODES = tuple(str(mode) for mode in PermissionMode)
 @click.command()
 @click.argument("name")
 @click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]")
-@click.option("--agent", metavar="AGENT", help=f"One of {', '.join(AGENTS)}; command when a PROGRAM is given.")
+@click.option("--agent", type=given, metavar="AGENT", help=f"One of {', '.join(AGENTS)}; command with a PROGRAM.")
 @click.option("--role", default="", help="The role id.")
 @click.option("--prompt", default="", help="The first prompt.")
 @click.option("--task", "title", metavar="TEXT", help="A task that is made and reserved for it.")

@@ -10,7 +10,7 @@ import click
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
 from pro0.agents.installed import require
-from pro0.cli.context import caller, here, need_lead, store, team_option
+from pro0.cli.context import caller, given, here, need_lead, store, team_option
 from pro0.cli.output import json_option, live, say, terminal
 from pro0.config import Settings, load, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, NotFound
@@ -48,7 +48,7 @@ class _WithProgram(click.Command):
 @click.argument("epic", required=False)
 @click.option("--auto", is_flag=True, help="Wait for new work when there is none, until all of it is over.")
 @click.option("--headless", is_flag=True, help="Print plain lines, also on a terminal.")
-@click.option("--agent", metavar="AGENT", help="What does the work: claude (default), shell, ...")
+@click.option("--agent", type=given, metavar="AGENT", help="What does the work: claude (default), shell, ...")
 @click.option("--model", default="", help="The model its agent is to use.")
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
 @click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do; nobody can be asked.")

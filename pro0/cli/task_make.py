@@ -2,7 +2,7 @@
 
 import click
 
-from pro0.cli.context import here, team_option
+from pro0.cli.context import given, here, team_option
 from pro0.cli.output import json_option, line, name_option, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
@@ -23,7 +23,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 @click.option(
     "--blocked-by", "blocked_by", multiple=True, metavar="ID", help="A task to be completed before; repeatable."
 )
-@click.option("--parent", metavar="ID", help="The task that this is a part of.")
+@click.option("--parent", type=given, metavar="ID", help="The task that this is a part of.")
 @click.option("--priority", type=int, help="Lower goes first; 0 to 4 are usual; 2, or last in a supervised tree.")
 @click.option("--assignee", metavar="MEMBER", help="Reserve it for this member.")
 @click.option("--label", "labels", multiple=True, help="A label; repeatable.")

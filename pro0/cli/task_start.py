@@ -3,14 +3,16 @@
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import acting, need_lead, no_wait_option, team_option
+from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import json_option, line, live, say, write, write_json
 from pro0.ops import trees
 
 
 @click.command()
 @click.argument("id")
-@click.option("--agent", metavar="AGENT", help=f"One of {', '.join(AGENTS)}; else that of its role, or the usual one.")
+@click.option(
+    "--agent", type=given, metavar="AGENT", help=f"One of {', '.join(AGENTS)}; else its role's, or the usual."
+)
 @team_option
 @no_wait_option
 @json_option

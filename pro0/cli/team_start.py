@@ -7,7 +7,7 @@ from shutil import which
 import click
 
 from pro0.agents import adapter_named
-from pro0.cli.context import caller, need_lead, store
+from pro0.cli.context import caller, given, need_lead, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.config import APPROVERS, MODES, Settings, load, require_enabled
@@ -33,7 +33,9 @@ PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 @click.argument("prompt", required=False)
 @click.option("-l", "--layout", "layout_name", metavar="NAME|FILE", help="Members, windows and tasks from a layout.")
 @click.option("-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[:ROLE]", help="A member; repeatable.")
-@click.option("--lead", metavar="AGENT|none", help="The lead agent; with a PROMPT else the first that is installed.")
+@click.option(
+    "--lead", type=given, metavar="AGENT|none", help="The lead agent; with a PROMPT else the first installed."
+)
 @click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
 @click.option("--permission-mode", "permission", type=click.Choice(PERMISSIONS), help="What members may do unasked.")
 @click.option("--plan-approval", "approver", type=click.Choice(APPROVERS), help="Who decides on plans of members.")
