@@ -155,7 +155,7 @@ def test_what_a_worker_says_reaches_the_leader_and_back(yard: Crew) -> None:
     tasks.comment(yard.context, id, "use the old one")
     over(yard, id)
     assert (yard.task(id).result or "").endswith("had it")
-    assert len(yard.notices("BLOCKED")) == 1
+    assert len(yard.notices("Worker t1 on task-1")) == 1
 
 
 def test_only_who_neither_shows_nor_runs_anything_may_be_stuck(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
