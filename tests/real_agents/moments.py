@@ -1,5 +1,6 @@
 """The moments at which mail comes to a real agent, as its person and its model bring them about."""
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -79,10 +80,17 @@ class Scene:
     """The drafts that the person has sent."""
     kept: set[str] = field(default_factory=set)
     """The drafts that the person has not sent."""
+    unseen: list[float] = field(default_factory=list)
+    """For how many seconds each question stood on the screen until the status told of it."""
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         """Wait for something to become true in this moment."""
         self.team.eventually(condition, f"moment {self.number}: {what}")
+
+    def state(self) -> str:
+        """Return the state that the lead has recorded."""
+        runtime = json.loads((self.team.home / "teams" / self.team.name / "runtime.json").read_bytes())
+        return str(runtime["seats"][0]["state"])
 
     def holds(self, text: str) -> bool:
         """Tell whether a text stands in the input, wrapped anywhere."""
@@ -154,15 +162,18 @@ def permission(scene: Scene) -> Iterator[None]:
     name = f"allowed-{scene.number}"
     made = scene.team.project / name
     scene.step(shell(f"touch {name}", outside=True))
-    scene.until(lambda: scene.team.state("w1") == "waiting", "it waits for a permission")
+    scene.until(lambda: name in scene.pane.screen(), "it asks")
+    since = time.monotonic()
+    scene.until(lambda: scene.state() == "waiting", "the status says that it waits")
+    scene.unseen.append(time.monotonic() - since)
     yield
     assert not made.exists()
-    scene.until(lambda: name in scene.pane.screen(), "the question is still there")
+    assert name in scene.pane.screen()
     yes = scene.random.random() < 0.5
     if yes:
         scene.allowed.add(name)
     scene.pane.keys("Enter" if yes else "Escape")
-    scene.until(lambda: scene.team.state("w1") != "waiting", "the question is answered")
+    scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
 

@@ -20,9 +20,11 @@ from tests.real_agents.team import RealTeam
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.agents
-AGENTS = ("claude", "codex", "pi")
-LETTERS = {SOAK: 200}
-SHORT = 2 * len(MOMENTS)
+AGENTS = ("claude", "codex", "opencode", "pi", "gemini")
+LETTERS = "letters to real agents"
+UNSEEN = "ms until a question of a real agent shows"
+MANY = {SOAK: 200}
+FEW = 2 * len(MOMENTS)
 A_WHILE = 15
 """Seconds until the next moment comes even when the mail of this one is not read yet."""
 
@@ -83,9 +85,10 @@ def test_mail_at_any_moment(
     team.begin("--lead", "none", "--permission-mode", "ask", w1=agent)
     team.becomes("w1", "idle")
     scene = Scene(agent, team, team.pane("w1"), model, random)
-    moments = list(MOMENTS) * -(-LETTERS.get(lane, SHORT) // len(MOMENTS))
+    many = MANY.get(lane, FEW)
+    moments = list(MOMENTS) * -(-many // len(MOMENTS))
     random.shuffle(moments)
-    for number, moment in enumerate(moments[: LETTERS.get(lane, SHORT)], start=1):
+    for number, moment in enumerate(moments[:many], start=1):
         live(scene, letters, number, moment)
         del provider.exchanges[:-50]
     sent = range(1, scene.number + 1)
@@ -94,7 +97,8 @@ def test_mail_at_any_moment(
     team.becomes("w1", "idle")
     check(scene, [letters.text(number) for number in sent])
     with suppress(OSError):  # a box keeps the counts only where it is told to
-        counted(lane, "letters to real agents", agent, len(sent))
+        counted(lane, LETTERS, agent, len(sent))
+        counted(lane, UNSEEN, agent, round(1000 * max(scene.unseen)))
 
 
 def live(scene: Scene, letters: Letters, number: int, moment: str) -> None:

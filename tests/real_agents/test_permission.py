@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_agents.agents import BARE
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import say, shell
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 
 pytestmark = pytest.mark.agents
-ASKERS = ("claude", "codex")
 ANSWERS = {"yes": "Enter", "no": "Escape"}
 NOTES = [f"note {number} of three" for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-@pytest.mark.parametrize("agent", ASKERS)
+@pytest.mark.parametrize("agent", BARE)
 def test_a_permission_waits_for_its_person(
     agent: str, answer: str, user: Path, provider: Provider, team: RealTeam
 ) -> None:
