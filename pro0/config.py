@@ -169,6 +169,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     max_workers: Annotated[int, whole("PRO0_MAX_WORKERS", "How many workers there may be at once.", 1, 100)] = 10
     stuck_seconds: Annotated[int, whole("PRO0_STUCK_SECONDS", "When a silent worker counts as stuck.", 1, 86_400)] = 300
     task_agent: Annotated[str, word("PRO0_TASK_AGENT", "Which agent works on tasks that have a session each.")] = ""
+    bell: Annotated[bool, switch("PRO0_BELL", "`team status --watch` rings when you are needed.")] = True
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
     permission_mode: Annotated[
         Permission, choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS)

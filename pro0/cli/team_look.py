@@ -12,6 +12,7 @@ from pro0.cli.output import json_option, json_text, line, local, name_option, pa
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED
+from pro0.ops.acting import settings
 from pro0.ops.context import Context
 from pro0.ops.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus
 from pro0.ops.status import status as look_at
@@ -127,6 +128,7 @@ def _process(lead: LeadStatus) -> str:
 
 def _watch(context: Context, named: str, *, as_json: bool) -> None:
     shown: TeamStatus | None = None
+    bell = settings(context).bell and not as_json
     print_it: Callable[[TeamStatus], None] = _print_line if as_json else lambda look: show(look, named)
     while True:
         look = look_at(context)
@@ -136,9 +138,17 @@ def _watch(context: Context, named: str, *, as_json: bool) -> None:
             elif shown and not as_json:
                 write()
             print_it(look)
+            if shown and bell and set(look.attention) - set(shown.attention):
+                _ring()
             sys.stdout.flush()
             shown = look
         time.sleep(AGAIN)
+
+
+def _ring() -> None:
+    """Ring the person's terminal, if there is one."""
+    if sys.stdout.isatty():
+        write("\a", end="")
 
 
 def _print_line(look: TeamStatus) -> None:

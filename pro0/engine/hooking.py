@@ -118,7 +118,7 @@ class Hooking:
 
 
 def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
-    """Yield what is new between two records: the team's phase, and each member's state."""
+    """Yield what is new between two records: the team's phase, each member's state, and what waits for a human."""
     known = {state.agent_id: state for state in before.seats}
     for state in after.seats:
         earlier = known.get(state.agent_id)
@@ -128,3 +128,7 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
             yield Event.MEMBER_CHANGED, state.agent_id, {"from": was, "to": state.state, "note": state.note}
     if before.phase is not after.phase:
         yield Event.TEAM_CHANGED, "", {"from": before.phase, "to": after.phase}
+    for wait in after.waits:
+        if wait not in before.waits:
+            id, kind, since = wait.split()
+            yield Event.HUMAN_NEEDED, "", {"task_id": id, "awaiting": kind, "since": since}

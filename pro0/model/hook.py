@@ -13,6 +13,7 @@ class Event(StrEnum):
     TEAMMATE_IDLE = "TeammateIdle"
     MEMBER_CHANGED = "MemberChanged"
     TEAM_CHANGED = "TeamChanged"
+    HUMAN_NEEDED = "HumanNeeded"
 
 
 class Consent(Document, frozen=True, kw_only=True):

@@ -179,6 +179,8 @@ class Runtime(Document, frozen=True, kw_only=True):
     server: Handle | None = None
     limits: tuple[RateLimit, ...] = ()
     """The last limit of each agent's provider, over or not."""
+    waits: tuple[str, ...] = ()
+    """What waited for a human at the last look: task, kind and since when, with blanks between."""
 
     def failed(self, seat: Seat) -> bool:
         """Return whether the session that a seat asks for could not be started."""

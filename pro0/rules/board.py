@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from pro0.model.ids import task_number
+from pro0.model.stored import iso
 from pro0.model.task import SETTLED, Kind, Policy, Status, Task, Wait
 
 _START = datetime.min.replace(tzinfo=UTC)
@@ -114,6 +115,12 @@ def claimable(board: Board, agent_id: str) -> list[Task]:
 def next_order(task: Task) -> tuple[bool, int, datetime, int]:
     """Return the sort key of `next`: started before, then priority, creation, id (rulings 2.10)."""
     return task.started_at is None, task.priority, task.created_at or _START, task_number(task.id)
+
+
+def waits(board: Board) -> tuple[str, ...]:
+    """Return what waits for a human, as the lead records it: task, kind and since when."""
+    waiting = ((task.id, task.waits) for task in board)
+    return tuple(f"{id} {wait.kind} {iso(wait.since)}" for id, wait in waiting if wait)
 
 
 def list_order(task: Task) -> tuple[bool, float, int]:

@@ -36,7 +36,7 @@ from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
 from pro0.model.worker import Prepare
 from pro0.rules import budget, dispatch, ending, hiring, plan_approval, prompts, throttling, turns
-from pro0.rules.board import Board, claimable
+from pro0.rules.board import Board, claimable, waits
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
 IDLE_AFTER = timedelta(seconds=2)
@@ -62,6 +62,8 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         more.append(Deliver())
     if snapshot.wanted.outbox:
         more.append(Deliver(wishes=True))
+    if not view.blind:
+        runtime = replace(runtime, waits=waits(view.board))
     expired, next_at = hiring.expire(view)
     more.extend((*expired, *hiring.hire(view, plans)))
     wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at) if wake]

@@ -9,7 +9,8 @@ from pro0.config import USER_FILE
 from pro0.engine.hooking import changes
 from pro0.model.hook import Event
 from pro0.model.runtime import Phase, Runtime, State
-from pro0.model.task import Draft, Status
+from pro0.model.task import Awaiting, Draft, Status
+from pro0.ops import gates
 from pro0.store.paths import EVENTS
 from tests.engine.crew import PATIENCE, Crew
 from tests.rules.supervising import session
@@ -47,6 +48,22 @@ def test_a_hook_that_hangs_keeps_nobody_waiting(alpha: Crew) -> None:
     assert alpha.settled(*alpha.give(Draft(title="t", run="true")))[0].status is Status.COMPLETED
     wait_until(lambda: alpha.notices("w1 is idle"), PATIENCE, "it counts as idle")
     assert "over its limit of 3 s" in (alpha.team.paths.team / EVENTS).read_text()
+
+
+def test_a_person_is_told_once_of_each_task_that_waits(alpha: Crew, tmp_path: Path) -> None:
+    """Issue 6, build 1: a command of the person's; also of what began to wait while no lead was there."""
+    told = tmp_path / "told"
+    settings(alpha, json.dumps({"hooks": {"HumanNeeded": f"cat >> {told}; echo >> {told}"}}))
+    alpha.give(Draft(title="first", awaiting=Awaiting.INPUT))
+    alpha.lead()
+    wait_until(lambda: len(heard(told)) == 1, PATIENCE, "the first is told")
+    alpha.give(Draft(title="second", awaiting=Awaiting.REVIEW))
+    gates.clear(alpha.context, "task-1")
+    gates.hold(alpha.context, "task-1", Awaiting.WORK)
+    wait_until(lambda: len(heard(told)) >= 3, PATIENCE, "the others are told")
+    said = {(one["task_id"], one["awaiting"]) for one in heard(told)}
+    assert said == {("task-1", "input"), ("task-2", "review"), ("task-1", "work")}
+    assert len(heard(told)) == 3
 
 
 def test_changes_are_told_in_order(alpha: Crew, tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""What a person who watches hears: the bell, once for each thing that begins to need them (issue 6, build 1)."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from pro0.model.task import Awaiting, Draft
+from pro0.ops import gates, tasks
+from pro0.ops.context import Context
+
+BELL = b"\a"
+SECONDS = 40
+
+
+class Watcher:
+    """Somebody with `team status --watch` on a terminal."""
+
+    def __init__(self) -> None:
+        self._main, side = pty.openpty()
+        argv = [sys.executable, "-m", "pro0", "team", "status", "--watch"]
+        environment = os.environ | {"TERM": "xterm"}
+        self.program = subprocess.Popen(argv, stdin=side, stdout=side, stderr=side, env=environment)
+        os.close(side)
+        self.data = b""
+
+    def sees(self, text: bytes) -> bytes:
+        """Wait until it is shown; returns all that was."""
+        deadline = time.monotonic() + SECONDS
+        while text not in self.data:
+            assert time.monotonic() < deadline, self.data
+            if select.select([self._main], [], [], 0.2)[0]:
+                self.data += os.read(self._main, 65536)
+        return self.data
+
+    def end(self) -> None:
+        """Interrupt it."""
+        self.program.send_signal(signal.SIGKILL)
+        self.program.wait(SECONDS)
+        os.close(self._main)
+
+
+@pytest.fixture
+def watcher(team: Context) -> Iterator[Watcher]:
+    made = Watcher()
+    yield made
+    made.end()
+
+
+def test_it_rings_when_a_task_begins_to_wait(team: Context, watcher: Watcher) -> None:
+    """Not at the first look, nor when one waits no more."""
+    watcher.sees(b"w2")
+    assert BELL not in watcher.data
+    tasks.create(team, [Draft(title="look at it", awaiting=Awaiting.REVIEW)])
+    watcher.sees(BELL)
+    assert watcher.data.count(BELL) == 1
+    gates.approve(team, "1")
+    tasks.create(team, [Draft(title="the last one")])
+    watcher.sees(b"1 completed, 1 ready")
+    assert watcher.data.count(BELL) == 1
+
+
+def test_it_can_be_turned_off(team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRO0_BELL", "0")
+    watcher = Watcher()
+    try:
+        watcher.sees(b"w2")
+        for id in (b"task-1", b"task-2"):
+            tasks.create(team, [Draft(title="look at it", awaiting=Awaiting.REVIEW)])
+            watcher.sees(id + b" waits for you")
+        assert BELL not in watcher.data
+    finally:
+        watcher.end()
