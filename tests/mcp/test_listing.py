@@ -65,7 +65,7 @@ def test_a_client_knows_what_only_looks_and_what_takes_away(kind: str) -> None:
 
 
 def test_both_families_of_task_tools_are_the_same() -> None:
-    """Rulings 3.15: task_* = ticket_*."""
+    """AC-55, rulings 3.15: task_* = ticket_*; over MCP."""
     for tool in TOOLS.values():
         if tool.name.startswith("task_"):
             twin = TOOLS[tool.name.replace("task_", "ticket_")]

@@ -133,6 +133,7 @@ def test_both_eras_are_served_side_by_side() -> None:
 
 @pytest.mark.parametrize("method", ["ping", "logging/setLevel", "subscriptions/listen", "resources/list", "x", ""])
 def test_what_the_newer_era_does_not_have_or_we_do_not(method: str) -> None:
+    """AC-54"""
     assert Client().error(modern(method)) == (1, METHOD)
 
 

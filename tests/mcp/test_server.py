@@ -42,6 +42,7 @@ def test_the_stateless_era_line_by_line(serve: Serve) -> None:
 
 
 def test_garbage_in_between_spoils_nothing(serve: Serve) -> None:
+    """AC-54"""
     server = serve().open()
     for garbage, code in [(b"hello\n", -32700), (b"\xff\xfe\0\n", -32700), (b"[1,2]\n", -32600), (b"{}\n", -32600)]:
         server.say(garbage)

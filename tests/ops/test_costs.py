@@ -40,6 +40,7 @@ def test_a_team_that_used_nothing_costs_nothing(team: TeamStore) -> None:
 
 
 def test_members_and_team_are_sums_of_their_sessions(team: TeamStore) -> None:
+    """AC-80"""
     write(team, ADA, replace(ADA, incarnation="s-3"), BEN)
     known = costs.cost(human(team))
     ada, ben = known.members

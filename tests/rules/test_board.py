@@ -143,7 +143,7 @@ def test_a_reservation_goes_first_to_its_member_and_to_nobody_else() -> None:
 
 
 def test_the_order_of_list() -> None:
-    """Rulings 2.10: pending by priority, the others by updatedAt descending."""
+    """AC-52, rulings 2.10: pending by priority, the others by updatedAt descending."""
     tasks = [
         replace(standing(Phase.COMPLETED, id="task-1"), updated_at=at(1)),
         replace(standing(Phase.WORKING, id="task-2"), updated_at=at(3)),

@@ -51,6 +51,7 @@ def options(words: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_every_command_that_is_named_exists_with_its_options(text: str) -> None:
+    """AC-60"""
     named = list(commands(text))
     assert named
     for words in named:

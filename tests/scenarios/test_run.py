@@ -56,6 +56,20 @@ def test_seven_tasks_are_handed_over_and_back_while_the_run_goes_on(alone: Termi
     alone.nothing_runs()
 
 
+def test_what_a_person_adds_to_a_rejection_is_in_the_prompt_too(alone: Terminal) -> None:
+    """AC-35, S001-179: a task is left alone for a while after a change"""
+    first = alone.create("t1", "--parent", "1")
+    alone.script(task_2=[hands_off("APPROVAL_NEEDED"), DONE])
+    run = alone.run("1", "--auto", "--debounce", "3")
+    alone.becomes(first, "awaiting approval")
+    alone.pro0("task", "reject", first, "Needs more tests")
+    alone.pro0("task", "comment", first, "of the errors above all")
+    alone.over(run)
+    feedback = below(alone.prompts(first)[1], FEEDBACK)
+    assert "Needs more tests" in feedback
+    assert "of the errors above all" in feedback
+
+
 def test_without_auto_it_ends_when_nothing_is_ready(alone: Terminal) -> None:
     """AC-29, S001-173: what waits for a person is no error"""
     first, second = (alone.create(f"t{number}", "--parent", "1") for number in (1, 2))
