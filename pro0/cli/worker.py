@@ -3,10 +3,16 @@
 from pro0.cli.lazy import LazyGroup
 
 COMMANDS = {
-    "list": ("pro0.cli.worker_look:list_workers", "List delegated tasks with who works on them"),
-    "show": ("pro0.cli.worker_look:show", "Show one worker, what it left, and whether that can be merged"),
+    "list": (
+        "pro0.cli.worker_look:list_workers",
+        "List delegated tasks: at work, in line, and those that left something",
+    ),
+    "show": (
+        "pro0.cli.worker_look:show",
+        "Show one worker: how far it is, what it left, and what a merge of that would do",
+    ),
     "logs": ("pro0.cli.worker_look:logs", "Print the last lines that a worker showed"),
-    "kill": ("pro0.cli.worker_acts:kill", "End a worker and its whole process tree; its task has failed"),
+    "kill": ("pro0.cli.worker_acts:kill", "End workers: TERM, ten seconds, KILL, the whole process tree"),
     "merge": ("pro0.cli.worker_acts:merge", "Merge what workers left into the project's checkout"),
 }
 

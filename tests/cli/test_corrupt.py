@@ -40,12 +40,16 @@ READ_BY = {
     "member's mailbox": "team status",
 }
 GOES_ON = {"team wait", "team stop", "team resume", "member spawn", "member restart", "member shutdown"}
+GOES_ON |= {"delegate", "run", "task start"}
 """Commands that wait, or start a lead, unless they meet the corrupt file before."""
 OTHERS = (
     "team wait --timeout 0|team logs|team cost|member peek w1|member focus w1|member env w1|team attach|doctor|config"
 )
 OTHERS += "|task approve 1|task reject 1 x|task retry 1|task continue 1|task close 1|task block 3 4|task unblock 3 4"
 OTHERS += "|shutdown approve|shutdown reject x|agent list|config get teammateMode"
+OTHERS += "|worker list|worker show 1|worker logs 1|worker merge 1|worker kill 1|plan x|import .|task import ."
+OTHERS += "|member approve-plan w1|member reject-plan w1 x|config trust"
+OTHERS += "|role list|role show backend|role add x|role edit x --prompt y|role remove x"
 NOWHERE = {"agent explain", "agent install-skill", "completion", "demo", "lead", "man", "mcp"}
 NOWHERE |= {"team cleanup", "team start"}
 """Commands that read no file of a team that is there, or remove it."""
@@ -81,7 +85,7 @@ def commands(file: str, way: str = "") -> Iterator[list[str]]:
 def words_of(command: str) -> list[str]:
     """Return a command as it is called, with the team where it has one."""
     words = command.split()
-    homely = words[0] in ("agent", "config", "doctor") or words == ["team", "list"]
+    homely = words[0] in ("agent", "config", "doctor", "role") or words == ["team", "list"]
     return words if homely else [*words, "-t", "alpha"]
 
 
