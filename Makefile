@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: demo test test-agents soak-agents check bench coverage soak fmt man schemas setup clean
+.PHONY: demo test test-agents soak-agents check bench coverage mutants soak figures fmt man schemas setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -37,8 +37,19 @@ coverage: setup        # every branch of the store, the rules and the processes,
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
-soak: setup            # the tests that take minutes
-	@$(PYTEST) -m "soak and not agents" || { code=$$?; [ $$code -eq 5 ] && echo "there is no soak test yet" || exit $$code; }
+mutants: setup         # small mistakes in the same code, of which tests must notice nine in ten; takes an hour
+	@$(BIN)/python -m pip install --quiet --group mutation
+	@$(BIN)/python -m tests.mutation
+
+soak: setup            # the tests that take minutes, then the mutants: hours in all
+	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
+	@$(PYTEST) -m "soak and not agents" -n auto --dist worksteal --ignore tests/scenarios --ignore tests/soak
+	@$(PYTEST) -m "soak and not agents" tests/scenarios tests/soak
+	@$(MAKE) --no-print-directory mutants
+
+figures: setup         # the tables of docs/faults.md, from what the tests have counted here
+	@$(BIN)/python -m tests.crash.figures
+	@$(BIN)/python -m tests.soak.figures
 
 fmt: setup             # put the code in form
 	@$(BIN)/ruff check --fix --quiet . || true
@@ -55,5 +66,5 @@ setup:
 	@tools/setup
 
 clean:                 # everything that is not in git, the environment too
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov build dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov build dist mutants
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
