@@ -6,7 +6,21 @@ import sys
 from pro0.cli.output import say
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import ENDED
+from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
+
+IN_PROCESS = "in-process"
+
+
+def show(context: Context) -> None:
+    """Show a team in this terminal: in our own view, or by becoming the program that does it; raises Refused."""
+    if context.team.config.read().mode == IN_PROCESS:
+        from pro0.view.app import watch
+
+        watch(context)
+        say(f"the team {context.team.name} goes on; see it again: pro0 team attach -t {context.team.name}")
+    else:
+        execute(command(context.team))
 
 
 def command(team: TeamStore) -> tuple[str, ...]:
@@ -21,14 +35,12 @@ def command(team: TeamStore) -> tuple[str, ...]:
     raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)
 
 
-def attach(team: TeamStore) -> None:
-    """Become the program that shows the team; returns only when it has nothing to show."""
+def attach(context: Context) -> None:
+    """Show a team that was just started, unless it has nothing to show."""
     try:
-        argv = command(team)
+        show(context)
     except Refused as nothing:
         say(nothing.message)
-        return
-    execute(argv)
 
 
 def execute(argv: tuple[str, ...]) -> None:

@@ -86,7 +86,10 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
 @click.command()
 @named_team
 def attach(team: str | None) -> None:
-    """Show the members' panes in this terminal.
+    """Show the members in this terminal.
+
+    In tmux these are their panes. Of a team in the mode in-process one member is shown at a time: Shift and the arrows
+    switch, Ctrl+T opens a board of members, tasks and messages, whose ? tells all keys.
 
     \b
     Examples:
@@ -95,10 +98,11 @@ def attach(team: str | None) -> None:
     """
     from pro0.cli import attaching
 
-    argv = attaching.command(here(team).team)
+    context = here(team)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        argv = attaching.command(context.team)
         raise EnvironmentMissing("attaching needs a terminal", code="no_terminal", hint=f"in one: {shlex.join(argv)}")
-    attaching.execute(argv)
+    attaching.show(context)
 
 
 def show(look: TeamStatus, named: str) -> None:

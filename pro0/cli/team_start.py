@@ -97,7 +97,7 @@ def start(
     if not detach and not as_json and terminal() and not context.team.config.read().inside_tmux:
         from pro0.cli.attaching import attach
 
-        attach(context.team)
+        attach(context)
 
 
 def _settings(folder: Path, mode: str | None, approver: str | None) -> Settings:

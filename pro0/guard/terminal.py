@@ -141,7 +141,6 @@ class Terminal:
                 "lines": self._size[1],
                 "cursor": [cursor.column, cursor.line],
                 "visible": cursor.visible,
-                "shape": cursor.shape,
                 "title": self._screen.title(),
                 "modes": [number for number in MODES if self._screen.mode(number)],
             }

@@ -4,12 +4,11 @@ from typing import NamedTuple, Protocol
 
 
 class Cursor(NamedTuple):
-    """Where the cursor stands, from 0, and whether it is shown; its shape is the parameter of DECSCUSR, 0 for any."""
+    """Where the cursor stands, from 0, and whether it is shown."""
 
     column: int
     line: int
     visible: bool
-    shape: int
 
 
 class Emulator(Protocol):

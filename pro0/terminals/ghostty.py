@@ -17,9 +17,7 @@ from pro0.terminals.emulator import Cursor
 _OUT_OF_SPACE, _NO_VALUE = -3, -4
 _PLAIN, _VT = 0, 1
 _WRITE_PTY, _IMAGES, _MOST_BYTES, _MOST_LINES = 1, 15, 27, 28
-_COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _CURSOR_STYLE, _TITLE, _MODE = 1, 2, 3, 4, 7, 10, 12, 37
-_SHAPES = {0: 6, 2: 4}
-"""A bar and an underline as DECSCUSR has them; a block is left to what the person has."""
+_COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _TITLE, _MODE = 1, 2, 3, 4, 7, 12, 37
 _CELL = (8, 16)
 """Pixels, which only reports of sizes in pixels are made from."""
 _HISTORY_BYTES = 64 << 20
@@ -78,7 +76,7 @@ class _ModeValue(ctypes.Structure):
     _fields_ = [("mode", ctypes.c_uint16), ("value", ctypes.c_bool)]
 
 
-_Number = ctypes.c_uint16 | ctypes.c_int | ctypes.c_bool
+_Number = ctypes.c_uint16 | ctypes.c_bool
 _REPLY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
@@ -127,9 +125,8 @@ class Ghostty:
 
     def cursor(self) -> Cursor:
         """Return the cursor."""
-        shape = _SHAPES.get(self._number(_CURSOR_STYLE, ctypes.c_int), 0)
         visible = bool(self._number(_CURSOR_VISIBLE, ctypes.c_bool))
-        return Cursor(self._number(_CURSOR_X), self._number(_CURSOR_Y), visible, shape)
+        return Cursor(self._number(_CURSOR_X), self._number(_CURSOR_Y), visible)
 
     def title(self) -> str:
         """Return the title that the program set."""

@@ -7,7 +7,7 @@ frames, not older ones, and nobody waits for anybody.
 Frames, and the answers to LOOK, TEXT and HISTORY, are JSON:
 
     hello    {version, incarnation, pid}                     pid is the guard's
-    frame    {columns, lines, rows, cursor, visible, shape, title, modes}
+    frame    {columns, lines, rows, cursor, visible, title, modes}
              rows: index -> text with SGR, those that changed since the last frame; all of them in an answer to LOOK
     taken    {taken}                                         false: the input is full, for the agent does not read
 """

@@ -1,0 +1,45 @@
+"""What a person does on the board, as operations; each returns what came of it."""
+
+from collections.abc import Callable
+
+from pro0.engine.launch import ensure_lead
+from pro0.ops import gates, members, messages
+from pro0.ops.context import Context
+
+
+def send(context: Context, to: str, text: str) -> str:
+    """Send a message to one member."""
+    return f"sent to {messages.send(context, to, text).to}"
+
+
+def broadcast(context: Context, _to: str, text: str) -> str:
+    """Send a message to every living member."""
+    return f"sent to {', '.join(message.to for message in messages.broadcast(context, text)) or 'nobody'}"
+
+
+def approve(context: Context, task: str, text: str) -> str:
+    """Approve what a task waits with."""
+    return f"{task} approved: {gates.approve(context, task, text).status}"
+
+
+def reject(context: Context, task: str, text: str) -> str:
+    """Reject what a task waits with."""
+    return f"{task} rejected: {gates.reject(context, task, text).status}"
+
+
+def shutdown(context: Context, name: str, text: str) -> str:
+    """Ask a member to shut down, once that was said with a y."""
+    if text.strip().lower() not in ("y", "yes"):
+        return f"{name} stays"
+    seat = members.shutdown(context, name)
+    ensure_lead(context.team)
+    return f"{seat.agent_id} is asked to shut down"
+
+
+ACTS: dict[str, Callable[[Context, str, str], str]] = {
+    "send": send,
+    "broadcast": broadcast,
+    "approve": approve,
+    "reject": reject,
+    "shutdown": shutdown,
+}

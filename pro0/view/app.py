@@ -1,0 +1,235 @@
+"""The loop of the view: keys, frames and news in, one screen out."""
+
+import base64
+import select
+import time
+from collections.abc import Callable
+
+from pro0.agents import adapter_named
+from pro0.ops.context import Context
+from pro0.view.acts import ACTS
+from pro0.view.bar import bar
+from pro0.view.board import Board
+from pro0.view.drawing import DIM, RESET, Canvas
+from pro0.view.keys import Key, Keys
+from pro0.view.news import Reporter
+from pro0.view.outer import Outer
+from pro0.view.pane import Pane
+from pro0.view.scroll import Scroll
+from pro0.view.wishes import Wish
+
+ESCAPE = 0.03
+"""Seconds after which an Escape is one, and not the beginning of a sequence."""
+NOTICE = 5.0
+"""Seconds for which it is said what came of an act."""
+STEPS = {"shift-down": 1, "shift-right": 1, "shift-up": -1, "shift-left": -1}
+PASTES = (2004,)
+"""The modes of the terminal while the view itself takes the keys."""
+
+
+def watch(context: Context) -> None:
+    """Show a team in this terminal until the person leaves."""
+    with Outer() as outer:
+        View(context, outer).run()
+
+
+class View:
+    """One person looking at one team."""
+
+    def __init__(self, context: Context, outer: Outer) -> None:
+        self._context = context
+        self._outer = outer
+        self._canvas = Canvas()
+        self._keys = Keys()
+        self._panes: dict[str, Pane] = {}
+        self._shown = ""
+        self._board = Board()
+        self._on_board = False
+        self._scroll: Scroll | None = None
+        self._left = False
+        self._notice, self._notice_until = "", 0.0
+        self._size = outer.size()
+        self._reporter = Reporter(context, outer.wake)
+        self._meet()
+
+    def run(self) -> None:
+        """Go on until the person leaves, or the terminal is gone."""
+        while not (self._left or self._outer.ended):
+            self._draw()
+            self._wait()
+        for pane in self._panes.values():
+            pane.leave()
+
+    def _wait(self) -> None:
+        panes = {pane.connection.fileno(): pane for pane in self._panes.values() if pane.connection}
+        ready, _, _ = select.select([0, self._outer.woken, *panes], [], [], ESCAPE if self._keys.waiting else NOTICE)
+        if 0 in ready:
+            self._typed(self._keys.take(self._outer.read()))
+        elif self._keys.waiting:
+            self._typed(self._keys.late())
+        for descriptor in ready:
+            if descriptor in panes:
+                panes[descriptor].take()
+        if self._outer.woken in ready:
+            self._outer.awake()
+            self._resized()
+            self._meet()
+        self._follow()
+
+    def _meet(self) -> None:
+        """Connect to the sessions that there are now."""
+        news = self._reporter.news
+        if self._reporter.notice:
+            self._say(self._reporter.notice)
+            self._reporter.notice = ""
+        names = [member.agent_id for member in news.members]
+        for gone in self._panes.keys() - set(names):
+            self._panes.pop(gone).leave()
+        for name in names:
+            pane = self._panes.setdefault(name, Pane(name))
+            incarnation, socket = news.sockets.get(name, ("", ""))
+            if socket:
+                pane.meet(incarnation, socket)
+                pane.fit(*self._room())
+        if self._shown not in self._panes:
+            self._show(names[0] if names else "")
+        self._on_board = self._on_board or not names
+
+    def _follow(self) -> None:
+        """Show what somebody asked to be shown, and the history that has come."""
+        for pane in self._panes.values():
+            if pane.wanted:
+                pane.wanted = False
+                self._show(pane.name)
+                self._on_board, self._scroll = False, None
+        shown = self._panes.get(self._shown)
+        if shown and shown.refused:
+            shown.refused = False
+            self._say(f"{shown.name} does not read what is typed")
+        if shown and shown.history is not None:
+            self._scroll = Scroll(shown.history, self._room()[1])
+            shown.history = None
+
+    def _resized(self) -> None:
+        if self._size != self._outer.size():
+            self._size = self._outer.size()
+            self._canvas.forget()
+            self._outer.write("\x1b[2J")
+            for pane in self._panes.values():
+                pane.fit(*self._room())
+
+    def _room(self) -> tuple[int, int]:
+        """Return the size of a session: all but the last line."""
+        return self._size[0], self._size[1] - 1
+
+    def _show(self, name: str) -> None:
+        if before := self._panes.get(self._shown):
+            before.unwatch()
+        self._shown = name
+        if name in self._panes:
+            self._panes[name].watch(*self._room())
+
+    def _step(self, step: int) -> None:
+        names = list(self._panes)
+        order = [member.agent_id for member in self._reporter.news.members if member.agent_id in names]
+        if order:
+            at = order.index(self._shown) if self._shown in order else 0
+            self._show(order[(at + step) % len(order)])
+
+    def _typed(self, keys: list[Key]) -> None:
+        """Hand keys on to whom they are for; what goes to a session goes in one piece."""
+        through = b""
+        for key in keys:
+            taken = self._on_board or self._scroll or key.name in STEPS or key.name in ("ctrl-t", "shift-page-up")
+            if not taken:
+                through += key.data
+                continue
+            self._through(through)
+            through = b""
+            self._press(key)
+        self._through(through)
+
+    def _through(self, data: bytes) -> None:
+        if data and self._shown in self._panes:
+            self._panes[self._shown].type(data)
+
+    def _press(self, key: Key) -> None:
+        if self._scroll:
+            self._grant(self._scroll.press(key))
+        elif key.name in STEPS:
+            self._on_board = False
+            self._step(STEPS[key.name])
+        elif self._on_board:
+            self._grant(self._board.press(key, self._reporter.news))
+        elif key.name == "ctrl-t":
+            self._on_board = True
+            self._board.choose("tasks")
+        elif self._shown in self._panes:
+            self._panes[self._shown].ask_history()
+
+    def _grant(self, wish: Wish | None) -> None:
+        match wish:
+            case None:
+                return
+            case Wish(act="leave"):
+                self._left = True
+            case Wish(act="back"):
+                self._on_board, self._scroll = False, None
+            case Wish(act="view", target=name):
+                self._on_board = False
+                self._show(name)
+            case Wish(act="key", text=text):
+                self._on_board = False
+                self._through(text.encode())
+            case Wish(act="copy", text=text):
+                self._copy(text)
+            case Wish(act="interrupt", target=name):
+                self._interrupt(name)
+            case Wish(act=act, target=target, text=text):
+                self._reporter.do(_errand(self._context, act, target, text))
+
+    def _interrupt(self, name: str) -> None:
+        member = self._reporter.news.member(name)
+        if member and name in self._panes:
+            self._panes[name].type(b"\x1b" if adapter_named(member.agent).interrupt else b"\x03")
+            self._say(f"{name} is interrupted")
+
+    def _copy(self, text: str) -> None:
+        """Put a text on the person's clipboard, by their terminal."""
+        self._outer.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
+        self._scroll = None
+        self._say(f"copied {len(text.splitlines())} lines")
+
+    def _say(self, text: str) -> None:
+        self._notice, self._notice_until = text, time.monotonic() + NOTICE
+
+    def _draw(self) -> None:
+        columns, lines = self._size
+        notice = self._notice if time.monotonic() < self._notice_until else ""
+        pane = self._panes.get(self._shown)
+        cursor = None
+        if self._scroll:
+            rows = self._scroll.rows(columns, lines)
+        elif self._on_board or pane is None:
+            rows = self._board.rows(self._reporter.news, columns, lines, notice)
+            cursor = self._board.cursor(lines)
+        else:
+            room = self._room()[1]
+            rows = [*(pane.rows or self._nothing(pane))[:room]]
+            rows += [""] * (room - len(rows))
+            rows.append(bar(self._reporter.news.members, pane.name, columns, notice or self._over(pane)))
+            if pane.cursor and pane.cursor[0] < columns and pane.cursor[1] < room:
+                cursor = pane.cursor
+        own = bool(self._scroll or self._on_board or pane is None)
+        self._outer.mirror(PASTES if own or pane is None else pane.modes)
+        self._outer.write(self._canvas.paint(rows, columns, cursor))
+
+    def _nothing(self, pane: Pane) -> list[str]:
+        return ["", f"  {DIM}{pane.name} shows nothing yet{RESET}"]
+
+    def _over(self, pane: Pane) -> str:
+        return "" if pane.connection else f"{pane.name} has no terminal now: pro0 member restart {pane.name}"
+
+
+def _errand(context: Context, act: str, target: str, text: str) -> Callable[[], str]:
+    return lambda: ACTS[act](context, target, text)

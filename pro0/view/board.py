@@ -1,0 +1,237 @@
+"""The board: members, what waits for a person, tasks by status, messages; and what can be done about the chosen one."""
+
+from typing import NamedTuple
+
+from pro0.model.runtime import ENDED
+from pro0.model.task import SETTLED, Task
+from pro0.ops.status import NEEDS, MemberStatus
+from pro0.rules.text import visible
+from pro0.view.bar import COLOURS
+from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, fitted
+from pro0.view.keys import Key, pasted
+from pro0.view.news import News
+from pro0.view.wishes import Wish
+
+KEYS = "Enter view · m message · a approve · r reject · i interrupt · x shut down · Esc back · ? help · q leave"
+HELP = (
+    "While a member is shown, all you type goes to it, but for:",
+    "",
+    "  Shift+Down, Shift+Right    the next member          Shift+Up, Shift+Left    the one before",
+    "  Ctrl+T                     this board (twice: the member gets a Ctrl+T)",
+    "  Shift+PageUp               look back: PageUp, PageDown, g, G, / to search, Space to mark, y to copy",
+    "",
+    "On this board:",
+    "",
+    "  Up, Down, Tab              choose a member, a task or a message; Tab goes on to the next part",
+    "  Enter                      show the chosen member, or who has the chosen task",
+    "  m, b                       write to the chosen member; to all",
+    "  a, r                       approve or reject the chosen task that waits for you",
+    "  i                          interrupt the chosen member's turn",
+    "  x                          ask the chosen member to shut down",
+    "  Esc                        back to the member that was shown",
+    "  q                          leave; the team goes on: pro0 team attach",
+    "",
+    "Any key goes on.",
+)
+
+
+class Item(NamedTuple):
+    """One line of the board that can be chosen, of a part of it."""
+
+    part: str
+    id: str
+    text: str
+    member: str = ""
+    """Whom Enter shows and m writes to."""
+    colour: str = ""
+
+
+class Prompt(NamedTuple):
+    """A line that is being typed: for which act, on what."""
+
+    act: str
+    target: str
+    asks: str
+    text: str = ""
+
+
+class Board:
+    """What is chosen on the board, and what is being typed."""
+
+    def __init__(self) -> None:
+        self._chosen = ("", "")
+        self._prompt: Prompt | None = None
+        self._help = False
+
+    def choose(self, part: str) -> None:
+        """Choose the first of a part."""
+        self._chosen = (part, "")
+
+    def press(self, key: Key, news: News) -> Wish | None:
+        """Do what a key says; what the view is to do is returned."""
+        if self._help:
+            self._help = False
+            return None
+        if self._prompt:
+            return self._type(self._prompt, key)
+        items = _items(news)
+        item = items[self._index(items)] if items else None
+        match key.name:
+            case "escape" | "ctrl-c":
+                return Wish("back")
+            case "q":
+                return Wish("leave")
+            case "ctrl-t":
+                return Wish("key", text="\x14")
+            case "?":
+                self._help = True
+            case "up" | "k":
+                self._step(items, -1)
+            case "down" | "j":
+                self._step(items, 1)
+            case "tab":
+                self._next_part(items)
+            case "b":
+                self._prompt = Prompt("broadcast", "", "to all")
+            case _ if item:
+                return self._act(key.name, item, news)
+        return None
+
+    def rows(self, news: News, columns: int, lines: int, notice: str) -> list[str]:
+        """Return what is to be drawn, and a line about it."""
+        if self._help:
+            shown = [f"{BOLD}pro0{RESET}", "", *HELP]
+            return [*(shown + [""] * lines)[: lines - 1], ""]
+        items = _items(news)
+        chosen = self._index(items)
+        body, at = _body(items, chosen, columns)
+        room = lines - 3
+        top = max(0, min(at - room // 2, len(body) - room))
+        shown = body[top : top + room]
+        return [_head(news, columns), "", *shown, *[""] * (room - len(shown)), self._foot(columns, notice)]
+
+    def cursor(self, lines: int) -> tuple[int, int] | None:
+        """Return where the cursor stands while something is typed."""
+        if not self._prompt or self._help:
+            return None
+        return len(f"{self._prompt.asks}: ") + len(self._prompt.text), lines - 1
+
+    def _foot(self, columns: int, notice: str) -> str:
+        if self._prompt:
+            return f"{BOLD}{self._prompt.asks}:{RESET} {visible(self._prompt.text)}"
+        return f"{REVERSE}{fitted(f' {visible(notice) or KEYS}', columns)}{RESET}"
+
+    def _act(self, name: str, item: Item, news: News) -> Wish | None:
+        if name == "enter" and item.member:
+            return Wish("view", item.member)
+        if name == "i" and item.member:
+            return Wish("interrupt", item.member)
+        if name == "m" and item.member:
+            self._prompt = Prompt("send", item.member, f"to {item.member}")
+        elif name == "x" and item.part == "members":
+            self._prompt = Prompt("shutdown", item.id, f"ask {item.id} to shut down? y or n")
+        elif name in ("a", "r") and any(task.id == item.id and task.waits for task in news.tasks):
+            act = "approve" if name == "a" else "reject"
+            self._prompt = Prompt(act, item.id, f"{act} {item.id}, with")
+        return None
+
+    def _type(self, prompt: Prompt, key: Key) -> Wish | None:
+        typed = prompt.text
+        match key.name:
+            case "enter":
+                self._prompt = None
+                if not typed and prompt.act in ("send", "broadcast"):
+                    return None
+                return Wish(prompt.act, prompt.target, typed)
+            case "escape" | "ctrl-c":
+                self._prompt = None
+                return None
+            case "backspace":
+                typed = typed[:-1]
+            case "ctrl-u":
+                typed = ""
+            case "paste":
+                typed += " ".join(pasted(key).split())
+            case name if len(name) == 1:
+                typed += name
+        self._prompt = prompt._replace(text=typed)
+        return None
+
+    def _index(self, items: list[Item]) -> int:
+        part, id = self._chosen
+        same = [index for index, item in enumerate(items) if item.part == part]
+        exact = [index for index in same if items[index].id == id]
+        return (exact or same or [0])[0]
+
+    def _step(self, items: list[Item], step: int) -> None:
+        if items:
+            item = items[max(0, min(len(items) - 1, self._index(items) + step))]
+            self._chosen = (item.part, item.id)
+
+    def _next_part(self, items: list[Item]) -> None:
+        parts = list(dict.fromkeys(item.part for item in items))
+        if parts:
+            now = items[self._index(items)].part
+            self._chosen = (parts[(parts.index(now) + 1) % len(parts)], "")
+
+
+def _items(news: News) -> list[Item]:
+    members = [_member(member) for member in news.members]
+    waits = [_waits(task) for task in news.tasks if task.waits]
+    asks = [
+        Item("waits for you", member.agent_id, f"{member.agent_id} {NEEDS[member.state]}: {member.note}".rstrip(": "),
+             member.agent_id, COLOURS.get(member.state, ""))
+        for member in news.members if member.state in NEEDS
+    ]  # fmt: skip
+    order = sorted((task for task in news.tasks if not task.waits), key=lambda task: task.status in SETTLED)
+    tasks = [_task(task) for task in order]
+    letters = [
+        Item("messages", letter.message.id, f"{letter.message.from_} → {letter.mailbox}: {letter.message.content}",
+             letter.message.from_ if news.member(letter.message.from_) else "")
+        for letter in reversed(news.letters)
+    ]  # fmt: skip
+    return [*members, *asks, *waits, *tasks, *letters]
+
+
+def _member(member: MemberStatus) -> Item:
+    mail = f"✉{member.unread}" if member.unread else ""
+    note = member.note or member.queued
+    text = f"{member.agent_id:<16} {member.agent:<10} {member.state:<12} {member.task or '':<10} {mail:<5} {note}"
+    colour = DIM if member.state in ENDED else COLOURS.get(member.state, "")
+    return Item("members", member.agent_id, text, member.agent_id, colour)
+
+
+def _waits(task: Task) -> Item:
+    wait = task.waits
+    why = f"waits for {wait.kind}{f': {wait.reason}' if wait.reason else ''}" if wait else ""
+    return Item("waits for you", task.id, f"{task.id:<10} {task.title}  ({why})", task.assignee or "", "\x1b[1;33m")
+
+
+def _task(task: Task) -> Item:
+    status = task.status.replace("_", " ")
+    text = f"{task.id:<10} {status:<12} {task.assignee or '':<12} {task.title}"
+    return Item("tasks", task.id, text, task.assignee or "", DIM if task.status in SETTLED else "")
+
+
+def _head(news: News, columns: int) -> str:
+    look = news.status
+    said = f"{look.name} · {look.phase}{', paused' if look.paused else ''} · {look.project}" if look else ""
+    counts = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count] if look else []
+    trouble = f"  ! {news.trouble}" if news.trouble else ""
+    head = f"{said} · {', '.join(counts) or 'no tasks'}{trouble}"
+    return f"{BOLD}{fitted(visible(head), columns)}{RESET}"
+
+
+def _body(items: list[Item], chosen: int, columns: int) -> tuple[list[str], int]:
+    """Return the lines of the board, and where the chosen one is."""
+    body: list[str] = []
+    at, part = 0, ""
+    for index, item in enumerate(items):
+        if item.part != part:
+            part = item.part
+            body += [*([""] if body else []), f"{DIM}{part.upper()}{RESET}"]
+        if index == chosen:
+            at = len(body)
+        text = fitted(f"{'›' if index == chosen else ' '} {visible(' '.join(item.text.split(chr(10))))}", columns)
+        body.append(f"{REVERSE}{text}{RESET}" if index == chosen else f"{item.colour}{text}{RESET}")
+    return body, at

@@ -1,0 +1,106 @@
+"""Rows for the person's terminal: only letters and their colours, never wider than there is room for."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from pro0.rules.text import unseen
+
+RESET = "\x1b[0m"
+REVERSE = "\x1b[7m"
+DIM = "\x1b[2m"
+BOLD = "\x1b[1m"
+_PART = re.compile(r"(\x1b\[[0-9;:]*m)|([^\x1b]+)|\x1b")
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+_VARIATION = range(0xFE00, 0xFE10)
+
+
+@lru_cache(4096)
+def width(letter: str) -> int:
+    """Return the columns of one letter: 0 for one that is drawn over the last, or not at all."""
+    if unseen(letter) or letter in "\n\t" or ord(letter) in _VARIATION:
+        return 0
+    if unicodedata.category(letter) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def plain(row: str) -> str:
+    """Return a row without its colours."""
+    return _SGR.sub("", row)
+
+
+def columns_of(row: str) -> int:
+    """Return how many columns a row takes."""
+    text = plain(row)
+    return len(text) if text.isascii() and text.isprintable() else sum(map(width, text))
+
+
+def clipped(row: str, columns: int) -> str:
+    """Return what of a row fits; after every letter of doubtful width the place of the next is said.
+
+    All that a terminal would obey is left out but for colours: what draws the row may be anybody's program.
+    """
+    pieces: list[str] = []
+    column = 0
+    for sgr, text in ((match[1], match[2]) for match in _PART.finditer(row)):
+        if sgr:
+            pieces.append(sgr)
+        elif text and text.isascii() and text.isprintable():
+            pieces.append(text[: columns - column])
+            column += len(pieces[-1])
+        elif text:
+            column = _letters(pieces, text, column, columns)
+    return "".join(pieces) + (RESET if len(pieces) > 1 or "\x1b" in "".join(pieces) else "") + _cleared(column, columns)
+
+
+def _letters(pieces: list[str], text: str, column: int, columns: int) -> int:
+    for letter in text:
+        wide = width(letter)
+        if column + wide > columns:
+            break
+        if wide or (not unseen(letter) and letter not in "\n\t" and ord(letter) not in _VARIATION):
+            pieces.append(letter)
+        column += wide
+        if not letter.isascii() and wide and column < columns:
+            pieces.append(f"\x1b[{column + 1}G")
+    return column
+
+
+def _cleared(column: int, columns: int) -> str:
+    """Return what empties the rest of a row; in a full row it would take its last letter."""
+    return "\x1b[K" if column < columns else ""
+
+
+def fitted(text: str, columns: int) -> str:
+    """Return a plain text in exactly so many columns."""
+    shown, used = [], 0
+    for letter in text:
+        if used + width(letter) > columns:
+            break
+        shown.append(letter if width(letter) or unicodedata.combining(letter) else "")
+        used += width(letter)
+    return "".join(shown) + " " * (columns - used)
+
+
+class Canvas:
+    """What the person's terminal shows, and how to make it show something else."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+
+    def forget(self) -> None:
+        """Paint everything anew next time."""
+        self._rows = []
+
+    def paint(self, rows: list[str], columns: int, cursor: tuple[int, int] | None) -> str:
+        """Return what paints these rows, from the top, and puts the cursor at a column and line, or hides it."""
+        before = self._rows if len(self._rows) == len(rows) else [None] * len(rows)
+        changed = [
+            f"\x1b[{line};1H{clipped(row, columns)}"
+            for line, (row, old) in enumerate(zip(rows, before, strict=True), 1)
+            if row != old
+        ]
+        self._rows = list(rows)
+        place = f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H\x1b[?25h" if cursor else "\x1b[?25l"
+        return f"\x1b[?2026h\x1b[?25l{RESET}{''.join(changed)}{place}\x1b[?2026l"

@@ -1,0 +1,108 @@
+"""What a person types, cut into keys: those that the view takes for itself, and all others as they came."""
+
+import re
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    rb"\x1b\[M[^\x1b]{3}|\x1b\[[<?]?[0-9;:]*[ -/]*[@-Z^-~]|\x1bO[ -~]"
+    rb"|\x1b[ -NP-Z^-~]|[\xc2-\xf4][\x80-\xbf]{1,3}|[^\x1b]",
+    re.DOTALL,
+)
+_BEGUN = re.compile(rb"\x1b(?:\[[<?]?[0-9;:]*[ -/]*|\[M[^\x1b]{0,2}|O)?|[\xc2-\xf4][\x80-\xbf]{0,2}")
+_PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
+_NAMES = {
+    b"\x1b[1;2A": "shift-up",
+    b"\x1b[1;2B": "shift-down",
+    b"\x1b[1;2C": "shift-right",
+    b"\x1b[1;2D": "shift-left",
+    b"\x1b[5;2~": "shift-page-up",
+    b"\x14": "ctrl-t",
+    b"\x03": "ctrl-c",
+    b"\x15": "ctrl-u",
+    b"\x1b": "escape",
+    b"\r": "enter",
+    b"\n": "enter",
+    b"\t": "tab",
+    b"\x7f": "backspace",
+    b"\b": "backspace",
+    b"\x1b[5~": "page-up",
+    b"\x1b[6~": "page-down",
+}
+_NAMES |= {
+    b"\x1b" + lead + last: name
+    for lead in (b"[", b"O")
+    for last, name in (
+        (b"A", "up"),
+        (b"B", "down"),
+        (b"C", "right"),
+        (b"D", "left"),
+        (b"H", "home"),
+        (b"F", "end"),
+    )
+}
+
+
+class Key(NamedTuple):
+    """One key: its bytes, and its name, which is the text itself for what is printed, empty for other sequences."""
+
+    data: bytes
+    name: str
+
+
+class Keys:
+    """Cuts what arrives; the beginning of a sequence waits for its rest."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    @property
+    def waiting(self) -> bool:
+        """Return whether something waits for its rest, which may be an Escape and nothing more."""
+        return bool(self._rest)
+
+    def take(self, data: bytes) -> list[Key]:
+        """Return the keys that are there; a paste is one key called `paste`, with the brackets around it."""
+        data = self._rest + data
+        found: list[Key] = []
+        position = 0
+        while position < len(data):
+            if data.startswith(_PASTE, position):
+                end = data.find(_PASTED, position)
+                if end < 0:
+                    break
+                end += len(_PASTED)
+                found.append(Key(data[position:end], "paste"))
+                position = end
+                continue
+            if (begun := _BEGUN.match(data, position)) and begun.end() == len(data) and not _whole(begun[0]):
+                break
+            token = _TOKEN.match(data, position)
+            piece = token[0] if token else data[position : position + 1]
+            found.append(_named(piece))
+            position += len(piece)
+        self._rest = data[position:]
+        return found
+
+    def late(self) -> list[Key]:
+        """Return what waited for a rest that does not come; a paste goes on waiting."""
+        if not self._rest or self._rest.startswith(_PASTE):
+            return []
+        piece, self._rest = self._rest, b""
+        return [_named(piece)]
+
+
+def pasted(key: Key) -> str:
+    """Return the text of a paste."""
+    return key.data[len(_PASTE) : -len(_PASTED)].decode(errors="replace")
+
+
+def _whole(piece: bytes) -> bool:
+    token = _TOKEN.fullmatch(piece)
+    return bool(token) and not piece.startswith(b"\x1b")
+
+
+def _named(piece: bytes) -> Key:
+    if piece in _NAMES:
+        return Key(piece, _NAMES[piece])
+    text = piece.decode(errors="replace")
+    return Key(piece, text if text.isprintable() else "")

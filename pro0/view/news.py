@@ -1,0 +1,97 @@
+"""What the view knows of the team: looked at once a second in a thread, so that no lock or slow disk holds a key up."""
+
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from pro0 import processes
+from pro0.errors import Pro0Error
+from pro0.model.ids import LEAD
+from pro0.model.runtime import ENDED, SeatState
+from pro0.model.task import Task
+from pro0.ops import messages, tasks
+from pro0.ops.context import Context
+from pro0.ops.messages import Letter
+from pro0.ops.status import MemberStatus, TeamStatus, status
+
+AGAIN = 1.0
+"""Seconds between two looks."""
+LETTERS = 200
+
+
+class News(msgspec.Struct, frozen=True):
+    """One look at the team; `trouble` says why parts of it are those of an earlier one."""
+
+    status: TeamStatus | None = None
+    tasks: tuple[Task, ...] = ()
+    letters: tuple[Letter, ...] = ()
+    sockets: dict[str, tuple[str, str]] = {}
+    """Incarnation and socket of each session that lives, by member."""
+    trouble: str = ""
+
+    @property
+    def members(self) -> tuple[MemberStatus, ...]:
+        """Return the members, the lead agent first."""
+        known = self.status.members if self.status else ()
+        return tuple(sorted(known, key=lambda member: member.agent_id != LEAD))
+
+    def member(self, name: str) -> MemberStatus | None:
+        """Return one member, None for nobody."""
+        return next((member for member in self.members if member.agent_id == name), None)
+
+
+class Reporter:
+    """Looks again and again; `news` is the last look, and `told` is called for each."""
+
+    def __init__(self, context: Context, told: Callable[[], None]) -> None:
+        self._context = context
+        self._told = told
+        self._again = threading.Event()
+        self._errands: list[Callable[[], str]] = []
+        self.news = look(context, News())
+        self.notice = ""
+        """What came of the last errand."""
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def do(self, errand: Callable[[], str]) -> None:
+        """Do something that may take a while, say what came of it, and look again."""
+        self._errands.append(errand)
+        self._again.set()
+
+    def _run(self) -> None:
+        while True:
+            self._again.wait(AGAIN)
+            self._again.clear()
+            while self._errands:
+                self.notice = _said(self._errands.pop(0))
+            self.news = look(self._context, self.news)
+            self._told()
+
+
+def look(context: Context, before: News) -> News:
+    """Return a new look; what cannot be read now stays as it was `before`."""
+    try:
+        return News(
+            status=status(context),
+            tasks=tuple(tasks.list_tasks(context)),
+            letters=tuple(messages.history(context)[-LETTERS:]),
+            sockets=_sockets(context.team.runtime.read().seats),
+        )
+    except Pro0Error as error:
+        return msgspec.structs.replace(before, trouble=error.message)
+
+
+def _sockets(seats: tuple[SeatState, ...]) -> dict[str, tuple[str, str]]:
+    return {
+        seat.agent_id: (seat.incarnation, seat.handle.socket)
+        for seat in seats
+        if seat.handle and seat.state not in ENDED and not processes.stopped(seat.handle.pid)
+    }
+
+
+def _said(errand: Callable[[], str]) -> str:
+    try:
+        return errand()
+    except Pro0Error as error:
+        return f"{error.message}{f' ({error.hint})' if error.hint else ''}"

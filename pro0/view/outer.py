@@ -1,0 +1,104 @@
+"""The person's own terminal: made ours, mirrored to the session that is shown, and given back as it was."""
+
+import os
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterable
+from types import FrameType
+
+_ENTER = "\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
+_LEAVE = "\x1b[0m\x1b[?7h\x1b[?1007h\x1b[?25h\x1b[?1049l"
+MIRRORED = (1, 66, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004)
+"""What the terminal does as the shown session asks: the form of keys, mouse, focus and pastes."""
+_ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+class Outer:
+    """The terminal at descriptors 0 and 1, between `with` and its end."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        """Whether somebody asked the view to end."""
+        self.woken, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
+        os.set_blocking(self.woken, False)
+        self._modes: frozenset[int] = frozenset()
+
+    def __enter__(self) -> "Outer":
+        self._before = termios.tcgetattr(0)
+        self._signals = {number: signal.getsignal(number) for number in (*_ENDS, signal.SIGWINCH)}
+        for number in self._signals:
+            signal.signal(number, self._signalled)
+        try:
+            tty.setraw(0)
+            self.write(_ENTER)
+        except BaseException:
+            self._give_back()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._give_back()
+
+    def size(self) -> tuple[int, int]:
+        """Return columns and lines."""
+        size = os.get_terminal_size(1)
+        return max(size.columns, 2), max(size.lines, 3)
+
+    def write(self, text: str) -> None:
+        """Write to it, all of it; a terminal that is gone ends the view."""
+        data = text.encode(errors="replace")
+        try:
+            while data:
+                data = data[os.write(1, data) :]
+        except OSError:
+            self.ended = True
+
+    def read(self) -> bytes:
+        """Return what was typed; a terminal that is gone ends the view."""
+        try:
+            data = os.read(0, 1 << 16)
+        except OSError:
+            data = b""
+        self.ended = self.ended or not data
+        return data
+
+    def wake(self) -> None:
+        """Wake whoever waits for `woken`; from any thread."""
+        try:
+            os.write(self._waker, b"x")
+        except BlockingIOError:  # it is full of reasons to wake up
+            pass
+
+    def awake(self) -> None:
+        """Take in what woke it."""
+        try:
+            os.read(self.woken, 4096)
+        except BlockingIOError:
+            pass
+
+    def mirror(self, modes: Iterable[int]) -> None:
+        """Set exactly these modes, of those that are mirrored."""
+        wanted = frozenset(modes) & frozenset(MIRRORED)
+        changes = [f"\x1b[?{mode}h" for mode in sorted(wanted - self._modes)]
+        changes += [f"\x1b[?{mode}l" for mode in sorted(self._modes - wanted)]
+        self._modes = wanted
+        if changes:
+            self.write("".join(changes))
+
+    def _give_back(self) -> None:
+        self.mirror(())
+        self.write(_LEAVE)
+        try:
+            termios.tcsetattr(0, termios.TCSAFLUSH, self._before)
+        except termios.error:  # the terminal is gone
+            pass
+        for number, before in self._signals.items():
+            signal.signal(number, before)
+        sys.stdout.flush()
+
+    def _signalled(self, number: int, _frame: FrameType | None) -> None:
+        self.ended = self.ended or number in _ENDS
+        self.wake()

@@ -1,0 +1,128 @@
+"""One member as the view sees it: the connection to its terminal, and what that shows."""
+
+import json
+from collections.abc import Mapping
+
+from pro0.terminals import protocol
+from pro0.terminals.connection import Connection, Silent
+
+PATIENCE = 1.0
+
+
+class Pane:
+    """What one session shows; it stays when the session has ended."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.connection: Connection | None = None
+        self.rows: list[str] = []
+        self.cursor: tuple[int, int] | None = None
+        self.modes: tuple[int, ...] = ()
+        self.history: list[str] | None = None
+        """All rows, once they were asked for and have come."""
+        self.refused = False
+        """Whether the agent does not take in what is typed."""
+        self.wanted = False
+        """Whether somebody asked for this one to be shown."""
+        self._incarnation = ""
+        self._size = self._last = (0, 0)
+        self._watched = False
+
+    def meet(self, incarnation: str, socket: str) -> None:
+        """Connect to a session, unless that was done; one that is not there yet is tried again later."""
+        if self.connection and self._incarnation == incarnation:
+            return
+        self.leave()
+        if not socket:
+            return
+        try:
+            connection = Connection(socket, PATIENCE)
+        except Silent:
+            return
+        if connection.hello.get("incarnation") != incarnation:
+            connection.close()
+            return
+        self.connection, self._incarnation = connection, incarnation
+        self._size, watched = (0, 0), self._watched
+        self._watched = False
+        if watched:
+            self.watch(*self._last)
+
+    def watch(self, columns: int, lines: int) -> None:
+        """Have everything that this session shows sent, in this size."""
+        self._last = (columns, lines)
+        self._watched = True
+        self._size = (columns, lines)
+        self._send(protocol.WATCH, {"columns": columns, "lines": lines})
+
+    def unwatch(self) -> None:
+        """Have nothing sent any more."""
+        self._watched = False
+        self._send(protocol.UNWATCH)
+
+    def fit(self, columns: int, lines: int) -> None:
+        """Give the session this size, so that it is drawn already when it comes to be shown."""
+        if self.connection and self._size != (columns, lines):
+            self._size = self._last = (columns, lines)
+            self._send(protocol.SIZE, {"columns": columns, "lines": lines})
+
+    def type(self, data: bytes) -> None:
+        """Hand over what was typed."""
+        for start in range(0, len(data), 1 << 14):
+            self._send_bytes(protocol.INPUT, data[start : start + (1 << 14)])
+
+    def ask_history(self) -> None:
+        """Ask for all rows that are kept."""
+        self.history = None
+        self._send(protocol.HISTORY)
+
+    def take(self) -> bool:
+        """Take in what has come; True when something of it is to be drawn."""
+        try:
+            messages = self.connection.take() if self.connection else []
+        except Silent:
+            self.leave()
+            return True
+        for kind, values in messages:
+            self._learn(kind, values)
+        return bool(messages)
+
+    def leave(self) -> None:
+        """Close the connection; what was shown stays."""
+        if self.connection:
+            self.connection.close()
+        self.connection, self._incarnation = None, ""
+        self.cursor, self.modes = None, ()
+
+    def _learn(self, kind: bytes, values: Mapping[str, object]) -> None:
+        if kind == protocol.FRAME:
+            self._frame(values)
+        elif kind == protocol.TAKEN:
+            self.refused = not values.get("taken")
+        elif kind == protocol.FOCUS:
+            self.wanted = True
+        elif kind == protocol.HISTORY and isinstance(rows := values.get("rows"), list):
+            self.history = [str(row) for row in rows]
+
+    def _frame(self, values: Mapping[str, object]) -> None:
+        rows, cursor, modes, lines = (values.get(name) for name in ("rows", "cursor", "modes", "lines"))
+        if not isinstance(rows, dict) or not isinstance(lines, int):
+            return
+        self.rows = [*self.rows[:lines], *[""] * (lines - len(self.rows))]
+        for index, row in rows.items():
+            if str(index).isdigit() and int(index) < lines:
+                self.rows[int(index)] = str(row)
+        shown = values.get("visible") and isinstance(cursor, list) and len(cursor) == 2
+        self.cursor = (int(cursor[0]), int(cursor[1])) if shown and isinstance(cursor, list) else None
+        self.modes = tuple(mode for mode in modes if isinstance(mode, int)) if isinstance(modes, list) else ()
+
+    def _send(self, kind: bytes, values: object = None) -> None:
+        self._send_bytes(kind, b"" if values is None else json.dumps(values).encode())
+
+    def _send_bytes(self, kind: bytes, payload: bytes) -> None:
+        if not self.connection:
+            return
+        try:
+            self.connection.send(kind, payload)
+        except Silent:
+            self.leave()

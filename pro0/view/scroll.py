@@ -1,0 +1,104 @@
+"""Looking back: all rows that a session's terminal has kept, with a search, and lines to copy."""
+
+from pro0.view.drawing import RESET, REVERSE, fitted, plain
+from pro0.view.keys import Key
+from pro0.view.wishes import Wish
+
+HINT = "PgUp PgDn g G · / search, n N · Space mark, y copy · Esc back"
+
+
+class Scroll:
+    """A window on all rows; `line` is the one that keys act on."""
+
+    def __init__(self, rows: list[str], lines: int) -> None:
+        self._rows = rows or [""]
+        self._lines = lines
+        self._line = max(0, len(self._rows) - lines)
+        self._mark: int | None = None
+        self._typing: str | None = None
+        self._sought = ""
+        self._said = ""
+
+    def press(self, key: Key) -> Wish | None:
+        """Do what a key says; what the view is to do is returned."""
+        self._said = ""
+        if self._typing is not None:
+            self._type(key)
+            return None
+        if key.name in ("escape", "q", "ctrl-c"):
+            return Wish("back")
+        if key.name in ("y", "enter"):
+            first, last = self._marked()
+            return Wish("copy", text="\n".join(plain(row).rstrip() for row in self._rows[first : last + 1]))
+        self._move(key.name)
+        return None
+
+    def rows(self, columns: int, lines: int) -> list[str]:
+        """Return what is to be drawn: rows, and a line about them."""
+        self._lines = lines - 1
+        top = self._top()
+        shown = [self._row(index, columns) for index in range(top, min(top + self._lines, len(self._rows)))]
+        shown += [""] * (self._lines - len(shown))
+        place = f" {self._line + 1}/{len(self._rows)} "
+        said = f"/{self._typing}" if self._typing is not None else self._said or HINT
+        return [*shown, f"{REVERSE}{fitted(place + said, columns)}{RESET}"]
+
+    def _row(self, index: int, columns: int) -> str:
+        first, last = self._marked()
+        if (self._mark is not None and first <= index <= last) or (index == self._line and self._sought):
+            return f"{REVERSE}{fitted(plain(self._rows[index]), columns)}{RESET}"
+        return self._rows[index]
+
+    def _top(self) -> int:
+        return max(0, min(self._line, len(self._rows) - self._lines))
+
+    def _marked(self) -> tuple[int, int]:
+        start = self._line if self._mark is None else self._mark
+        return min(start, self._line), max(start, self._line)
+
+    def _move(self, name: str) -> None:
+        last = len(self._rows) - 1
+        steps = {
+            "up": -1,
+            "k": -1,
+            "down": 1,
+            "j": 1,
+            "page-up": -self._lines,
+            "shift-page-up": -self._lines,
+            "page-down": self._lines,
+            "g": -last,
+            "home": -last,
+            "G": last,
+            "end": last,
+        }
+        if name in steps:
+            self._line = max(0, min(last, self._line + steps[name]))
+        elif name == " ":
+            self._mark = None if self._mark is not None else self._line
+        elif name == "/":
+            self._typing = ""
+        elif name in ("n", "N"):
+            self._seek(1 if name == "n" else -1)
+
+    def _type(self, key: Key) -> None:
+        assert self._typing is not None
+        if key.name == "enter":
+            self._sought, self._typing = self._typing, None
+            self._seek(-1)
+        elif key.name in ("escape", "ctrl-c"):
+            self._typing = None
+        elif key.name == "backspace":
+            self._typing = self._typing[:-1]
+        elif len(key.name) == 1:
+            self._typing += key.name
+
+    def _seek(self, step: int) -> None:
+        """Go to the next row, up or down, that has the sought text; in any case."""
+        sought = self._sought.casefold()
+        index = self._line
+        for _ in self._rows:
+            index = (index + step) % len(self._rows)
+            if sought and sought in plain(self._rows[index]).casefold():
+                self._line = index
+                return
+        self._said = f"{self._sought!r} is nowhere"
