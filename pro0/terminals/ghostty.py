@@ -21,6 +21,8 @@ _COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _TITLE, _MODE = 1, 2, 3
 _CELL = (8, 16)
 """Pixels, which only reports of sizes in pixels are made from."""
 _HISTORY_BYTES = 64 << 20
+_MARGIN = 1000
+"""Lines are let go by the page, so that some more are kept than were asked for."""
 _ROOM = 1 << 16
 
 
@@ -91,7 +93,7 @@ class Ghostty:
         _done(self._library.ghostty_terminal_new(None, ctypes.byref(self._terminal), columns, lines), "terminal")
         self._reply = _REPLY(lambda _terminal, _data, text, length: reply(ctypes.string_at(text, length)) and None)
         self._set(_WRITE_PTY, ctypes.cast(self._reply, ctypes.c_void_p))
-        for option, value in ((_MOST_LINES, scrollback), (_MOST_BYTES, _HISTORY_BYTES), (_IMAGES, 0)):
+        for option, value in ((_MOST_LINES, scrollback + _MARGIN), (_MOST_BYTES, _HISTORY_BYTES), (_IMAGES, 0)):
             self._set(option, ctypes.byref(ctypes.c_uint64(value)))
         self._room = ctypes.create_string_buffer(_ROOM)
 

@@ -1,0 +1,232 @@
+"""The view in a real terminal: keys in, screens out."""
+
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pro0.engine.places import backend_of, shown_at
+from pro0.model.runtime import State
+from pro0.model.task import Awaiting, Draft, Status
+from pro0.ops import gates, members
+from pro0.ops.members import SeatDraft
+from tests.engine.crew import Crew
+from tests.view.person import Person
+from tests.waiting import wait_until
+
+SECONDS = 20.0
+ATTACH = f"{Path(sys.executable).with_name('pro0')} team attach alpha"
+ECHO = """
+import sys
+print("here is", sys.argv[1], flush=True)
+for line in sys.stdin:
+    print("got", line.strip(), flush=True)
+"""
+ASKS = r"""
+import sys, termios, tty
+tty.setraw(0)
+sys.stdout.write("\x1b[2J\x1b[HDo you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n")
+sys.stdout.flush()
+key = sys.stdin.read(1)
+sys.stdout.write(f"you said {key}\r\n")
+sys.stdout.flush()
+sys.stdin.read()
+"""
+
+
+def program(name: str, code: str) -> SeatDraft:
+    return SeatDraft(name=name, agent="command", argv=(sys.executable, "-c", code, name))
+
+
+def chosen(rows: list[str]) -> str:
+    """The first row of what is shown, by which members of these tests can be told apart."""
+    return rows[0]
+
+
+def test_a_person_works_with_a_team_of_five(alpha: Crew, tmp_path: Path) -> None:
+    """Must show 2: switch, type into one only, message, approve, answer a prompt, resize, leave, come back."""
+    alpha.spawn(*(program(f"w{n}", ECHO) for n in (1, 2, 3, 4)), program("w5", ASKS))
+    (task,) = alpha.give(Draft(title="look at it"))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees(lambda rows: chosen(rows) == "here is w1" and "w5 running" in rows[-1])
+        for name in ("w2", "w3", "w4"):
+            person.press("S-Down")
+            person.sees(lambda rows, name=name: chosen(rows) == f"here is {name}")  # type: ignore[misc]
+        person.press("S-Right")
+        person.sees("2. No")
+        person.type("1")
+        person.sees("you said 1")
+        person.press("S-Down")
+        person.sees(lambda rows: chosen(rows) == "here is w1")
+        person.press("S-Up", "S-Left", "S-Up")
+        person.sees(lambda rows: chosen(rows) == "here is w3")
+        person.type("only for you")
+        person.press("Enter")
+        person.sees("got only for you")
+        for name in ("w1", "w2", "w4"):
+            assert "only for you" not in shown_of(alpha, name)
+
+        person.press("C-t")
+        person.sees(lambda rows: "› task-1" in "\n".join(rows))
+        person.press("Tab")
+        person.press("Down")
+        person.press("Up")
+        person.press("Escape")
+        person.sees("got only for you")
+
+        person.press("C-t")
+        person.sees("› task-1")
+        person.press("k", "k", "k", "k")
+        person.sees("› w2")
+        person.press("m")
+        person.type("well done; $(x)")
+        person.sees("to w2: well done; $(x)")
+        person.press("Enter")
+        person.sees("sent to w2")
+        assert alpha.mail("w2")[-1].content == "well done; $(x)"
+        person.press("Escape")
+
+        gates.hold(alpha.context, task, Awaiting.APPROVAL, "is it right?")
+        person.press("C-t")
+        person.sees("(waits for approval: is it right?)")
+        person.press("Tab")
+        wait_until(lambda: _until_chosen(person, "› task-1"), SECONDS, "the task is chosen")
+        person.press("a", "Enter")
+        person.sees("task-1 approved")
+        assert alpha.task(task).status is Status.COMPLETED
+        person.press("Escape")
+
+        person.resize(140, 40)
+        person.sees(lambda rows: len(rows) == 40 and "w3 running" in rows[-1] and chosen(rows) == "here is w3")
+        person.resize(70, 12)
+        person.sees(lambda rows: len(rows) == 12 and "w3 running" in rows[-1] and chosen(rows) == "here is w3")
+        person.press("C-t", "q")
+        person.is_back()
+        assert "the team alpha goes on" in "\n".join(person.rows())
+    with Person(tmp_path, ATTACH) as person:
+        person.sees(lambda rows: chosen(rows) == "here is w1")
+        person.press("S-Down", "S-Down")
+        person.sees("got only for you")
+    assert all(alpha.state(f"w{n}").state is State.RUNNING for n in range(1, 6))
+
+
+def _until_chosen(person: Person, what: str) -> bool:
+    if any(what in row for row in person.rows()):
+        return True
+    person.press("Tab")
+    return False
+
+
+def shown_of(alpha: Crew, name: str) -> str:
+    handle = shown_at(alpha.team, alpha.state(name))
+    assert handle
+    return backend_of(alpha.config).peek(handle, 100)
+
+
+def test_a_view_that_is_killed_at_any_moment_harms_nobody(alpha: Crew, tmp_path: Path) -> None:
+    """Must show 4: no agent notices."""
+    talks = "import time\nfor n in range(10**6): print('line', n, flush=True); time.sleep(0.01)"
+    (state,) = alpha.spawn(program("w1", talks))
+    before = alpha.pids()
+    for moment in range(5):
+        with Person(tmp_path, f"exec {ATTACH}") as person:
+            if moment:
+                person.sees("line ")
+            os.kill(person.process(), signal.SIGKILL)
+    assert alpha.pids() == before
+    assert alpha.state("w1").incarnation == state.incarnation
+    guard = psutil.Process(before["w1"][0])
+    wait_until(lambda: guard.num_fds() < 20, SECONDS, "their connections are closed")
+    shown = shown_of(alpha, "w1")
+    wait_until(lambda: shown_of(alpha, "w1") != shown, SECONDS, "it goes on")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_terminal_is_given_back_when_the_view_is_asked_to_end(
+    alpha: Crew, tmp_path: Path, number: signal.Signals
+) -> None:
+    alpha.spawn(program("w1", r"print('\x1b[?1002h\x1b[?1h\x1b[?2004hready', flush=True); input()"))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("ready")
+        wait_until(lambda: person.ask("#{mouse_any_flag} #{keypad_cursor_flag}") == "1 1", SECONDS, "it is mirrored")
+        (view,) = psutil.Process(person.process()).children()
+        view.send_signal(number)
+        person.is_back()
+
+
+def test_a_member_that_ends_stays_to_be_read_and_comes_back(alpha: Crew, tmp_path: Path) -> None:
+    alpha.spawn(program("w1", "input('last words? '); raise SystemExit(3)"))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("last words?")
+        person.type("none")
+        person.press("Enter")
+        person.sees("w1 has no terminal now")
+        assert chosen(person.rows()) == "last words? none"
+        members.restart(alpha.context, "w1")
+        person.sees(lambda rows: chosen(rows) == "last words?")
+
+
+def test_focus_shows_a_member_in_the_view(alpha: Crew, tmp_path: Path) -> None:
+    """`member focus NAME`."""
+    alpha.spawn(program("w1", ECHO), program("w2", ECHO))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees(lambda rows: chosen(rows) == "here is w1" and "w2 running" in rows[-1])
+        handle = shown_at(alpha.team, alpha.state("w2"))
+        assert handle
+        wait_until(lambda: backend_of(alpha.config).focus(handle), SECONDS, "the view is told")
+        person.sees(lambda rows: chosen(rows) == "here is w2")
+
+
+def test_looking_back_searching_and_copying(alpha: Crew, tmp_path: Path) -> None:
+    """10,000 lines are kept."""
+    alpha.spawn(program("w1", "for n in range(9000): print('line', n)\ninput()"))
+    with Person(tmp_path, ATTACH) as person:
+        person.tmux("set-option", "-s", "set-clipboard", "on")
+        person.sees("line 8999")
+        person.press("S-PPage")
+        person.sees("/ search")
+        person.press("g")
+        person.sees(lambda rows: chosen(rows) == "line 0")
+        person.type("/LINE 4321")
+        person.press("Enter")
+        person.sees(lambda rows: chosen(rows) == "line 4321")
+        person.press("Space", "Down", "Down", "y")
+        person.sees("copied 3 lines")
+        wait_until(lambda: "line 4323" in person.tmux("show-buffer"), SECONDS, "it is on the clipboard")
+        assert person.tmux("show-buffer") == "line 4321\nline 4322\nline 4323"
+        assert "line 8999" in "\n".join(person.rows())
+
+
+HOSTILE = (
+    r"\033]52;c;aGFja2Vk\007\033]0;renamed\007\033]8;;http://evil\033\\link\033]8;;\033\\"
+    r"\033Ptmux;\033\033]52;c;aGFja2Vk\007\033\\\033_Gf=100;AAAA\033\\\033[21t\033]9;note\007\033[5i"
+    r"\302\233\061\063t\xe2\x80\xae bidi \033[1000B\033[s\033c\033[?1049h\033[31mred"
+)
+
+
+def test_only_what_is_drawn_reaches_the_outer_terminal(alpha: Crew, tmp_path: Path) -> None:
+    """36, 40: no sequence of an agent, nor of its title, gets out."""
+    alpha.spawn(
+        SeatDraft(name="w1", agent="command", argv=("sh", "-c", f"printf {shlex.quote(HOSTILE)}; exec sleep 600"))
+    )
+    with Person(tmp_path, ATTACH) as person:
+        person.tmux("set-option", "-s", "set-clipboard", "on")
+        person.tmux("set-option", "-g", "allow-rename", "on")
+        raw = tmp_path / "raw"
+        person.tmux("pipe-pane", f"cat > {raw}")
+        person.sees("red")
+        person.press("C-t")
+        person.sees("MEMBERS")
+        person.press("Escape")
+        person.sees(lambda rows: chosen(rows) == "red")
+        assert person.tmux("list-buffers") == ""
+        assert "renamed" not in person.ask("#{pane_title} #{window_name}")
+        person.press("C-t", "q")
+        person.is_back()
+        text = raw.read_bytes()
+        for banned in (b"\x1b]", b"\x1bP", b"\x1b_", b"\x9b", "\u202e".encode(), b"\x1bc", b"evil", b"aGFja2Vk", b"\a"):
+            assert banned not in text
