@@ -4,14 +4,9 @@ import click
 
 from pro0.cli.context import acting, given, need_lead, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
-from pro0.model.task import Draft
 from pro0.ops import workers
 from pro0.ops.acting import settings
 from pro0.ops.drafts import SeatDraft, with_definitions
-from pro0.rules import text
-
-TITLE = 100
-"""Letters of a title that is made of a longer text."""
 
 
 @click.command()
@@ -48,7 +43,7 @@ def delegate(
     context = acting(team)
     if agent is not None:
         with_definitions([SeatDraft(name="worker", agent=agent)], settings(context).agents)
-    drafts = [_draft(each, agent, run, shared=not worktree) for each in texts for _ in range(times)]
+    drafts = [workers.draft(each, agent=agent, shared=not worktree, run=run) for each in texts for _ in range(times)]
     made = workers.delegate(context, drafts)
     need_lead(context.team)
     if as_json:
@@ -57,16 +52,3 @@ def delegate(
     for task in made:
         write(task.id if output == "name" else f"{task.id} is delegated: {line(task.title)}")
     say(f"watch: pro0 worker list -t {context.team.name}")
-
-
-def _draft(said: str, agent: str | None, run: str | None, *, shared: bool) -> Draft:
-    """Return the task of a text: a long one is the description, its first line the title."""
-    first = next((one.strip() for one in said.splitlines() if one.strip()), "")
-    title = first if len(first) <= TITLE else f"{first[: TITLE - 1]}…"
-    return Draft(
-        title=text.title(title),
-        description="" if title == said.strip() else said,
-        run=run,
-        agent=agent,
-        shared=shared,
-    )

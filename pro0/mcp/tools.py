@@ -5,7 +5,7 @@ import os
 import msgspec
 
 from pro0.errors import BadInput, Pro0Error, Refused
-from pro0.mcp import lead_tools, mail_tools, team_tools, ticket_tools, work_tools
+from pro0.mcp import lead_tools, mail_tools, team_tools, ticket_tools, work_tools, worker_tools
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
 from pro0.mcp.tool import TOOLS, Tool, arguments_of
@@ -15,7 +15,7 @@ from pro0.ops import messages
 from pro0.rules.instructions import unread_here
 from pro0.rules.text import visible
 
-FAMILIES = (team_tools, lead_tools, work_tools, mail_tools, ticket_tools)
+FAMILIES = (team_tools, lead_tools, worker_tools, work_tools, mail_tools, ticket_tools)
 
 __all__ = ["FAMILIES", "TOOLS", "failed", "perform"]
 

@@ -52,6 +52,24 @@ class TaskDetail(TaskLine, frozen=True, kw_only=True):
     created_by: str = ""
 
 
+class WorkerLine(View, frozen=True, kw_only=True):
+    """A delegated task in one line; `place` is its place in line, `branch` what is not merged."""
+
+    task: str
+    title: str
+    stage: str
+    worker: str | None = None
+    place: int = 0
+    branch: str | None = None
+    note: str = ""
+
+
+class Workers(View, frozen=True, kw_only=True):
+    """Delegated tasks."""
+
+    workers: list[WorkerLine]
+
+
 class RoleView(View, frozen=True, kw_only=True):
     """One role; its prompt is for whoever has it."""
 

@@ -15,7 +15,7 @@ from pro0.ops.acting import act, edit, watchers
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import roster
 from pro0.ops.tasks import board, create
-from pro0.rules import changes, dispatch, prompts
+from pro0.rules import changes, dispatch, prompts, text
 from pro0.rules.acts import Act
 from pro0.rules.board import next_order
 from pro0.rules.dispatch import Stage
@@ -23,6 +23,10 @@ from pro0.worktrees import Prediction, Repository
 
 TAG = "team"
 """The label of every task that is delegated (S002-079)."""
+
+
+TITLE = 100
+"""Letters of a title that is made of a longer text."""
 
 
 class Crop(msgspec.Struct, frozen=True):
@@ -44,6 +48,14 @@ class Worker(msgspec.Struct, frozen=True, rename="camel"):
     place: int
     """Its place in line, from 1; 0 for a task that is not in line."""
     state: SeatState | None
+
+
+def draft(said: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
+    """Return the task of a text: a long one is the description, its first line the title."""
+    first = next((one.strip() for one in said.splitlines() if one.strip()), "")
+    title = first if len(first) <= TITLE else f"{first[: TITLE - 1]}…"
+    whole = "" if title == said.strip() else said
+    return Draft(title=text.title(title), description=whole, run=run, agent=agent, shared=shared)
 
 
 @operation("worker.delegate", IN_CHARGE)
@@ -137,8 +149,8 @@ def _with(tasks: TaskList, task: Task) -> tuple[TaskList, Task]:
     return changes.with_tasks(tasks, [task]), task
 
 
-def _noted(context: Context, task: Task, what: str, text: str) -> Task:
-    entry = Entry(at=context.now(), actor=context.caller.agent_id, act=what, to=task.status, text=text)
+def _noted(context: Context, task: Task, what: str, said: str) -> Task:
+    entry = Entry(at=context.now(), actor=context.caller.agent_id, act=what, to=task.status, text=said)
     return replace(task, updated_at=entry.at, history=(*task.history, entry))
 
 

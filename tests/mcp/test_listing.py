@@ -60,7 +60,7 @@ def test_a_client_knows_what_only_looks_and_what_takes_away(kind: str) -> None:
     reading = {name for name, said in hints.items() if said.get("readOnlyHint")}
     assert {name for name in hints if not OPERATIONS[TOOLS[name].operation].changes} == reading
     ending = {name for name, said in hints.items() if said.get("destructiveHint")}
-    assert ending == {"stop_team", "cleanup_team", "shutdown_teammate", "cancel_task"} & hints.keys()
+    assert ending == {"stop_team", "cleanup_team", "shutdown_teammate", "cancel_task", "kill_worker"} & hints.keys()
     assert not reading & ending
 
 
@@ -75,7 +75,14 @@ def test_both_families_of_task_tools_are_the_same() -> None:
 def test_teammates_never_spawn() -> None:
     """Rulings 3.16."""
     names = {tool["name"] for tool in listed("member")}
-    assert not names & {"create_team", "spawn_teammate", "shutdown_teammate", "cleanup_team", "assign_task"}
+    assert not names & {
+        "create_team",
+        "spawn_teammate",
+        "shutdown_teammate",
+        "cleanup_team",
+        "assign_task",
+        "delegate_tasks",
+    }
     assert {"claim_task", "complete_task", "message", "check_messages", "get_team_members"} <= names
     assert {"approve_shutdown", "reject_shutdown", "list_tasks", "get_claimable_tasks"} <= names
 
@@ -85,6 +92,7 @@ def test_the_lead_agent_has_the_tools_that_are_asked_for() -> None:
     names = {tool["name"] for tool in listed("lead_agent")}
     assert {"spawn_teammate", "message_teammate", "broadcast", "shutdown_teammate", "list_teammates"} <= names
     assert {"create_task", "list_tasks", "assign_task", "check_messages", "cleanup_team"} <= names
+    assert {"delegate_tasks", "list_workers", "kill_worker", "merge_worker"} <= names
     assert "create_team" not in names
 
 

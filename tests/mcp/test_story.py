@@ -1,5 +1,6 @@
 """The official SDK's client drives every tool of both families, against a real team, in both eras (show 7)."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -8,11 +9,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from pro0.config import USER_FILE
 from pro0.engine.cleanup import cleanup
 from pro0.mcp.tools import TOOLS
 from pro0.model.caller import Who
 from pro0.store.teams import Store
 from tests.mcp.clients import ERAS, Caller, client
+from tests.repositories import repository_in
 from tests.waiting import wait_until
 
 PATIENCE = 60
@@ -24,6 +27,7 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
     folder = tmp_path / "project"
     folder.mkdir()
+    repository_in(folder)
     yield folder
     for name in Store(home).names():
         cleanup(Store(home), name, force=True, show=print)
@@ -62,6 +66,7 @@ def test_a_team_from_the_first_tool_to_the_last(home: Path, project: Path, era: 
                     group.start_soon(_let_go, lead)
                     await _answer(home, w1)
                 assert w1.used == names(Who.MEMBER)  # its server has ended with its session
+            await _delegate(lead, project)
             await _end(lead)
             assert lead.used == await lead.tools() == names(Who.OUTSIDE)
 
@@ -190,6 +195,24 @@ async def _answer(home: Path, w1: Caller) -> None:
     await anyio.to_thread.run_sync(lambda: wait_until(asked, PATIENCE, "w1 is asked to end"))
     assert "not yet" in (await w1("reject_shutdown", reason="one moment"))["answered"]
     await w1("approve_shutdown")
+
+
+async def _delegate(lead: Caller, project: Path) -> None:
+    """S002-009: a worker that leaves a file, and one that is ended."""
+    writes = """echo 1 > new; pro0 task complete "$PRO0_TASK_ID" 'a new file'"""
+    agents = {"writes": {"argv": ["sh", "-c", writes]}, "hangs": {"argv": ["sleep", "300"]}}
+    (Path(os.environ["PRO0_HOME"]) / USER_FILE).write_text(json.dumps({"agents": agents}))
+    [first] = (await lead("delegate_tasks", tasks=["write a file"], agent="writes"))["workers"]
+    [second] = (await lead("delegate_tasks", tasks=["hang"], agent="hangs", shared=True))["workers"]
+    with anyio.fail_after(PATIENCE):
+        while (await lead.client.call_tool("merge_worker", {"worker": first["task"]})).is_error:
+            await anyio.sleep(0.1)
+        lead.used.add("merge_worker")
+        while [one["stage"] for one in (await lead("list_workers"))["workers"]] != ["working"]:
+            await anyio.sleep(0.1)
+    assert (project / "new").read_text() == "1\n"
+    assert (await lead("kill_worker", worker=second["task"]))["stage"] == "failed"
+    assert await lead.refused("merge_worker", worker=second["task"]) == "not_found"
 
 
 async def _end(lead: Caller) -> None:
