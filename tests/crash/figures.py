@@ -180,13 +180,18 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def put(begin: str, rows: Iterable[Row], end: str) -> None:
+    """Put the table of these rows between its markers."""
+    place(begin, table(rows), end)
+
+
+def place(begin: str, table: str, end: str) -> None:
     """Put a table between its markers."""
     text = PAGE.read_text(encoding="utf-8")
     before, first, rest = text.partition(begin)
     _, last, after = rest.partition(end)
     if not (first and last):
         sys.exit(f"{PAGE} has no markers")
-    PAGE.write_text(f"{before}{begin}\n\n{table(rows)}\n\n{end}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,40 @@
+"""Write the figures of real agents in docs/faults.md: between their markers, from what the tests counted.
+
+Run it as `python -m tests.real_agents.figures`. A figure is never typed: what no test has counted is shown as a dash.
+"""
+
+import json
+
+from tests.crash.figures import place
+from tests.crash.lanes import COUNTS, SOAK, TEST
+from tests.real_agents.agents import BARE
+from tests.real_agents.test_delivery import LETTERS, UNSEEN
+
+BEGIN = "<!-- figures of real agents: tests/real_agents/figures.py writes what follows -->"
+END = "<!-- end of figures of real agents -->"
+COLUMNS = (
+    "agent",
+    "messages, `make test-agents`",
+    "messages, `make soak-agents`",
+    "ms until a question shows in the status, at most",
+)
+
+
+def table() -> str:
+    """Return the table as Markdown."""
+    rows = [COLUMNS, ("---",) * len(COLUMNS), *(_row(agent) for agent in BARE)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _row(agent: str) -> tuple[str, ...]:
+    slowest = _number(SOAK, UNSEEN, agent)
+    return agent, _number(TEST, LETTERS, agent), _number(SOAK, LETTERS, agent), slowest
+
+
+def _number(lane: str, counts: str, agent: str) -> str:
+    path = COUNTS / lane / counts / f"{agent}.json"
+    return f"{json.loads(path.read_bytes())['number']:,}" if path.exists() else "-"
+
+
+if __name__ == "__main__":
+    place(BEGIN, table(), END)
