@@ -15,7 +15,7 @@ class Role(Stored, frozen=True):
     """The program of the agent `command`."""
 
 
-class Roles(Document, frozen=True):
+class Roles(Document, frozen=True, kw_only=True):
     """roles.json: all roles of a home; without the file there are those that pro0 brings along."""
 
     roles: tuple[Role, ...] = ()
