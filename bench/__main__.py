@@ -1,8 +1,8 @@
-"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead, mcp, worktrees."""
+"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead, mcp, run, worktrees."""
 
 import sys
 
-from bench import lead, mcp, panes, startup, store, worktrees
+from bench import lead, mcp, panes, run, startup, store, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -11,6 +11,7 @@ GROUPS = {
     "panes": panes.figures,
     "lead": lead.figures,
     "mcp": mcp.figures,
+    "run": run.figures,
     "worktrees": worktrees.figures,
 }
 

@@ -51,6 +51,8 @@ class Turns:
         self._adapter = adapter_named(options.agent)
         self._folder = context.team.paths.agent_folder(context.caller.incarnation)
         self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
+        # What this session sees, without the keys of other agents.
+        self._environment = of_agent(Environment(variables=dict(os.environ)), self._adapter.passes)
         self.poll = min(options.poll, settings.poll_interval_ms / 1000)
 
     @property
@@ -75,7 +77,7 @@ class Turns:
         try:
             running = Running(
                 call.argv,
-                self._environment(task) | call.env,
+                self._environment | task_identity(task.id, task.parent or "") | call.env,
                 tag,
                 self._settings.end_grace_seconds,
                 given=self._folder / FILE if self._reads_stdin else None,
@@ -95,11 +97,6 @@ class Turns:
         """Return the model that was asked for, as far as one was: not every agent says which it has used."""
         model = self._seat().model
         return (model,) if model else ()
-
-    def _environment(self, task: Task) -> dict[str, str]:
-        """Return what the agent sees: what this session does, without the keys of other agents, and its task."""
-        mine = Environment(variables=dict(os.environ))
-        return of_agent(mine, self._adapter.passes) | task_identity(task.id, task.parent or "")
 
     def _turn(self, number: int, *, message: str = "", failure: str = "", over: bool = False) -> Turn:
         plain = self._options.agent == SHELL
