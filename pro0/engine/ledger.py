@@ -23,12 +23,19 @@ class Ledger:
         self._team = team
         self._next = 0.0
         self._known: dict[str, SessionUsage] | None = None
+        self._living: dict[str, Watched] = {}
 
     def look(self, watched: Iterable[Watched], limit: float) -> float:
-        """Write down what was used since the last look; return what all cost, 0 without a limit, which costs time."""
+        """Write down what was used since the last look; return what all cost, 0 without a limit, which costs time.
+
+        A session that has ended since is looked at once more: the last turn ends with it.
+        """
+        before, self._living = self._living, {one.state.incarnation: one for one in watched}
+        due = [one for incarnation, one in before.items() if incarnation not in self._living]
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
-            self._note({entry.incarnation: entry for entry in map(_entry, watched) if entry})
+            due += self._living.values()
+        self._note({entry.incarnation: entry for entry in map(_entry, due) if entry})
         return spent(self._entries().values()) if limit else 0.0
 
     def _entries(self) -> dict[str, SessionUsage]:
