@@ -12,7 +12,7 @@ from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 
 pytestmark = pytest.mark.agents
-AGENTS = ("claude", "codex")
+AGENTS = ("claude", "codex", "opencode", "pi", "gemini")
 SIGNALS = (signal.SIGKILL, signal.SIGABRT)
 
 
