@@ -1,12 +1,17 @@
-"""Scripted models that react: a teammate that reads its mail, does its work, and leaves when it is asked to."""
+"""Scripted models that react: a teammate that reads its mail, does its work, and leaves when it is asked to; a lead."""
 
 import re
+from collections.abc import Mapping
 
 from tests.real_agents.provider.request import Request
 from tests.real_agents.provider.turns import Script, Turn, say, use
 
 MAIL = re.compile(r"You have \d+ unread message")
+OFFER = re.compile(r"\d+ tasks? (?:is|are) ready for you")
 ASKED_TO_LEAVE = "Please shut down"
+NO_TASK = re.compile(r'"tasks":\s*\[\]')
+LEAD = "You are the lead agent of the team"
+"""What the first prompt of a lead agent begins with."""
 
 
 def marker(agent_id: str) -> str:
@@ -14,15 +19,56 @@ def marker(agent_id: str) -> str:
     return f"You are {agent_id}, a teammate"
 
 
-def teammate(*work: Turn) -> Script:
-    """Do the turns of the work one by one; read mail when told of it, and approve to be shut down when asked."""
-    left = list(work)
+def teammate(*work: Turn, offered: Mapping[str, tuple[Turn, ...]] | None = None) -> Script:
+    """Do the turns of the work one by one; read mail when told of it; approve to be shut down when asked.
+
+    When told that tasks are ready, look which, and do the work that is kept for the first that is known, by its id.
+    """
+    left, later = list(work), dict(offered or {})
 
     def script(request: Request) -> Turn:
-        if any(ASKED_TO_LEAVE in result for result in request.results()):
+        if _asked_to_leave(request):
             return use("approve_shutdown")
-        if any(MAIL.search(entry.text) for entry in request.news if entry.who == "user"):
+        if _told(request, MAIL):
             return use("check_messages")
+        if later and _told(request, OFFER):
+            return use("get_claimable_tasks")
+        if ready := next((id for id in later if any(f'"{id}"' in result for result in request.results())), None):
+            left.extend(later.pop(ready))
         return left.pop(0) if left else say("Nothing is left to do.")
 
     return script
+
+
+def lead(*plan: Turn) -> Script:
+    """Carry out a plan; look at the tasks after each piece of news, and stop the team when none is open any more."""
+    left, last = list(plan), [""]
+
+    def script(request: Request) -> Turn:
+        turn = _lead_turn(request, left, last[0])
+        last[0] = turn.calls[0].tool if turn.calls else ""
+        return turn
+
+    return script
+
+
+def _lead_turn(request: Request, left: list[Turn], last: str) -> Turn:
+    if _asked_to_leave(request):
+        return use("approve_shutdown")
+    if left:
+        return left.pop(0)
+    if _told(request, MAIL):
+        return use("check_messages")
+    if last == "check_messages":
+        return use("list_tasks")
+    if last == "list_tasks" and any(NO_TASK.search(result) for result in request.results()):
+        return use("stop_team", reason="all is done")
+    return say("I wait for news.")
+
+
+def _asked_to_leave(request: Request) -> bool:
+    return any(ASKED_TO_LEAVE in result for result in request.results())
+
+
+def _told(request: Request, line: re.Pattern[str]) -> bool:
+    return any(line.search(entry.text) for entry in request.news if entry.who == "user")
