@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 
+from tests.conftest import Result
 from tests.e2e.conftest import Cli, Team
 from tests.leftovers import processes_under
 from tests.real_agents.provider.server import Provider
@@ -26,11 +27,19 @@ class RealTeam(Team):
         super().__init__(cli, project, home)
         self.provider = provider
 
+    def __call__(self, *arguments: str, code: int = 0, **options: Any) -> Result:
+        """Run a command in the project and expect this exit code; it may take as long as real agents do."""
+        return super().__call__(*arguments, code=code, **{"seconds": 2 * PATIENCE, **options})
+
     def begin(self, *words: str, **members: str) -> None:
         """Start the team with these members, name=agent, who may do anything unasked unless the words forbid."""
         seats = [word for name, agent in members.items() for word in ("-m", f"{name}={agent}")]
         mode = () if "--permission-mode" in words else ("--permission-mode", "bypass")
-        self("team", "start", self.name, "--detach", "--mode", "tmux", *mode, *seats, *words, seconds=PATIENCE)
+        self("team", "start", self.name, "--detach", "--mode", "tmux", *mode, *seats, *words)
+
+    def end(self) -> None:
+        """Remove the team, whatever state it is in."""
+        self.cli("team", "cleanup", self.name, "--force", cwd=self.project, seconds=PATIENCE)
 
     def task(self, task: str) -> dict[str, Any]:
         """Return one task."""

@@ -9,6 +9,7 @@ import pytest
 from tests.real_agents.agents import BY_HAND
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import in_turn, say, shell
+from tests.real_agents.states import PATIENCE
 from tests.real_agents.terminal import Terminal
 from tests.waiting import wait_until
 
@@ -26,7 +27,7 @@ def test_an_agent_runs_one_command_and_ends(agent: str, user: Path, provider: Pr
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert (done.returncode, (project / "made.txt").read_text()) == (0, "made by $AGENT\n"), done.stderr
     assert "The file is made." in done.stdout
@@ -41,7 +42,7 @@ def test_an_agent_runs_one_command_in_a_terminal(
 ) -> None:
     provider.script(PROMPT, in_turn(MAKE_IT, say("The file is made.")))
     terminal.run(shlex.join([*BY_HAND[agent].interactive, PROMPT]), project)
-    wait_until(lambda: "The file is made." in terminal.screen(), 60, "the agent has said its last word")
+    wait_until(lambda: "The file is made." in terminal.screen(), PATIENCE, "the agent has said its last word")
     assert (project / "made.txt").read_text() == "made by $AGENT\n"
     assert [len(one.request.results()) for one in provider.of(PROMPT)] == [0, 1]
     terminal.close()

@@ -7,6 +7,7 @@ import pytest
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import shell, use
 from tests.real_agents.scripts import marker, teammate
+from tests.real_agents.states import PATIENCE
 from tests.real_agents.team import RealTeam, gone
 
 pytestmark = pytest.mark.agents
@@ -34,10 +35,10 @@ def test_a_teammate_works_and_leaves(agent: str, user: Path, provider: Provider,
         team.becomes(name, "idle")
         team.counted(name)
     tree = [*team.tree("w1"), *team.tree("w2")]
-    team("member", "shutdown", "w1", "--timeout", "120", seconds=150)
+    team("member", "shutdown", "w1", "--timeout", str(PATIENCE))
     assert team.state("w1") == "shutdown"
     team.becomes("w2", "idle")
-    team("team", "stop", "--timeout", "120", seconds=150)
+    team("team", "stop", "--timeout", str(PATIENCE))
     assert [team.state("w1"), team.state("w2")] == ["shutdown", "shutdown"]
     for name in ("w1", "w2"):
         assert use("approve_shutdown") in [exchange.turn for exchange in provider.of(marker(name))]
