@@ -111,6 +111,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Read what the transcript has got since the last look, and return the whole; None when there is none yet."""
     turn: OneTurn | None = None
     """How it does one turn for `pro0 run`; None for an agent that only runs as a member."""
+    takes: tuple[Literal["model", "effort"], ...] = ()
+    """What can be chosen for one session of it."""
     delegates: bool = False
     """Whether it can be limited to the tools of pro0."""
     skills: str = ""

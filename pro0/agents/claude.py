@@ -146,6 +146,7 @@ CLAUDE = Adapter(
     interrupt="Escape",
     usage=usage,
     turn=OneTurn(call=turn, hear=claude_turn.hear),
+    takes=("model", "effort"),
     delegates=True,
     skills=".claude/skills",
 )

@@ -86,6 +86,7 @@ CODEX = Adapter(
     interrupt="Escape",
     usage=usage,
     turn=OneTurn(call=turn, hear=codex_turn.hear, reads_stdin=True),
+    takes=("model", "effort"),
     delegates=True,
     skills=".codex/skills",
 )

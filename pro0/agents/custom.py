@@ -27,6 +27,7 @@ def custom(name: str, definition: Definition) -> Adapter:
         delivery="line" if definition.nudge else "none",
         answers_shutdown=definition.shutdown == "ask",
         passes=definition.environment,
+        takes=(*(("model",) if definition.model else ()), *(("effort",) if definition.effort else ())),
         screens=drawing,
         install=definition.install,
     )

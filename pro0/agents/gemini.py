@@ -104,6 +104,7 @@ GEMINI = Adapter(
     interrupt="Escape",
     usage=usage,
     turn=OneTurn(call=turn, hear=gemini_turn.hear),
+    takes=("model",),
     delegates=True,
     skills=".gemini/skills",
 )

@@ -109,6 +109,7 @@ OPENCODE = Adapter(
     interrupt="Escape",
     usage=usage,
     turn=OneTurn(call=turn, hear=opencode_turn.hear, reads_stdin=True),
+    takes=("model",),
     delegates=True,
     skills=".config/opencode/skills",
 )

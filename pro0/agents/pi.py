@@ -67,6 +67,7 @@ PI = Adapter(
     interrupt="Escape",
     usage=usage,
     turn=OneTurn(call=turn, hear=pi_turn.hear),
+    takes=("model", "effort"),
     delegates=True,
     skills=".pi/agent/skills",
 )

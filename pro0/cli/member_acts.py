@@ -14,7 +14,7 @@ from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
 from pro0.ops import members, tasks
 from pro0.ops.context import Context
-from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.ops.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.roles import told
 from pro0.rules import text
 
@@ -80,7 +80,9 @@ def spawn(
         plan=plan,
     )
     first = [Draft(title=text.title(title))] if title is not None else []
-    seats = members.spawn(context, with_definitions([told(store(), draft)], settings.agents), settings.max_teammates)
+    drafts = with_definitions([draft], settings.agents)
+    takeable(drafts[0])
+    seats = members.spawn(context, [told(store(), drafts[0])], settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
     made = tasks.create(context, [_for(seats[0], one) for one in first])
     if as_json:

@@ -63,8 +63,8 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
 
     --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
     that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
-    note, incarnation}], tasks {status: count}, attention [{what, command}] and limits [{agent, until, named, note}];
-    with --watch one such line for every change.
+    note, incarnation, model, effort, permissionMode, plan}], tasks {status: count}, attention [{what, command}] and
+    limits [{agent, until, named, note}]; with --watch one such line for every change.
 
     \b
     Examples:
@@ -114,7 +114,10 @@ def show(look: TeamStatus, named: str) -> None:
     pairs([("limits", "\n".join(_limit(limit) for limit in look.limits))])
     if look.members:
         write()
-        table(("MEMBER", "AGENT", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"), [_member_row(m) for m in look.members])
+        table(
+            ("MEMBER", "AGENT", "MODE", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"),
+            [_member_row(m) for m in look.members],
+        )
     if look.attention:
         write("\nneeds you")
         for need in look.attention:
@@ -182,11 +185,18 @@ def _task_counts(look: TeamStatus) -> str:
     return ", ".join(said) or "none yet"
 
 
+def _agent(member: MemberStatus) -> str:
+    """Return which agent it is, with the model and the effort that were chosen for it."""
+    chosen = ", ".join(filter(None, (member.model, member.effort)))
+    return f"{member.agent} ({chosen})" if chosen else member.agent
+
+
 def _member_row(member: MemberStatus) -> list[str]:
     unread = str(member.unread) if member.unread else ""
     return [
         member.agent_id,
-        member.agent,
+        _agent(member),
+        member.permission_mode,
         member.state,
         member.task or "",
         unread,

@@ -14,7 +14,7 @@ from pro0.model.task import Draft
 from pro0.model.team import Seat
 from pro0.ops import members, plan_approval, tasks
 from pro0.ops.context import Context
-from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.ops.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.roles import told
 
 TeammateName = Annotated[str, Meta(description="The teammate's name or id.")]
@@ -51,8 +51,9 @@ def spawn_teammate(
         plan=plan,
     )
     settings = desk.settings()
-    drafts = with_definitions([told(desk.store, draft)], settings.agents)
-    [seat] = members.spawn(context, drafts, settings.max_teammates)
+    [known] = with_definitions([draft], settings.agents)
+    takeable(known)
+    [seat] = members.spawn(context, [told(desk.store, known)], settings.max_teammates)
     waiting.started(context, seat)
     if task.strip():
         tasks.create(context, [_first(task.strip(), seat)])

@@ -46,6 +46,21 @@ def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Defi
     return found
 
 
+def takeable(draft: SeatDraft) -> None:
+    """Raise BadInput for a model or an effort that its agent does not take."""
+    takes = defined(draft.agent, draft.definition).takes
+    for what, asked in (("model", draft.model), ("effort", draft.effort)):
+        if asked and what not in takes:
+            raise BadInput(f"the agent {draft.agent} takes no {what}", hint=f"leave the {what} out")
+
+
+def taken(draft: SeatDraft) -> SeatDraft:
+    """Return the draft without what its agent does not take, of what all members of a layout are given."""
+    takes = defined(draft.agent, draft.definition).takes
+    model, effort = (draft.model if "model" in takes else "", draft.effort if "effort" in takes else "")
+    return replace(draft, model=model, effort=effort)
+
+
 def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     """Raise BadInput for what its agent cannot be, EnvironmentMissing when its program is nowhere on the PATH."""
     adapter = defined(draft.agent, draft.definition)

@@ -16,12 +16,12 @@ from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
 from pro0.ops import costs
 from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
 from pro0.ops.drafts import SeatDraft as SeatDraft
-from pro0.ops.drafts import startable
+from pro0.ops.drafts import startable, taken
 from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules import text
 from pro0.rules.changes import find
-from pro0.rules.permissions import permission_mode
+from pro0.rules.permissions import permission_mode, within
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import TeamStore
 
@@ -219,6 +219,8 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
     agent_id = same.agent_id if same else agent_id
+    draft = replace(draft, model=text.one_line(draft.model, "model"), effort=text.one_line(draft.effort, "effort"))
+    suits = taken(draft)
     seat = Seat(
         agent_id=agent_id,
         name=text.one_line(draft.name, "name"),
@@ -229,14 +231,17 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         argv=draft.argv,
         nudge=draft.nudge,
         window=draft.window,
-        model=text.one_line(draft.model, "model"),
-        effort=text.one_line(draft.effort, "effort"),
+        model=suits.model,
+        effort=suits.effort,
         permission_mode=draft.permission_mode,
         delegates=draft.delegates,
         worktree=_in_worktree(context, draft),
         definition=draft.definition,
     )
-    startable(draft, permission_mode(seat, wanted, context.team.config.read()), _path(context))
+    config = context.team.config.read()
+    startable(draft, permission_mode(seat, wanted, config), _path(context))
+    if context.caller.who is Who.LEAD_AGENT:
+        within(seat, wanted, config)
     seat = replace(seat, gate=PlanGate() if draft.plan else None)
     return with_seat(wanted, seat), seat
 

@@ -48,7 +48,7 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The agent's own id of its session."""
     model: str = ""
     permission_mode: str = ""
-    """What it may do without asking (rulings 3.17)."""
+    """What it may do without asking (rulings 3.17), empty for an agent that knows no such modes."""
     queued: str = ""
     """Why its one line about mail waits."""
     effort: str = ""
@@ -207,7 +207,7 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
         model=seat.model,
         effort=seat.effort,
         plan=seat.gate.stage if seat.gate else "",
-        permission_mode=permission_mode(seat, known.wanted, context.team.config.read()),
+        permission_mode=permission_mode(seat, known.wanted, context.team.config.read()) if _limited(seat) else "",
     )
     if state is None:
         held = next((limit for limit in limits if limit.agent == seat.agent), None)
@@ -229,6 +229,11 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
         worktree=state.worktree,
         branch=state.branch,
     )
+
+
+def _limited(seat: Seat) -> bool:
+    """Return whether a permission mode means anything to its agent."""
+    return bool(seat.definition.modes) if seat.definition else seat.agent not in ("shell", "command")
 
 
 def _held_back(limit: LimitStatus) -> str:

@@ -1,5 +1,8 @@
 """What a member may do without asking: as its spawn says, else as the lead agent, else as the team (rulings 3.17)."""
 
+from msgspec.structs import replace
+
+from pro0.errors import Refused
 from pro0.model.ids import LEAD
 from pro0.model.team import PermissionMode, Seat, TeamConfig, Wanted
 
@@ -10,3 +13,15 @@ def permission_mode(seat: Seat, wanted: Wanted, config: TeamConfig) -> Permissio
         return PermissionMode.PLAN
     lead = next((other.permission_mode for other in wanted.seats if other.agent_id == LEAD), None)
     return seat.permission_mode or lead or config.permission_mode
+
+
+_ORDER = (PermissionMode.PLAN, PermissionMode.ASK, PermissionMode.EDITS, PermissionMode.BYPASS)
+
+
+def within(seat: Seat, wanted: Wanted, config: TeamConfig) -> None:
+    """Raise Refused when a lead agent would give a member more than it may do itself: only a person gives more."""
+    own = permission_mode(replace(seat, permission_mode=None, gate=None), wanted, config)
+    asked = permission_mode(replace(seat, gate=None), wanted, config)
+    if _ORDER.index(asked) > _ORDER.index(own):
+        hint = "leave the permission mode out, or ask the person"
+        raise Refused(f"a lead agent in the mode {own} gives nobody the mode {asked}", code="not_allowed", hint=hint)

@@ -12,8 +12,10 @@ from pro0.agents.adapter import Adapter, Call
 from pro0.agents.drawings import DRAWINGS, drawing_named, drawing_of
 from pro0.cli.programs import ask_version
 from pro0.model.runtime import State
+from pro0.ops import members
 from pro0.ops.context import Context
-from tests.cli.conftest import Pro0, tree
+from pro0.ops.drafts import SeatDraft
+from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.recorded import FOLDER
 from tests.waiting import wait_until
 
@@ -259,3 +261,31 @@ def test_agents_of_the_settings_are_listed(pro0: Pro0, project: Path, fake: Path
     assert (found["state"], found["delivery"]) == (["screen", "process"], ["line"])
     assert "mine" in pro0("agent", "list", "-o", "name").out.split()
     assert "mine" in pro0("config", "get", "agents").out
+
+
+def test_what_an_agent_does_not_take_is_refused_or_left_out(pro0: Pro0, team: Context, fake: Path) -> None:
+    """A wish for one member is refused; what a layout gives to all is shown for those who take it."""
+    program(fake, "sleep 600", "gemini")
+    for words, what in ((("--agent", "gemini", "--effort", "high"), "effort"), (("--model", "big"), "model")):
+        said = pro0("member", "spawn", "w9", *words, "--no-wait")
+        assert said.code == 2, said
+        assert f"takes no {what}" in said.err
+    drafts = [SeatDraft(name=name, agent=name, model="big", effort="high") for name in ("shell", "gemini")]
+    spawned = {seat.agent: (seat.model, seat.effort) for seat in members.spawn(team, drafts, 10)}
+    assert spawned == {"shell": ("", ""), "gemini": ("big", "")}
+    shown = pro0("team", "status").out
+    assert "gemini (big)  ask" in " ".join(shown.split("\n")[-20:])
+    modes = {one["agentId"]: one["permissionMode"] for one in json.loads(pro0("member", "list", "--json").out)}
+    assert (modes["gemini"], modes["shell"], modes["w1"]) == ("ask", "", "")
+
+
+def test_a_lead_agent_gives_no_more_than_it_has(
+    pro0: Pro0, home: Path, project: Path, fake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(fake, "sleep 600", "gemini")
+    context = make(home, "alpha", project)
+    seat(context, "lead")
+    become(monkeypatch, context, "lead")
+    said = pro0("member", "spawn", "w9", "--agent", "gemini", "--permission-mode", "bypass", "--no-wait")
+    assert (said.code, context.team.wanted.read().seats[1:]) == (4, ())
+    assert "a lead agent in the mode ask gives nobody the mode bypass" in said.err

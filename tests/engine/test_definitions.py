@@ -1,6 +1,8 @@
 """Agents that the settings define, as members: started, told apart, ended."""
 
 import json
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,11 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing
-from pro0.model.agent import Definition, Modes
+from pro0.model.agent import Definition, Modes, Signs
 from pro0.model.runtime import State
-from pro0.ops import members
+from pro0.ops import members, messages
 from pro0.ops.drafts import SeatDraft, with_definitions
-from tests.engine.crew import PATIENCE, Crew
+from pro0.rules import prompts
+from tests.engine.crew import PATIENCE, Crew, crew
 from tests.waiting import wait_until
 
 TELL = """
@@ -75,3 +78,48 @@ def test_what_cannot_be_is_said_before_anything_is_there(alpha: Crew) -> None:
     assert nobody.value.hint
     assert "gemini, mute, opencode" in nobody.value.hint
     assert alpha.team.wanted.path.read_bytes() == before
+
+
+ASKS = """
+import pathlib, sys
+heard = pathlib.Path("heard")
+while True:
+    print("> ", end="", flush=True)
+    line = sys.stdin.readline().strip()
+    if line == "?":
+        print("Allow this? y", flush=True)
+        sys.stdin.readline()
+        print("\\x1b[2J\\x1b[H", end="")
+    elif line:
+        with heard.open("a") as file:
+            file.write(line + "\\n")
+"""
+
+
+def press(crew: Crew, *keys: str) -> None:
+    """Press keys in the pane of w1, as a person does."""
+    handle = crew.state("w1").handle
+    assert handle
+    subprocess.run(["tmux", "-S", handle.socket, "send-keys", "-t", handle.pane, *keys], check=True)
+
+
+@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
+def test_one_is_nudged_by_its_signs_and_never_while_it_asks(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words of the settings are enough to know when a line may be typed, and that it was taken."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    signs = Signs(prompt="> ", waiting=("Allow this?",))
+    asks = {"asks": Definition(argv=(sys.executable, "-S", "-c", ASKS), nudge=True, screens=signs)}
+    with crew(home, tmp_path, "tmux") as alpha:
+        alpha.lead()
+        alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="asks")], asks))
+        assert alpha.reaches("w1", State.IDLE).source == "screen"
+        press(alpha, "?", "Enter")
+        alpha.reaches("w1", State.WAITING)
+        messages.send(alpha.context, "w1", "hello")
+        alpha.spawn("w2")  # so that the lead has looked again
+        press(alpha, "y", "Enter")
+        wait_until((alpha.project / "heard").is_file, PATIENCE, "it is told when it is idle")
+        assert (alpha.project / "heard").read_text() == f"{prompts.unread_line(1)}\n"
