@@ -131,6 +131,17 @@ class Repository:
             self._git("worktree", "remove", "--force", "--force", str(path))
             return "" if branch and self._drop(branch) else branch
 
+    def remove_unused(self, path: Path) -> bool:
+        """Remove a worktree with nothing in it that is not in the checkout's HEAD, nor ignored; say whether it went."""
+        with self._alone():
+            known = self._known(path)
+            if known is None or not path.exists() or self._git("status", "--porcelain", "--ignored", at=path).strip():
+                return False
+            if self._try("merge-base", "--is-ancestor", known.head, "HEAD")[0]:
+                return False
+            self._git("worktree", "remove", str(path))
+            return not known.branch or self._drop(known.branch)
+
     def unmerged(self) -> tuple[str, ...]:
         """Return the branches of members that hold what the checkout's HEAD does not."""
         listed = self._git("for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", f"{_HEADS}{PREFIX}/")

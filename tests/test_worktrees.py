@@ -64,6 +64,22 @@ def test_a_branch_without_anything_of_its_own_goes_too(repository: Repository, t
     assert repository.remove(tree.path, "saved") == "", "once more is no error"
 
 
+def test_only_one_that_holds_nothing_of_its_own_is_unused(
+    repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    """rulings 3.14; what git ignores may be somebody's too"""
+    put(project, ".gitignore", "ignored\n")
+    git(project, "add", "--all")
+    git(project, "commit", "-qm", "ignore")
+    made = {name: repository.add(tmp_path / name, branch_of("alpha", name)).path for name in ("a", "b", "c", "d")}
+    put(made["a"], "new", "1\n")
+    put(made["b"], "ignored", "1\n")
+    commit(made["c"], "new", "1\n")
+    assert [name for name, path in made.items() if repository.remove_unused(path)] == ["d"]
+    assert [name for name, path in made.items() if path.exists()] == ["a", "b", "c"]
+    assert "teams/alpha/d" not in git(project, "branch", "--list", "teams/*")
+
+
 def test_saving_stands_above_hooks_locks_and_unknown_people(
     repository: Repository, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,9 +43,10 @@ from pro0.model.runtime import (
     Withdraw,
 )
 from pro0.model.worker import Harvest, Prepare
-from pro0.ops import hiring, members, messages, ownership, tasks, trees
+from pro0.ops import checkouts, hiring, members, messages, ownership, tasks, trees
 from pro0.ops.context import lead_context
 from pro0.store import atomic
+from pro0.store.paths import trees_of
 from pro0.store.teams import TeamStore
 
 
@@ -108,8 +109,9 @@ class Applier:
                 self._backend.label(new)
 
     def dismantle(self) -> None:
-        """Remove what was made for running the team: its server, its reports (rulings 3.14, cleanupOnExit)."""
+        """Remove what was made for running the team: server, reports, unused worktrees (3.14, cleanupOnExit)."""
         self._backend.dismantle(self._place)
+        checkouts.clear_unused(trees_of(self._team.paths.home, self._team.name, self._uid), self._place.project)
         with suppress(OSError), atomic.folder(self._team.paths.sessions) as folder:
             for name in os.listdir(folder):
                 with suppress(OSError):

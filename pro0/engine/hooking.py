@@ -42,7 +42,7 @@ class Hooking:
 
     def events(self) -> frozenset[Event]:
         """Return the events that have hooks; settings that cannot be read have none."""
-        stamp = [path.stat().st_mtime_ns if path.exists() else 0 for path in self._files]
+        stamp = [_changed_at(path) for path in self._files]
         if stamp != self._stamp:
             self._stamp, self._commands = stamp, self._look()
         return frozenset(self._commands)
@@ -132,3 +132,11 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
         if wait not in before.waits:
             id, kind, since = wait.split()
             yield Event.HUMAN_NEEDED, "", {"task_id": id, "awaiting": kind, "since": since}
+
+
+def _changed_at(path: Path) -> int:
+    """Return what tells one version of a file from the next, 0 for none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -24,6 +24,15 @@ def clear(folder: Path, project: Path | None, say: Say) -> list[str]:
     return kept
 
 
+def clear_unused(folder: Path, project: Path) -> None:
+    """Remove those worktrees in a folder that hold nothing of their own (rulings 3.14, cleanupOnExit)."""
+    for path in entries(folder):
+        with suppress(Pro0Error):  # cleanup says what is wrong with it
+            Repository(project).remove_unused(path)
+    with suppress(OSError):
+        folder.rmdir()
+
+
 def left_over(store: Store) -> Iterator[Path]:
     """Yield the folders that hold worktrees of teams that are not there; a team is there before its worktrees are."""
     folders, known = entries(worktrees(store.home)), set()

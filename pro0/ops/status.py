@@ -10,7 +10,7 @@ from pro0.model.caller import ANYONE
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Phase, Process, Runtime, State
 from pro0.model.task import SETTLED, Archived, Kind, Status, Task
-from pro0.model.team import Seat
+from pro0.model.team import Seat, Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
@@ -151,7 +151,11 @@ def progress(context: Context) -> Progress:
     board, archived = Board(listed.tasks), listed.archived
     open_tasks = [task for task in board if task.status not in SETTLED]
     at_work = any(task.claim and task.status is Status.IN_PROGRESS for task in open_tasks)
-    moving = at_work or (not known.wanted.paused and (bool(startable(board)) or _somebody_can(known, board)))
+    moving = (
+        at_work
+        or _harvests(known, board)
+        or (not known.wanted.paused and (bool(startable(board)) or _somebody_can(known, board)))
+    )
     failed = [task for task in board if task.status is Status.FAILED]
     stuck = [task for task in open_tasks if hopeless(board, task)]
     lost = failed or stuck or archived.failed
@@ -160,6 +164,12 @@ def progress(context: Context) -> Progress:
     if archived.failed:
         left.append(f"{_failed_before(archived)}: {LIST_FAILED}")
     return Progress(moving, outcome, counts(board, archived), tuple(left))
+
+
+def _harvests(known: Roster, board: Board) -> bool:
+    """Return whether a worker is over, and what it leaves is being saved."""
+    over = {task.id for task in board if task.status in SETTLED}
+    return known.wanted.wish is Wish.RUN and any(seat.disposable and seat.task in over for seat in known.wanted.seats)
 
 
 def lead_status(runtime: Runtime) -> LeadStatus:

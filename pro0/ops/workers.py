@@ -156,6 +156,9 @@ def _noted(context: Context, task: Task, what: str, said: str) -> Task:
 
 def _branch(worker: Worker) -> str:
     """Return the branch of a worker that is over; raises Refused while it works, NotFound when it left nothing."""
+    if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
+        what = f"{worker.task.worktree} could not be saved"
+        raise Refused(what, code="kept", hint="save by hand what is in there, then: git worktree remove")
     if worker.task.worktree:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code="conflict", hint=hint)

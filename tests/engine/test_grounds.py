@@ -69,7 +69,7 @@ def test_without_a_repository_it_is_said_and_undone(alpha: Crew) -> None:
     alpha.lead()
     with pytest.raises(EnvironmentMissing, match="is in no git repository"):
         alpha.spawn(SeatDraft(name="w1", worktree=True))
-    assert alpha.team.wanted.read().seats == ()
+    wait_until(lambda: not alpha.team.wanted.read().seats, PATIENCE, "the seat is taken back")
 
 
 def test_a_lead_that_dies_meanwhile_harms_nothing(apart: Crew) -> None:
@@ -107,6 +107,17 @@ def test_cleanup_saves_and_keeps_what_is_not_merged(apart: Crew) -> None:
         "teams/alpha/w1",
         "teams/alpha/w2",
     ]
+
+
+def test_a_stop_takes_unused_worktrees_away_and_no_other(apart: Crew) -> None:
+    """rulings 3.14, cleanupOnExit"""
+    apart.lead()
+    apart.spawn("w1", "w2")
+    used, unused = tree(apart, "w1"), tree(apart, "w2")
+    (used / "b").write_text("2\n")
+    apart.stop()
+    wait_until(lambda: not unused.exists(), PATIENCE, "the unused one goes")
+    assert (used / "b").read_text() == "2\n"
 
 
 def test_worktrees_of_a_team_that_is_gone_are_found_and_saved(apart: Crew) -> None:

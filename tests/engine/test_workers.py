@@ -10,7 +10,7 @@ from pro0.config import USER_FILE
 from pro0.engine.cleanup import cleanup
 from pro0.errors import Kept, NotFound, Refused
 from pro0.model.task import Draft, Status
-from pro0.ops import gates, tasks, workers
+from pro0.ops import gates, tasks, teams, workers
 from pro0.rules.dispatch import Stage
 from tests.engine.crew import PATIENCE, Crew
 from tests.repositories import git, repository_in
@@ -198,6 +198,30 @@ def test_one_that_was_retried_begins_anew_and_loses_nothing(yard: Crew) -> None:
     over(yard, id)
     assert git(yard.project, "rev-parse", "teams/t1/task-1") == first
     assert yard.task(id).branch == "teams/t1/task-1-2"
+
+
+def test_a_team_that_was_stopped_in_the_middle_harvests_when_it_goes_on(yard: Crew) -> None:
+    """S002-050: who was ended has failed, and what it had done is saved"""
+    [id] = delegate(yard, "echo 1 > a; touch up; sleep 300")
+    wait_until(lambda: is_up(yard, id), PATIENCE, "it works")
+    yard.remember()
+    yard.stop(timeout=0, force=True)
+    assert yard.task(id).status is Status.FAILED
+    assert (Path(yard.task(id).worktree or "") / "a").exists()
+    teams.resume(yard.context)
+    yard.lead()
+    over(yard, id)
+    assert git(yard.project, "show", "teams/t1/task-1:a") == "1"
+    assert len(yard.notices("Worker t1 ")) == 1
+
+
+def test_all_is_harvested_when_nothing_moves_any_more(yard: Crew) -> None:
+    """rulings 3.19: who waits for the team can merge at once"""
+    ids = delegate(yard, *["echo 1 > $PRO0_TASK_ID"] * 3)
+    assert yard.at_rest(120).outcome.value == 0
+    for id in ids:
+        workers.merge(yard.context, id)
+    assert set(ids) <= {path.name for path in yard.project.iterdir()}
 
 
 def test_cleanup_in_the_middle_keeps_what_was_done(yard: Crew) -> None:
