@@ -13,6 +13,9 @@ from pro0.ops import tasks
 from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id
 from pro0.store.teams import Store
 
+POCKODE = ("POCKODE_TASK_ID", "POCKODE_TICKET_ID")
+"""What the source documents call the same (S000-105, S003-021)."""
+
 
 class Desk:
     """The caller that one server speaks for, as its environment says; an agent outside every team may make one."""
@@ -50,7 +53,8 @@ class Desk:
     @property
     def task(self) -> str | None:
         """Return the task that this session was started for, None for one that takes tasks itself."""
-        return self.environment.get(TASK_ID) or None
+        names = (TASK_ID, *POCKODE)
+        return next((self.environment[name] for name in names if self.environment.get(name)), None)
 
     def settings(self) -> Settings:
         """Return the settings in force for the team; raises Refused when teams are turned off."""

@@ -5,15 +5,15 @@ import os
 from pro0.mcp.protocol import Listing
 from pro0.mcp.wire import decode
 from pro0.model.ids import LEAD
-from pro0.ops.identity import session_of
+from pro0.ops.identity import TASK_ID, session_of
 from pro0.store.root import root
 
 FOLDER = os.path.join(os.path.dirname(__file__), "listed")  # noqa: PTH118, PTH120 - pathlib takes a while to import
-LEAD_AGENT, MEMBER, OUTSIDE = KINDS = "lead_agent", "member", "outside"
+LEAD_AGENT, MEMBER, ONE_TASK, OUTSIDE = KINDS = "lead_agent", "member", "one_task", "outside"
 
 
 def kind_of_caller() -> str:
-    """Return who this process speaks for: the lead agent, a member, or an agent outside every team."""
+    """Return who this process speaks for: the lead agent, a member, perhaps for one task, or an agent outside."""
     session = session_of(os.environ, root(os.environ))
     if session is None:
         return OUTSIDE
@@ -22,7 +22,9 @@ def kind_of_caller() -> str:
         from pro0.store.paths import home
 
         return str(caller_of(os.environ, home(os.environ))[0].who)
-    return LEAD_AGENT if session[2] == LEAD else MEMBER
+    if session[2] == LEAD:
+        return LEAD_AGENT
+    return ONE_TASK if os.environ.get(TASK_ID) else MEMBER
 
 
 def listing(kind: str) -> Listing:

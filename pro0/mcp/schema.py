@@ -4,15 +4,23 @@ import json
 
 import msgspec
 
-from pro0.mcp.listing import KINDS
+from pro0.mcp.listing import KINDS, MEMBER, ONE_TASK
 from pro0.mcp.tool import Tool, arguments_of, result_of
 from pro0.mcp.tools import TOOLS
 from pro0.rules.instructions import instructions
+
+POOL = frozenset({"claim_task", "get_claimable_tasks", "release_task"})
 
 
 def documents() -> dict[str, str]:
     """Return the text of every list by its kind, one tool a line."""
     return {kind: _text(kind) for kind in KINDS}
+
+
+def offered(kind: str) -> list[Tool]:
+    """Return the tools of one kind of caller; who is there for one task is not offered to take others."""
+    who, not_this = (MEMBER, POOL) if kind == ONE_TASK else (kind, frozenset[str]())
+    return [tool for tool in TOOLS.values() if who in tool.callers and tool.name not in not_this]
 
 
 def described(tool: Tool) -> dict[str, object]:
@@ -27,7 +35,7 @@ def described(tool: Tool) -> dict[str, object]:
 
 
 def _text(kind: str) -> str:
-    tools = ",\n".join(json.dumps(described(tool)) for tool in TOOLS.values() if kind in tool.callers)
+    tools = ",\n".join(json.dumps(described(tool)) for tool in offered(kind))
     return f'{{"instructions": {json.dumps(instructions(kind))},\n"tools": [\n{tools}\n]}}\n'
 
 

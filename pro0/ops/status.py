@@ -139,7 +139,7 @@ def status(context: Context) -> TeamStatus:
         outside=outside,
         members=members,
         tasks=counts(board, listed.archived),
-        attention=(*_left_alone(outside, known), *_attention(context, members, board, listed.archived)),
+        attention=(*_left_alone(outside, known), *_attention(context, known, members, board, listed.archived)),
         limits=limits,
     )
 
@@ -225,7 +225,7 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
     return msgspec.structs.replace(
         basic,
         state=state.state,
-        task=state.task,
+        task=seat.task or state.task,
         pid=state.agent.pid if state.agent else None,
         pane=state.handle.pane or None if state.handle else None,
         since=state.since,
@@ -251,12 +251,13 @@ def _held_back(limit: LimitStatus) -> str:
 
 
 def _attention(
-    context: Context, members: tuple[MemberStatus, ...], board: Board, archived: Archived
+    context: Context, known: Roster, members: tuple[MemberStatus, ...], board: Board, archived: Archived
 ) -> list[Attention]:
+    for_tasks = {seat.agent_id for seat in known.wanted.seats if seat.task}  # their failed tasks say so
     needs = [
         Attention(f"{m.agent_id} has crashed{f' ({m.note})' if m.note else ''}", f"pro0 member restart {m.agent_id}")
         for m in members
-        if m.state is State.CRASHED
+        if m.state is State.CRASHED and m.agent_id not in for_tasks
     ]
     needs += [
         Attention(f"{m.agent_id} {NEEDS[m.state]}{f' ({m.note})' if m.note else ''}", f"pro0 member peek {m.agent_id}")

@@ -16,18 +16,23 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.model.ids import NAME, RESERVED, task_number
-from pro0.model.runtime import ENDED, Action, Dismiss, Expire, Hire, SeatState, State
+from pro0.model.runtime import ENDED, Action, Dismiss, Expire, Hire, SeatState, State, Tell
 from pro0.model.task import Policy, Status, Task
 from pro0.model.team import Seat
-from pro0.rules import budget, dispatch, ending, supervised
+from pro0.rules import budget, dispatch, ending, prompts, supervised
 from pro0.rules.board import Board
-from pro0.rules.plan import Plan, View
+from pro0.rules.plan import MEMORY, Plan, View
 
 TURN_LIMIT = timedelta(seconds=30)
 """How long a session whose task is completed may take to end its turn."""
 UNLIMITED = 10**9
+REMIND_AFTER = timedelta(seconds=10)
+"""How long a session is idle in the middle of its task until it is reminded."""
+REMINDERS = 3
+"""How often it is reminded in one claim, before people are told."""
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -58,6 +63,25 @@ def let_go(view: View, plan: Plan) -> Plan:
         if view.now < due:
             return plan.wake(due)
     return ending.end(view, plan, state)
+
+
+def remind(view: View, plan: Plan) -> Plan:
+    """Remind a session that ended its turn without a word of how its task went; when that is in vain, tell people."""
+    state, task = plan.living, view.board.get(plan.seat.task or "")
+    if state is None or task is None or view.stopping or not _owes_a_word(view, task, state):
+        return plan
+    due = view.at(state.since) + REMIND_AFTER
+    if view.now < due:
+        return plan.wake(due)
+    prefix = f"{state.incarnation}:owes:{task.epoch}:"
+    key, times = f"{prefix}{state.since.isoformat()}", sum(one.startswith(prefix) for one in state.told)
+    if key in state.told or times > REMINDERS:
+        return plan
+    told = replace(state, told=(*state.told, key)[-MEMORY:])
+    if times < REMINDERS:
+        return plan.then(told, Tell(key, state.agent_id, prompts.owes_a_word(task)))
+    text = prompts.silent(state.agent_id, task)
+    return plan.then(told, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
@@ -92,6 +116,13 @@ def is_over(view: View, seat: Seat, state: SeatState) -> bool:
     if task is None or _way(view.board, task).is_over(view.board, task.id):
         return True
     return state.incarnation not in view.snapshot.unopened and task.session != state.incarnation
+
+
+def _owes_a_word(view: View, task: Task, state: SeatState) -> bool:
+    """Return whether a session is idle in the middle of its task, and has read all its mail."""
+    mail = view.snapshot.unread.get(state.agent_id)
+    working = task.status is Status.IN_PROGRESS and task.claim and task.claim.incarnation == state.incarnation
+    return bool(working) and state.state is State.IDLE and not (mail and mail.count)
 
 
 def _to_start(view: View) -> list[Task]:

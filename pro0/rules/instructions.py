@@ -13,6 +13,15 @@ _TEAMMATE = (
     "or with reject_shutdown and why."
 )
 
+_ONE_TASK = (
+    "This session is there for one task of a pro0 team, and for no other. task_get tells all of it; "
+    "task_comment_list has what others say about the task above, task_comment_create leaves a comment there. "
+    "task_create adds a subtask; role_list names the roles it can have. End with task_mark_done, with "
+    "task_mark_failed when it cannot be done, or with task_request_review when only a person can decide. With open "
+    "subtasks task_mark_done means that you wait: you get a message when one is over; look at what came of it then, "
+    f"and call task_mark_done again. {_MAIL}"
+)
+
 _WORK = (
     "create_task adds to the task list, with dependencies where one needs the other; spawn_teammate starts a teammate, "
     "which takes ready tasks by itself; list_tasks and list_teammates show how it goes. You are told when a teammate "
@@ -28,8 +37,8 @@ _OUTSIDE = (
 
 
 def instructions(caller: str) -> str:
-    """Return what a caller of this kind is told: lead_agent, member or outside."""
-    return {"lead_agent": _LEAD, "member": _TEAMMATE, "outside": _OUTSIDE}[caller]
+    """Return what a caller of this kind is told: lead_agent, member, one_task or outside."""
+    return {"lead_agent": _LEAD, "member": _TEAMMATE, "one_task": _ONE_TASK, "outside": _OUTSIDE}[caller]
 
 
 def unread_here(unread: int) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
+from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Action, SeatState, Snapshot
 from pro0.model.team import Seat, Wish
 from pro0.model.worker import Ground
@@ -44,6 +45,13 @@ class View(msgspec.Struct, frozen=True):
     def stopping(self) -> bool:
         """Return whether the whole team is to end."""
         return self.snapshot.wanted.wish is Wish.STOP
+
+    @property
+    def supervisors(self) -> list[str]:
+        """Return who is told of a crash: the lead address, and the human too when a lead agent reads that one."""
+        wanted = self.snapshot.wanted
+        led = wanted.outside is not None or any(seat.agent_id == LEAD for seat in wanted.seats)
+        return [LEAD, HUMAN] if led else [LEAD]
 
 
 class Plan(msgspec.Struct, frozen=True):

@@ -163,6 +163,19 @@ def goes_on(task: Task, words: str) -> str:
     return f"go on with {task.id}: {words or task.title}"
 
 
+def owes_a_word(task: Task) -> str:
+    """Return what a session is told that ended its turn in the middle of its task."""
+    return (
+        f"You have not said how {task.id} went. Go on with it, or end it: `pro0 task complete {task.id}`, "
+        f"`pro0 task fail {task.id}`, or hand it to a person with `pro0 task update {task.id} --awaiting input`."
+    )
+
+
+def silent(agent_id: str, task: Task) -> str:
+    """Return what is told of a session that was reminded in vain."""
+    return f"{agent_id} stops and does not say how {task.id} went; look: pro0 member peek {agent_id}"
+
+
 def stopped(task: Task) -> str:
     """Return what those above a task are told when it has failed or waits for a human."""
     if task.waits:

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from pro0.model.ids import HUMAN, LEAD
+from pro0.model.ids import LEAD
 from pro0.model.runtime import (
     ENDED,
     Action,
@@ -55,7 +55,7 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     if key := budget.reached(snapshot):
         runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
         text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
-        more.extend(Tell(f"{key}:{to}", to, text) for to in _supervisors(view))
+        more.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
     runtime, told = throttling.tell(view, runtime)
     more.extend(told)
     if snapshot.tasks and snapshot.tasks.outbox:
@@ -154,7 +154,7 @@ def _bury(view: View, plan: Plan) -> Plan:
     if key not in state.told and not view.stopping and state.state is not State.SHUTDOWN and _is_news(plan.seat, held):
         text = prompts.ended(state, [task for task in held if task.claim])
         state = _told(state, key)
-        plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in _supervisors(view)))
+        plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
     if held and not _is_left(view, state):
         how, keep = (
             dispatch.how_it_ended(plan.seat.disposable, state),
@@ -233,6 +233,7 @@ STEPS: tuple[Step, ...] = (
     plan_approval.renew,
     _start,
     hiring.let_go,
+    hiring.remind,
     ending.ask,
     ending.hear,
     ending.overdue,
@@ -273,13 +274,6 @@ def _is_left(view: View, state: SeatState) -> bool:
 
 def _told(state: SeatState, key: str) -> SeatState:
     return replace(state, told=(*state.told, key)[-MEMORY:])
-
-
-def _supervisors(view: View) -> list[str]:
-    """Return who is told of a crash: the lead address, and the human too when a lead agent reads that one."""
-    wanted = view.snapshot.wanted
-    led = wanted.outside is not None or any(seat.agent_id == LEAD for seat in wanted.seats)
-    return [LEAD, HUMAN] if led else [LEAD]
 
 
 def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:

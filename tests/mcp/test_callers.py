@@ -126,11 +126,13 @@ def test_a_team_that_cannot_be_read_is_said_and_left(team: TeamStore, serve: Ser
     assert path.read_bytes() == b"garbage"
 
 
-def test_the_task_of_a_session_is_the_one_that_is_meant(team: TeamStore, serve: Serve) -> None:
-    """S000-096 to 100, 105 to 107: own task, its subtasks, and the comments that they share."""
+@pytest.mark.parametrize("variable", ["PRO0_TASK_ID", "POCKODE_TASK_ID", "POCKODE_TICKET_ID"])
+def test_the_task_of_a_session_is_the_one_that_is_meant(variable: str, team: TeamStore, serve: Serve) -> None:
+    """S000-096 to 100, 105 to 107, AC-53, AC-55: own task, its subtasks, the comments that they share; all names."""
     tasks.create(human(team), [Draft(title="parent"), Draft(title="child", parent="1")])
     tasks.claim(member(team, "w1"), "2")
-    server = serve(**as_member(team, "w1", PRO0_TASK_ID="task-2", PRO0_PARENT_TASK_ID="task-1")).open()
+    parent = variable.replace("_T", "_PARENT_T")
+    server = serve(**as_member(team, "w1", **{variable: "task-2", parent: "task-1"})).open()
     made = server.call("ticket_create", title="below", description="x")["structuredContent"]
     assert (made["parent"], made["status"]) == ("task-2", "open")
     said = server.call("task_comment_create", content="for the others")["structuredContent"]

@@ -1,16 +1,17 @@
-"""What agents are told names only tools that exist, and that they have (issue 4, item 9)."""
+"""What agents are told names only tools that exist, and that they have (issue 4, item 9; AC-60)."""
 
 import re
 
 import pytest
 
 from pro0.mcp.listing import KINDS
+from pro0.mcp.schema import offered
 from pro0.mcp.tool import Tool
 from pro0.mcp.tools import TOOLS
 from pro0.rules.instructions import instructions, unread_here
 from tests.house.source import package, strings
 
-TELLING = ("pro0.rules.prompts", "pro0.rules.welcome", "pro0.rules.instructions")
+TELLING = tuple(f"pro0.rules.{name}" for name in ("prompts", "welcome", "instructions", "assignment", "presets"))
 NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 KEPT = {*KINDS, "agent_id"}
 """Words of that form that are no tools: kinds of callers, what is put into a text."""
@@ -30,7 +31,7 @@ def test_every_tool_that_a_text_names_exists(module: str) -> None:
 def test_a_caller_is_told_of_tools_that_it_has(kind: str) -> None:
     told = named(instructions(kind)) | named(unread_here(2))
     assert {"check_messages", "list_tasks"} & told
-    assert told <= {name for name, tool in TOOLS.items() if kind in tool.callers}
+    assert told <= {tool.name for tool in offered(kind)}
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import Caller, Who
-from pro0.model.runtime import Dismiss, End, Expire, Failure, Free, Hire, Nudge, Snapshot, Start, State, Tell
+from pro0.model.runtime import Dismiss, End, Expire, Failure, Free, Hire, Nudge, Snapshot, Start, State, Tell, Unread
 from pro0.model.task import Policy, StartWish, Status, Task
 from pro0.model.team import Seat
 from tests.rules.building import T0, at, claimed, task
@@ -186,6 +186,30 @@ def test_a_session_of_a_task_is_offered_nothing_and_is_not_called_idle() -> None
     snapshot = seen(parent(), working(), free, seats=(own(agent="claude"),), states=(idle,))
     decision = decided(snapshot)
     assert (only(Nudge, decision), [t for t in only(Tell, decision) if "t2" in t.content]) == ([], [])
+
+
+def test_who_stops_in_the_middle_is_reminded_and_then_people_are_told() -> None:
+    """A session that says nothing would keep its tree waiting for ever."""
+    told: tuple[str, ...] = ()
+    said = []
+    for turn in range(6):
+        idle = replace(session("t2", State.IDLE), since=at(100 * turn), told=told)
+        early = decided(seen(parent(), working(), seats=(own(),), states=(idle,), now=100 * turn + 5))
+        assert (only(Tell, early), early.wake_at) == ([], at(100 * turn + 10))
+        later = decided(seen(parent(), working(), seats=(own(),), states=(idle,), now=100 * turn + 10))
+        said += [tell.to for tell in only(Tell, later)]
+        told = recorded(later, "t2").told
+    assert said == ["t2", "t2", "t2", "lead"]
+
+
+@pytest.mark.parametrize("why", ["it has mail", "it works", "it waits for its subtasks", "it has failed"])
+def test_nobody_else_is_reminded(why: str) -> None:
+    state = State.WORKING if why == "it works" else State.IDLE
+    status = {"it waits for its subtasks": Status.DONE, "it has failed": Status.FAILED}.get(why, Status.IN_PROGRESS)
+    held = replace(working(), status=status, claim=None if status is Status.FAILED else working().claim)
+    unread = {"t2": Unread(newest=1, count=1)} if why == "it has mail" else {}
+    decision = decided(seen(parent(), held, seats=(own(),), states=(session("t2", state),), unread=unread))
+    assert only(Tell, decision) == []
 
 
 def test_the_lead_that_died_between_two_steps_goes_on_with_the_next() -> None:

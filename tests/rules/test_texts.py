@@ -8,8 +8,11 @@ from msgspec.structs import replace
 
 from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import SeatState, State
+from pro0.model.task import Task
 from pro0.ops.context import clock
-from pro0.rules import prompts
+from pro0.rules import assignment, prompts
+from pro0.rules.assignment import Assignment, Told
+from pro0.rules.presets import PRESETS
 from pro0.rules.skill import NAME, SKILL
 from pro0.rules.welcome import Welcome, first_prompt
 from tests.cli.conftest import commands as cli_commands
@@ -18,11 +21,24 @@ WELCOME = Welcome(team="alpha", agent_id="ada", project="/src", others=("ben", "
 SESSION = SeatState(
     agent_id="ada", generation=1, incarnation="inc-1", state=State.WAITING, since=clock(), started_at=clock()
 )
+ASSIGNMENT = Assignment(
+    team="alpha",
+    agent_id="engineer-t2",
+    project="/src",
+    task=Task(id="task-2", title="the parser", description="Write {it}.", parent="task-1", acceptance="it parses"),
+    role_name="Engineer",
+    role_prompt="You write code.",
+    above=(Told("manager-t1", "use\nyaml"),),
+    own=(Told("t7", "no person"), Told("human", "once more, with tests")),
+)
 TEXTS = {
     "a teammate": first_prompt(WELCOME, leads=False),
     "a planner": first_prompt(replace(WELCOME, plans=True, plan="first this"), leads=False),
     "a plan": prompts.plan_request("ada", PlanGate(id="abc", text="first this")),
     "a verdict": prompts.plan_rejected("why?"),
+    "a session for one task": assignment.first_prompt(ASSIGNMENT),
+    **{f"the role {role.id}": f"{role.prompt} `pro0 role list`" for role in PRESETS.roles},
+    "a reminder": prompts.owes_a_word(ASSIGNMENT.task),
     "a lead agent": first_prompt(WELCOME, leads=True),
     "the skill": SKILL,
     "unread mail": prompts.unread_line(2),
@@ -56,6 +72,22 @@ def test_every_command_that_is_named_exists_with_its_options(text: str) -> None:
     assert named
     for words in named:
         assert {word for word in words if word.startswith("-")} <= options(words), words
+
+
+def test_a_session_for_one_task_begins_with_all_it_needs() -> None:
+    """S000-044, S000-045, S000-064, S000-102, S000-124, AC-60: base prompt, role, task, the board, a person's words."""
+    text = assignment.first_prompt(ASSIGNMENT)
+    order = ["TASK_ID=task-2", "PARENT_TASK_ID=task-1", "You write code.", "manager-t1: use yaml", "human: once more"]
+    order += ["task-2: the parser", "Write {it}.", "it parses"]
+    assert [text.index(word) for word in order] == sorted(text.index(word) for word in order)
+    assert "no person" not in text
+    root = replace(
+        ASSIGNMENT, task=Task(id="task-1", title="all of it"), above=(), own=(), role_name="", role_prompt=""
+    )
+    bare = assignment.first_prompt(root)
+    assert "PARENT_TASK_ID" not in bare
+    assert bare.endswith("Your task, task-1: all of it\nall of it")
+    assert "Your role" not in bare
 
 
 def test_a_first_prompt_says_who_and_what() -> None:
