@@ -73,7 +73,10 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What follows from a turn: an act on the task, None for another turn, and perhaps the end of the run."""
+    """What follows from a turn: an act on the task, None for another turn, and perhaps the end of the run.
+
+    `text` goes with the act, or is what the agent is told in its next turn about the last one.
+    """
 
     act: Act | None
     text: str = ""
@@ -130,6 +133,14 @@ def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> Step:
     return _silent(turn, options, task)
 
 
+def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> Step:
+    """Return what follows when a check did not let a task be completed: the agent is told why, and goes on."""
+    said = f"a check said no: {why}"
+    if turn.plain:
+        return Step(Act.FAIL, said)
+    return _again(turn, options, task, f"You signalled that it is complete, but {said}", said)
+
+
 def too_many(course: Course, step: Step) -> End | None:
     """Return the end of a run whose agents fail again and again, else None."""
     if not step.failed or course.failures + 1 < FAILURES:
@@ -166,10 +177,17 @@ def _failed(turn: Turn, options: RunOptions, task: Task) -> Step:
 
 
 def _silent(turn: Turn, options: RunOptions, task: Task) -> Step:
+    said = _tail(turn.message)
+    told = f"Your last message had no signal at its end. It ended with:\n\n{said}" if said else "You said nothing."
+    return _again(turn, options, task, told, "no signal")
+
+
+def _again(turn: Turn, options: RunOptions, task: Task, told: str, why: str) -> Step:
+    """Return another turn, in which the agent is told something, or when there were too many a hand-off."""
     if not options.max_iterations or turn.number < options.max_iterations:
-        return Step(None, _tail(turn.message))
-    text = f"stuck: no signal in {turn.number} turn{'s' if turn.number > 1 else ''}"
-    end = None if options.auto else End(1, f"stuck on {task.id} after {turn.number} iterations without a signal")
+        return Step(None, told)
+    text = f"stuck: {why} in {turn.number} turn{'s' if turn.number > 1 else ''}"
+    end = None if options.auto else End(1, f"stuck on {task.id} after {turn.number} iterations: {why}")
     return Step(Act.HAND_OFF, text, end=end)
 
 

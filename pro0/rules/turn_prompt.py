@@ -26,7 +26,7 @@ SIGNALS = {
 
 
 def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int = 1, last: str = "") -> str:
-    """Return what the agent is told; `number` counts its turns on this task, `last` is how the one before ended."""
+    """Return what the agent is told; `number` counts its turns on this task, `last` says how the one before ended."""
     parts = [
         "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",
         _about(task, epic),
@@ -78,10 +78,7 @@ def _line(remark: Remark) -> str:
 
 
 def _again(number: int, last: str) -> str:
-    if number < 2:
-        return ""
-    ended = f" It ended with:\n\n{last}" if last else ""
-    return f"This is turn {number} on this task: your last message before had no signal at its end.{ended}"
+    return f"This is turn {number} on this task. {last}" if number > 1 else ""
 
 
 def _section(heading: str, text: str) -> str:

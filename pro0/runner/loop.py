@@ -9,8 +9,9 @@ from pro0.model.runtime import State
 from pro0.model.task import Task
 from pro0.ops import gates, runs, tasks
 from pro0.ops.context import Context
+from pro0.ops.hooks import BLOCKED
 from pro0.rules.acts import Act
-from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, epic_of, judge, too_many
+from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, denied, epic_of, judge, too_many
 from pro0.rules.turn_prompt import prompt
 from pro0.runner.account import Account
 from pro0.runner.orders import Orders
@@ -110,7 +111,7 @@ class Runner:
             self._course = replace(self._course, spent=self._account.spent)
             self._teller.spent = self._account.spent
             step = self._follow(task, said, ran)
-            if step is None or step.act:
+            if step is None or step.act or step.end:
                 return step.end if step else None
             number, last = number + 1, step.text
 
@@ -140,14 +141,17 @@ class Runner:
             self._teller.tell("end", self._state_of(task), task.id)
             return None
         step = self._interrupted(ran) or judge(ran.turn, self._options, task, said)
-        over = budget(self._options, self._account.spent)
-        if step.act is None and over:
-            step = Step(Act.RELEASE, over.why, end=over)
         end = step.end or too_many(self._course, step)
         self._course = replace(self._course, failures=self._course.failures + 1 if step.failed else 0)
         if step.warning:
             self._teller.tell("note", step.warning, task.id)
-        self._act(task, step)
+        if why := self._act(task, step):
+            self._teller.tell("note", f"a check said no: {why}", task.id)
+            step = denied(ran.turn, self._options, task, why)
+            end = step.end
+            self._act(task, step)
+        if step.act is None and (end := budget(self._options, self._account.spent)):
+            self._act(task, Step(Act.RELEASE, end.why))
         return replace(step, end=end)
 
     def _interrupted(self, ran: Ran) -> Step | None:
@@ -155,23 +159,28 @@ class Runner:
             return None
         return Step(Act.RELEASE, ran.why, end=End(INTERRUPTED, ran.why))
 
-    def _act(self, task: Task, step: Step) -> None:
-        """Do an act on a task, as often as it takes: nobody else can while this session lives."""
+    def _act(self, task: Task, step: Step) -> str:
+        """Do an act on a task, as often as it takes: nobody else can while this session lives.
+
+        Returns why a check does not let it be done, empty for done.
+        """
         while step.act:
             try:
                 self._carry_out(task.id, step)
-                self._teller.tell(
-                    "end", f"{self._state_of(task)}: {step.text}" if step.text else self._state_of(task), task.id
-                )
-                return
+                how = self._state_of(task)
+                self._teller.tell("end", f"{how}: {step.text}" if step.text else how, task.id)
+                return ""
             except (Refused, NotFound) as error:
+                if error.code == BLOCKED:
+                    return error.message
                 self._teller.tell("note", f"not ours any more: {error.message}", task.id)
-                return
+                return ""
             except Pro0Error as error:
                 self._teller.once("note", error.message)
             self._orders.wait(self._watch, self._options.poll)
             if self._look(task):
-                return
+                break
+        return ""
 
     def _carry_out(self, id: str, step: Step) -> None:
         if step.act is Act.HAND_OFF:

@@ -8,7 +8,7 @@ from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
 from pro0.rules.acts import Act
 from pro0.rules.board import Board
-from pro0.rules.running import Course, End, Rest, Step, Take, Turn, budget, choose, judge, summary, too_many
+from pro0.rules.running import Course, End, Rest, Step, Take, Turn, budget, choose, denied, judge, summary, too_many
 from pro0.rules.turn_prompt import prompt
 from tests.rules.building import T0, W1, W1_LATER, at, claimed
 
@@ -244,13 +244,24 @@ def test_a_turn_over_its_limit_of_time_fails_the_task() -> None:
     assert step(late) == Step(Act.FAIL, "over its limit of 2 s: still building")
 
 
+def test_a_check_that_says_no_is_another_turn() -> None:
+    """a hook on TaskCompleted: the agent is told why, as often as it has turns; a command cannot be told"""
+    two = replace(PLAIN, max_iterations=2)
+    told = "You signalled that it is complete, but a check said no: two tests fail"
+    assert denied(Turn(1, COMPLETE), two, HELD, "two tests fail") == Step(None, told)
+    stuck = denied(Turn(2, COMPLETE), replace(two, auto=True), HELD, "two tests fail")
+    assert (stuck.act, stuck.text) == (Act.HAND_OFF, "stuck: a check said no: two tests fail in 2 turns")
+    assert denied(Turn(1, "", plain=True), SHELL, HELD, "no") == Step(Act.FAIL, "a check said no: no")
+
+
 def test_no_signal_is_another_turn_until_it_is_stuck() -> None:
     """AC-33, S001-076, S001-162: without auto the run ends there; 0 is no limit"""
     two = replace(PLAIN, max_iterations=2)
-    assert step(Turn(1, "hm"), two) == Step(None, "hm")
+    assert step(Turn(1, "hm"), two) == Step(None, "Your last message had no signal at its end. It ended with:\n\nhm")
+    assert step(Turn(1), two) == Step(None, "You said nothing.")
     stuck = step(Turn(2, "hm"), two)
     assert (stuck.act, stuck.kind, stuck.text) == (Act.HAND_OFF, Awaiting.ESCALATION, "stuck: no signal in 2 turns")
-    assert stuck.end == End(1, "stuck on task-2 after 2 iterations without a signal")
+    assert stuck.end == End(1, "stuck on task-2 after 2 iterations: no signal")
     assert step(Turn(1, "hm"), replace(two, max_iterations=1)).text == "stuck: no signal in 1 turn"
     assert step(Turn(2, "hm"), replace(two, auto=True)).end is None
     assert step(Turn(99, "hm"), replace(two, max_iterations=0)).act is None

@@ -139,6 +139,18 @@ def test_the_agent_may_say_it_by_command_too(alone: Terminal) -> None:
     assert not [entry for entry in alone.task(second).history if entry.act == "approve"]
 
 
+def test_a_check_that_says_no_is_told_to_the_agent_which_goes_on(alone: Terminal) -> None:
+    """must show 8: a hook on TaskCompleted, exit 2; the task stays in progress until it agrees"""
+    first = alone.create("t1", "--parent", "1")
+    hook = f"test -e {alone.folder}/tested || {{ touch {alone.folder}/tested; echo two tests fail >&2; exit 2; }}"
+    (alone.home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCompleted": hook}}))
+    said = alone.over(alone.run("1"))
+    assert "a check said no" in said
+    assert "but a check said no: " in alone.prompts(first)[1]
+    assert "two tests fail" in alone.prompts(first)[1]
+    assert alone.status(first) == "completed"
+
+
 def test_two_runs_share_an_epic_and_no_task_is_run_twice(alone: Terminal) -> None:
     """AC-40"""
     made = [alone.create(f"t{number}", "--parent", "1") for number in range(6)]
