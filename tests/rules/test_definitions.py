@@ -4,12 +4,15 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.agents import AGENTS
 from pro0.agents.drawings import DRAWINGS
 from pro0.errors import BadInput
 from pro0.model.agent import BUILT_IN, DRAWN, Definition, Modes, Signs
+from pro0.model.runtime import Ask, End, Nudge, Snapshot, Unread
 from pro0.rules.definitions import definitions
+from tests.rules.supervising import decided, look, only, seat, session, wish
 
 PLAIN = {"argv": ["mine", "{prompt}"]}
 WHOLE: dict[str, Any] = {
@@ -79,3 +82,21 @@ def test_the_names_that_are_pro0s_own_are_all_of_them() -> None:
     """The rules import no agent, so they have lists of their own."""
     assert frozenset(AGENTS) == BUILT_IN
     assert frozenset(DRAWINGS) == DRAWN
+
+
+def defined(**fields: Any) -> Snapshot:
+    """A team with one member that runs such an agent, idle, with mail, and asked to end."""
+    mine = seat(agent="mine", definition=Definition(argv=("mine",), **fields))
+    return look(session(), seats=[mine], unread={"w1": Unread(newest=1, count=1)})
+
+
+@pytest.mark.parametrize(("nudge", "lines"), [(True, 1), (False, 0)])
+def test_a_line_is_typed_where_the_definition_says_so(nudge: bool, lines: int) -> None:
+    assert len(only(Nudge, decided(defined(nudge=nudge)))) == lines
+
+
+@pytest.mark.parametrize(("shutdown", "kind"), [("ask", Ask), ("terminate", End)])
+def test_it_ends_as_its_definition_says(shutdown: str, kind: type[Ask] | type[End]) -> None:
+    asked = defined(shutdown=shutdown)
+    wanted = replace(asked.wanted, seats=(replace(asked.wanted.seats[0], shutdown=wish()),))
+    assert [type(action) for action in decided(replace(asked, wanted=wanted)).actions] == [kind]

@@ -6,13 +6,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
-from pro0.model.caller import THE_HUMAN, Caller, Who
+from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.message import MessageType
 from pro0.model.plan_gate import PLAN_LIMIT, PlanGate
 from pro0.model.runtime import End, Free, SeatState, Start, State, Tell
+from pro0.model.task import Status, TaskList
 from pro0.model.team import PermissionMode, Seat
+from pro0.rules import changes
+from pro0.rules.acts import Act, Request
 from pro0.rules.permissions import permission_mode
-from pro0.rules.plan_approval import TURN_LIMIT, decided, handed_in, lifted, may_decide, plan_id
+from pro0.rules.plan_approval import TURN_LIMIT, decided, handed_in, lifted, may_decide, plan_id, view
 from tests.rules.building import at
 from tests.rules.building import task as a_task
 from tests.rules.supervising import CONFIG, exited, held, kinds, look, only, recorded, seat, session
@@ -35,6 +38,19 @@ def test_a_plan_waits_for_a_verdict() -> None:
     assert (found.text, found.stage, found.incarnation, found.at) == ("first this", "handed in", "inc-w1", at(1))
     assert (gate(FRESH).stage, gate(APPROVED).stage, gate(REJECTED).stage) == ("required", "approved", "rejected")
     assert (gate(REJECTED).feedback, gate(APPROVED).by) == ("no", "human")
+
+
+def test_what_is_shown_of_a_plan() -> None:
+    assert view(seat())["stage"] == ""
+    assert view(FRESH) | {"stage": ""} == view(seat())
+    found = view(REJECTED)
+    assert [found[key] for key in ("agentId", "text", "stage", "by", "feedback")] == [
+        "w1",
+        "first this",
+        "rejected",
+        "human",
+        "no",
+    ]
 
 
 def test_another_plan_takes_its_place_and_the_same_one_again_changes_nothing() -> None:
@@ -131,6 +147,17 @@ def test_a_working_session_may_end_its_turn_for_a_while() -> None:
     assert kinds(early) == []
     assert early.wake_at == at(2 + limit)
     assert only(End, lead_decides(look(working, seats=[NEXT], now=2 + limit)))
+
+
+def test_what_a_session_gives_back_is_reserved_for_its_member_that_goes_on() -> None:
+    """Nobody else can take it in between; what was reserved for it is not touched."""
+    mine, others = replace(a_task(7), assignee="w1"), held(8, "w2")
+    tasks = TaskList(tasks=(held(6), mine, others))
+    died = Request(act=Act.DIED, caller=THE_LEAD, now=at(4), text="shutdown")
+    kept = changes.free(tasks, "w1", "inc-w1", died, keep=True).tasks
+    assert [(one.status, one.assignee, one.claim) for one in kept[:2]] == [(Status.PENDING, "w1", None)] * 2
+    assert kept[1:] == (mine, others)
+    assert [one.assignee for one in changes.free(tasks, "w1", "inc-w1", died).tasks] == [None, None, "w2"]
 
 
 def test_what_it_holds_stays_its_own() -> None:
