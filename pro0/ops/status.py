@@ -13,7 +13,7 @@ from pro0.model.task import SETTLED, Archived, Kind, Status, Task
 from pro0.model.team import Seat, Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
-from pro0.rules.board import Board, claimable, hopeless, why_not_ready
+from pro0.rules.board import Board, claimable, hopeless, said, why_not_ready
 from pro0.rules.hiring import startable
 from pro0.rules.permissions import permission_mode
 from pro0.rules.prompts import moment
@@ -277,7 +277,7 @@ def _attention(
     if archived.failed:
         needs.append(Attention(_failed_before(archived), LIST_FAILED))
     needs += [
-        Attention(f"{task.id} waits for you ({task.waits.reason})", f"pro0 task show {task.id}")
+        Attention(f"{task.id} waits for you ({said(task.waits)}): {task.title}", f"pro0 task show {task.id}")
         for task in board
         if task.waits
     ]

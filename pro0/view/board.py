@@ -5,6 +5,7 @@ from typing import NamedTuple
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Task
 from pro0.ops.status import NEEDS, MemberStatus
+from pro0.rules.board import said
 from pro0.rules.text import visible
 from pro0.view.bar import COLOURS
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, fitted
@@ -202,9 +203,13 @@ def _member(member: MemberStatus) -> Item:
 
 
 def _waits(task: Task) -> Item:
-    wait = task.waits
-    why = f"waits for {wait.kind}{f': {wait.reason}' if wait.reason else ''}" if wait else ""
-    return Item("waits for you", task.id, f"{task.id:<10} {task.title}  ({why})", task.assignee or "", "\x1b[1;33m")
+    return Item(
+        "waits for you",
+        task.id,
+        f"{task.id:<10} {task.title}  (waits for {said(task.waits) if task.waits else ''})",
+        task.assignee or "",
+        "\x1b[1;33m",
+    )
 
 
 def _task(task: Task) -> Item:
