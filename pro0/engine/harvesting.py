@@ -24,12 +24,16 @@ AGAIN = 2.0
 
 
 class Harvester:
-    """Harvests the workers of one team; `woken` is called when one is done."""
+    """Harvests the workers of one team; `woken` is called when one is done.
 
-    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
+    `last` returns what a session was seen to show last, which counts where nothing outlives it.
+    """
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], last: Callable[[str], str]) -> None:
         self._team = team
         self._log = log
         self._woken = woken
+        self._last = last
         self._backend = backend_of(team.config.read())
         self._asked: set[str] = set()
         self._done: set[str] = set()
@@ -79,6 +83,7 @@ class Harvester:
         seats = self._team.runtime.read().seats
         state = next((seat for seat in seats if seat.incarnation == harvest.incarnation), None)
         handle = shown_at(self._team, state) if state else None
+        seen = self._last(harvest.incarnation)
         with suppress(Pro0Error):
-            return self._backend.peek(handle, LINES).strip()[-TAIL:] if handle else ""
-        return ""
+            seen = self._backend.peek(handle, LINES) if handle else seen
+        return seen.strip()[-TAIL:]

@@ -21,6 +21,7 @@ from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
 from pro0.engine.revival import declines
+from pro0.engine.stillness import Stillness
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
@@ -67,9 +68,10 @@ class Lead:
         self._bell = _Bell()
         nudger = Nudger(team, self._log, self._bell.ring)
         grounds = Grounds(team, self._log, self._bell.ring)
-        harvester = Harvester(team, self._log, self._bell.ring)
+        stillness = Stillness(team, nudger.backend, settings.stuck_seconds)
+        harvester = Harvester(team, self._log, self._bell.ring, stillness.last)
         self._hooking = Hooking(team, self._log, self._bell.ring)
-        self._observer = Observer(team, nudger, grounds, harvester, self._hooking, settings)
+        self._observer = Observer(team, nudger, grounds, harvester, stillness, self._hooking, settings)
         grace, revive = settings.end_grace_seconds, settings.revive_lead
         self._applier = Applier(
             team, self._log, self._bell.ring, grace, nudger, grounds, harvester, self._hooking, revive=revive

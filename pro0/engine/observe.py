@@ -40,6 +40,7 @@ class Observer:
         nudger: Nudger,
         grounds: Grounds,
         harvester: Harvester,
+        stillness: Stillness,
         hooking: Hooking,
         settings: Settings | None = None,
     ) -> None:
@@ -52,7 +53,7 @@ class Observer:
         self._hooking = hooking
         self._ledger = Ledger(team)
         self._settings = settings or Settings()
-        self._stillness = Stillness(team, nudger.backend, self._settings.stuck_seconds)
+        self._stillness = stillness
         self._jumps = Jumps()
         self._backend = nudger.backend
         self._clean: set[str] = set()

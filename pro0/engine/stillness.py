@@ -16,7 +16,10 @@ from pro0.store.teams import TeamStore
 LINES = 60
 LOOKS = 20
 """How often one that is still is looked at until it counts as stuck."""
-SHORTEST = 0.5
+SHORTEST, LONGEST = 0.5, 5.0
+"""Seconds between two looks: what a pane showed last is all that is left of it after a crash."""
+KEPT = 50
+"""Of how many sessions the last sight is kept."""
 
 
 class Still(msgspec.Struct):
@@ -34,9 +37,10 @@ class Stillness:
     ) -> None:
         self._team = team
         self._backend = backend
-        self._pause = max(limit / LOOKS, SHORTEST)
+        self._pause = min(max(limit / LOOKS, SHORTEST), LONGEST)
         self._clock = clock
         self._known: dict[str, Still] = {}
+        self._last: dict[str, str] = {}
         self._next = 0.0
 
     def look(self, workers: Iterable[SeatState]) -> dict[str, float]:
@@ -50,6 +54,10 @@ class Stillness:
                 self._note(incarnation, self._shows(state), now)
         return {incarnation: now - still.since for incarnation, still in self._known.items()}
 
+    def last(self, incarnation: str) -> str:
+        """Return what a session showed when it was last looked at, "" when it never was."""
+        return self._last.get(incarnation, "")
+
     def _note(self, incarnation: str, shown: str, now: float) -> None:
         before = self._known.get(incarnation)
         if before is None or not shown or before.shown != shown:
@@ -57,11 +65,12 @@ class Stillness:
 
     def _shows(self, state: SeatState) -> str:
         """Return what tells one moment of a session from the next; nothing while a program of its agent's runs."""
-        if state.agent is None or processes.descendants(state.agent.pid, sparing=True):
-            return ""
         handle = shown_at(self._team, state)
         try:
             text = self._backend.peek(handle, LINES) if handle else "-"
         except Pro0Error:
+            return ""
+        self._last = dict([*self._last.items(), (state.incarnation, text)][-KEPT:])
+        if state.agent is None or processes.descendants(state.agent.pid, sparing=True):
             return ""
         return hashlib.sha256(text.encode()).hexdigest()

@@ -18,6 +18,7 @@ from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
+from pro0.engine.stillness import Stillness
 from pro0.model.runtime import SeatState, State
 from pro0.ops import members
 from pro0.ops.context import clock
@@ -138,8 +139,9 @@ def observer_of(alpha: Crew) -> Observer:
     log = Log(alpha.team)
     woken = list[object]().clear
     nudger, grounds = Nudger(alpha.team, log, woken), Grounds(alpha.team, log, woken)
-    harvester = Harvester(alpha.team, log, woken)
-    return Observer(alpha.team, nudger, grounds, harvester, Hooking(alpha.team, log, woken))
+    stillness = Stillness(alpha.team, nudger.backend, 300)
+    harvester = Harvester(alpha.team, log, woken, stillness.last)
+    return Observer(alpha.team, nudger, grounds, harvester, stillness, Hooking(alpha.team, log, woken))
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

@@ -16,6 +16,7 @@ from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
+from pro0.engine.stillness import Stillness
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
 from pro0.model.team import Seat
@@ -42,8 +43,9 @@ def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     log = Log(alpha.team)
     nudger = Nudger(alpha.team, log, lambda: None)
     grounds, hooking = Grounds(alpha.team, log, lambda: None), Hooking(alpha.team, log, lambda: None)
-    harvester = Harvester(alpha.team, log, lambda: None)
-    observer = Observer(alpha.team, nudger, grounds, harvester, hooking)
+    stillness = Stillness(alpha.team, nudger.backend, 300)
+    harvester = Harvester(alpha.team, log, lambda: None, stillness.last)
+    observer = Observer(alpha.team, nudger, grounds, harvester, stillness, hooking)
     applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds, harvester, hooking)
 
     def once() -> bool:

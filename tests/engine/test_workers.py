@@ -12,7 +12,7 @@ from pro0.errors import Kept, NotFound, Refused
 from pro0.model.task import Draft, Status
 from pro0.ops import gates, tasks, teams, workers
 from pro0.rules.dispatch import Stage
-from tests.engine.crew import PATIENCE, Crew
+from tests.engine.crew import PATIENCE, Crew, crew
 from tests.repositories import git, repository_in
 from tests.waiting import wait_until
 
@@ -88,6 +88,35 @@ def test_a_crash_is_reported_with_the_last_words(yard: Crew) -> None:
     assert "out of cheese" in report
     assert git(yard.project, "show", "teams/t1/task-1:a") == "1"
     assert yard.task(id).branch == "teams/t1/task-1"
+
+
+DIES = """
+import os, sys, time
+print("out of cheese", file=sys.stderr, flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_workers_in_panes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AC-86: also where nothing of a pane outlives it, the last that was seen of it is reported"""
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    monkeypatch.setenv("PRO0_STUCK_SECONDS", "1")
+    go = tmp_path / "go"
+    with crew(home, tmp_path, "tmux") as yard:
+        repository_in(yard.project)
+        (home / USER_FILE).write_text(json.dumps({"agents": {"dies": {"argv": [sys.executable, "-c", DIES, str(go)]}}}))
+        yard.lead()
+        [first] = delegate(yard, f"echo 1 > a && {COMMIT}")
+        [second] = workers.delegate(yard.context, [Draft(title="t", agent="dies")])
+        wait_until(lambda: yard.notices("t2 may be stuck on task-2"), PATIENCE, "it was looked at, more than once")
+        yard.remember()
+        go.touch()
+        over(yard, first, second.id)
+        assert yard.notices("Worker t1 completed task-1")
+        [report] = yard.notices("Worker t2 crashed on task-2")
+        assert "out of cheese" in report
 
 
 def test_one_that_exits_without_closing_has_failed(yard: Crew) -> None:
