@@ -20,6 +20,8 @@ from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.ops import project
 from pro0.sessions import it2
 from pro0.sessions.starting import surroundings
+from pro0.terminals.ghostty import Ghostty
+from pro0.terminals.library import MEND, VERSION, library
 
 SHELL = "/bin/sh"
 OLDEST_PYTHON = (3, 11)
@@ -51,9 +53,10 @@ def machine() -> Iterator[Check]:
     version = ".".join(map(str, sys.version_info[:3]))
     old = sys.version_info[:2] < OLDEST_PYTHON
     yield Check("python", Verdict.FAIL if old else Verdict.OK, version, "install Python 3.11 or newer" if old else "")
-    tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it only the mode headless works")
+    tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it the mode tmux does not work")
     yield _serves(tmux) if tmux.verdict is Verdict.OK else tmux
     yield _program("git", "--version", (2, 0), "install git; without it members cannot have worktrees")
+    yield _draws()
     yield _iterm2()
     for name in AGENTS:
         yield _agent(name)
@@ -93,9 +96,26 @@ def _serves(found: Check) -> Check:
             _quietly([*server, "kill-server"])
         except (OSError, subprocess.SubprocessError) as error:
             said = getattr(error, "stderr", None) or str(error)
-            mend = "start tmux by hand and see what it says; without it only the mode headless works"
+            mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
             return Check(found.name, Verdict.WARN, f"{found.found}, but a server does not start: {said.strip()}", mend)
     return Check(found.name, Verdict.OK, f"{found.found}, a server starts and ends")
+
+
+def _draws() -> Check:
+    """Check that the screen model of the mode in-process is there, and draws."""
+    name = "in-process"
+    try:
+        found = library()
+        screen = Ghostty(str(found), 20, 2, 0, lambda _answer: None)
+        screen.feed(b"pro0")
+        drawn = screen.rows()[0]
+        screen.close()
+    except (OSError, AttributeError, EnvironmentMissing) as error:
+        mend = f"{MEND}; without it the mode in-process does not work"
+        return Check(name, Verdict.WARN, error.message if isinstance(error, EnvironmentMissing) else str(error), mend)
+    if drawn != "pro0":
+        return Check(name, Verdict.WARN, f"{found} draws {drawn!r} for 'pro0'", MEND)
+    return Check(name, Verdict.OK, f"pyghostty {VERSION}, a terminal draws")
 
 
 def _iterm2() -> Check:

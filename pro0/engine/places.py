@@ -13,7 +13,7 @@ from pro0.model.team import TeamConfig
 from pro0.sessions import it2
 from pro0.sessions.backend import Backend, Place
 from pro0.store.teams import TeamStore
-from pro0.terminals.library import library
+from pro0.terminals.library import library, missing
 
 
 def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
@@ -29,11 +29,14 @@ def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) 
         return wanted, "asked for"
     if tmux and environment.get("TMUX"):
         return "tmux", "this terminal is inside tmux"
-    if terminal and tmux:
-        return "tmux", "this is a terminal: an own tmux server"
-    if terminal:
-        return "headless", "tmux is not installed"
-    return "headless", "there is no terminal"
+    if not terminal:
+        return "headless", "there is no terminal"
+    lacks = missing()
+    if not lacks:
+        return "in-process", "this is a terminal outside tmux"
+    if tmux:
+        return "tmux", f"this is a terminal, and {lacks}: an own tmux server"
+    return "headless", f"tmux is not installed, and {lacks}"
 
 
 def backend_of(config: TeamConfig) -> Backend:

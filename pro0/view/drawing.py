@@ -43,15 +43,17 @@ def clipped(row: str, columns: int) -> str:
     """
     pieces: list[str] = []
     column = 0
+    end = ""
     for sgr, text in ((match[1], match[2]) for match in _PART.finditer(row)):
         if sgr:
             pieces.append(sgr)
+            end = RESET
         elif text and text.isascii() and text.isprintable():
             pieces.append(text[: columns - column])
             column += len(pieces[-1])
         elif text:
             column = _letters(pieces, text, column, columns)
-    return "".join(pieces) + (RESET if len(pieces) > 1 or "\x1b" in "".join(pieces) else "") + _cleared(column, columns)
+    return "".join(pieces) + end + _cleared(column, columns)
 
 
 def _letters(pieces: list[str], text: str, column: int, columns: int) -> int:

@@ -4,11 +4,16 @@ import re
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    rb"\x1b\[M[^\x1b]{3}|\x1b\[[<?]?[0-9;:]*[ -/]*[@-Z^-~]|\x1bO[ -~]"
-    rb"|\x1b[ -NP-Z^-~]|[\xc2-\xf4][\x80-\xbf]{1,3}|[^\x1b]",
+    rb"\x1b\[M[^\x1b]{3}|\x1b\[[<?]?[0-9;:]*[ -/]*[@-Z^-~]|\x1bO[ -~]|\x1b[ -NP-Z^-~]"
+    rb"|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[^\x1b]",
     re.DOTALL,
 )
-_BEGUN = re.compile(rb"\x1b(?:\[[<?]?[0-9;:]*[ -/]*|\[M[^\x1b]{0,2}|O)?|[\xc2-\xf4][\x80-\xbf]{0,2}")
+_BEGUN = re.compile(
+    rb"(?:\x1b(?:\[[<?]?[0-9;:]*[ -/]*|\[M[^\x1b]{0,2}|O)?"
+    rb"|[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z",
+    re.DOTALL,
+)
+"""What only the next bytes can tell the end of."""
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _NAMES = {
     b"\x1b[1;2A": "shift-up",
@@ -74,7 +79,7 @@ class Keys:
                 found.append(Key(data[position:end], "paste"))
                 position = end
                 continue
-            if (begun := _BEGUN.match(data, position)) and begun.end() == len(data) and not _whole(begun[0]):
+            if _BEGUN.match(data, position):
                 break
             token = _TOKEN.match(data, position)
             piece = token[0] if token else data[position : position + 1]
@@ -94,11 +99,6 @@ class Keys:
 def pasted(key: Key) -> str:
     """Return the text of a paste."""
     return key.data[len(_PASTE) : -len(_PASTED)].decode(errors="replace")
-
-
-def _whole(piece: bytes) -> bool:
-    token = _TOKEN.fullmatch(piece)
-    return bool(token) and not piece.startswith(b"\x1b")
 
 
 def _named(piece: bytes) -> Key:

@@ -72,6 +72,7 @@ def test_a_machine_is_looked_at(cli: Callable[..., object], home: Path) -> None:
     """Issue 3, build 3: tmux serves, git and the agents are there."""
     checks = {row["name"]: row for row in json.loads(cli("doctor", "--json").out)["checks"]}  # type: ignore[attr-defined]
     assert "a server starts and ends" in checks["tmux"]["what"]
+    assert "a terminal draws" in checks["in-process"]["what"]
     assert {"python", "git", "iterm2", "agent shell", "agent command", "settings"} <= set(checks)
 
 

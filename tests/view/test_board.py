@@ -1,0 +1,159 @@
+"""The board and the bar: what they show, and what their keys ask for."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pro0.model.message import Message, MessageType
+from pro0.model.runtime import Phase, State
+from pro0.model.task import Awaiting, Status, Task, Wait
+from pro0.ops.messages import Letter
+from pro0.ops.status import LeadStatus, MemberStatus, TeamStatus
+from pro0.view.bar import bar
+from pro0.view.board import Board
+from pro0.view.drawing import columns_of, plain
+from pro0.view.keys import Key
+from pro0.view.news import News
+from pro0.view.wishes import Wish
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+EVIL = "evil\x1b]52;c;x\x07\u202e name"
+
+
+def member(name: str, state: State = State.IDLE, unread: int = 0, note: str = "") -> MemberStatus:
+    return MemberStatus(name=name, agent_id=name, agent="shell", state=state, unread=unread, note=note)
+
+
+def news(*members: MemberStatus) -> News:
+    wait = Wait(kind=Awaiting.REVIEW, reason="look", since=NOW, by="w1")
+    tasks = (
+        Task(id="task-1", title="done already", status=Status.COMPLETED),
+        Task(id="task-2", title=EVIL, status=Status.IN_PROGRESS, assignee="w1"),
+        Task(id="task-3", title="judge me", status=Status.IN_PROGRESS, awaiting=wait),
+    )
+    message = Message(
+        seq=1, id="m1", from_="w1", to="human", type=MessageType.MESSAGE, content="hello\nthere", timestamp=NOW
+    )
+    look = TeamStatus(
+        name="alpha",
+        project="/p",
+        mode="in-process",
+        mode_reason="asked for",
+        phase=Phase.RUNNING,
+        paused=False,
+        lead=LeadStatus(1, "running"),
+        outside=None,
+        members=members,
+        tasks={"in_progress": 2, "completed": 1},
+        attention=(),
+    )
+    return News(status=look, tasks=tasks, letters=(Letter("human", message, again=False),))
+
+
+TWO = news(member("w1"), member("w2", State.WAITING, 3, "may it run ls?"), member("lead"))
+
+
+def press(board: Board, *names: str) -> Wish | None:
+    """Press keys and return what the last one asked for."""
+    wish = None
+    for name in names:
+        wish = board.press(Key(name.encode(), name), TWO)
+    return wish
+
+
+def chosen(board: Board) -> str:
+    return next((plain(row)[2:].split()[0] for row in board.rows(TWO, 100, 40, "") if plain(row).startswith("›")), "")
+
+
+def test_it_shows_everything_once_and_nothing_that_a_terminal_obeys() -> None:
+    rows = Board().rows(TWO, 100, 40, "")
+    text = "\n".join(map(plain, rows))
+    assert len(rows) == 40
+    for shown in (
+        "alpha · running · /p · 2 in progress, 1 completed",
+        "WAITS FOR YOU",
+        "hello there",
+    ):
+        assert text.count(shown) == 1
+    assert text.index("lead") < text.index("w1") < text.index("task-3") < text.index("task-2") < text.index("task-1")
+    assert r"evil\x1b]52;c;x\x07\u202e name" in text
+    assert all(columns_of(row) <= 100 for row in rows)
+
+
+def test_the_arrows_and_tab_choose() -> None:
+    board = Board()
+    assert chosen(board) == "lead"
+    press(board, "down", "down")
+    assert chosen(board) == "w2"
+    press(board, "tab")
+    assert chosen(board) == "w2"
+    press(board, "down")
+    assert chosen(board) == "task-3"
+    press(board, "tab")
+    assert chosen(board) == "task-2"
+    press(board, "tab", "tab")
+    assert chosen(board) == "lead"
+    press(board, "up")
+    assert chosen(board) == "lead"
+    board.choose("tasks")
+    assert chosen(board) == "task-2"
+
+
+@pytest.mark.parametrize(
+    ("keys", "wish"),
+    [
+        (["enter"], Wish("view", "lead")),
+        (["down", "i"], Wish("interrupt", "w1")),
+        (["down", "m", "h", "i", "enter"], Wish("send", "w1", "hi")),
+        (["down", "m", "h", "i", "backspace", "enter"], Wish("send", "w1", "h")),
+        (["down", "m", "h", "ctrl-u", "enter"], None),
+        (["down", "m", "h", "escape"], None),
+        (["b", "x", "enter"], Wish("broadcast", "", "x")),
+        (["down", "x", "y", "enter"], Wish("shutdown", "w1", "y")),
+        (["tab", "down", "a", "enter"], Wish("approve", "task-3")),
+        (["tab", "down", "r", "n", "o", "enter"], Wish("reject", "task-3", "no")),
+        (["tab", "tab", "a"], None),
+        (["tab", "tab", "enter"], Wish("view", "w1")),
+        (["escape"], Wish("back")),
+        (["q"], Wish("leave")),
+        (["ctrl-t"], Wish("key", text="\x14")),
+        (["?", "q"], None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_keys_ask_for(keys: list[str], wish: Wish | None) -> None:
+    assert press(Board(), *keys) == wish
+
+
+def test_what_is_typed_is_shown_with_the_cursor_behind_it() -> None:
+    board = Board()
+    assert board.cursor(40) is None
+    press(board, "m", "h", "i")
+    assert plain(board.rows(TWO, 100, 40, "")[-1]) == "to lead: hi"
+    assert board.cursor(40) == (11, 39)
+
+
+def test_what_came_of_an_act_is_said() -> None:
+    assert "sent to w1" in Board().rows(TWO, 100, 40, "sent to w1")[-1]
+
+
+def test_a_team_of_nobody_and_a_small_terminal() -> None:
+    assert len(Board().rows(News(), 20, 6, "")) == 6
+    assert len(Board().rows(TWO, 20, 6, "")) == 6
+
+
+def test_the_bar_shows_every_member_its_state_mail_and_the_keys() -> None:
+    line = plain(bar(TWO.members, "w1", 100))
+    assert "lead idle" in line
+    assert "w2 waiting ✉3" in line
+    assert line.endswith("Shift+↑↓ switch · Ctrl+T board")
+    assert columns_of(line) == 99
+
+
+def test_a_bar_without_room_keeps_the_member_that_is_shown() -> None:
+    many = [member(f"member-{n}") for n in range(20)]
+    for shown in many:
+        line = bar(many, shown.agent_id, 60)
+        assert f" {shown.agent_id} idle " in line
+        assert columns_of(line) <= 60
+    assert "a notice" in plain(bar(many, "member-3", 60, "a notice"))
