@@ -121,9 +121,8 @@ class Applier:
         """Do what changes files; a notice whose mailbox cannot be used keeps nobody waiting, and is owed still."""
         runtime = decision.runtime
         for action in decision.actions:
-            if action not in self._owed and not isinstance(
-                action, Prepare | Harvest | Question
-            ):  # asked for again each time
+            # Those are asked for again each time; of a nudge the log says when it is over.
+            if action not in self._owed and not isinstance(action, Prepare | Harvest | Question | Nudge):
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
             if self._tell(action):
                 self._owed.discard(action)

@@ -20,7 +20,7 @@ from pro0.engine.stillness import Stillness
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
 from pro0.model.team import Seat
-from pro0.ops import members
+from pro0.ops import members, messages
 from pro0.ops.context import new_id
 from pro0.ops.members import SeatDraft
 from pro0.rules.supervision import decide
@@ -219,3 +219,16 @@ def test_a_program_that_ends_at_once_has_started(alpha: Crew, code: int) -> None
     ended = alpha.reaches("prog", State.EXITED, State.CRASHED)
     assert ended.exit
     assert (ended.exit.code, ended.state) == (code, State.CRASHED if code else State.EXITED)
+
+
+def test_a_line_that_waits_does_not_fill_the_log(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+    """It is decided about twice a second; the log tells of every try."""
+    members.spawn(alpha.context, [SeatDraft(name="w1", agent="command", argv=("sleep", "9"), nudge=True)], 10)
+    round_()
+    with alpha.team.runtime.change("a test") as change:
+        change.value = replace(change.value, seats=(replace(change.value.seats[0], state=State.RUNNING),))
+    messages.send(alpha.context, "w1", "hello")
+    round_()
+    wait_until(lambda: '"nudged"' in alpha.log(), 10, "the line was tried")
+    round_()
+    assert '"action":"nudge"' not in alpha.log()
