@@ -45,14 +45,14 @@ class Lines:
         if self._as_json:
             write(json_text(event, indent=0))
         else:
-            write(said(event))
+            write(as_line(event))
         sys.stdout.flush()
 
     def look(self) -> None:
         """Print nothing: lines tell what happens."""
 
 
-def said(event: RunEvent) -> str:
+def as_line(event: RunEvent) -> str:
     """Return one event as a line."""
     turn = f" (turn {event.number})" if event.number > 1 else ""
     begins = "begins: " if event.event == "turn" else ""

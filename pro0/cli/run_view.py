@@ -1,5 +1,6 @@
 """The live view of a run: what runs, what waits for whom, what was spent, and below it what happened last."""
 
+import time
 from collections import deque
 from types import TracebackType
 
@@ -9,16 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from pro0.cli.output import line
-from pro0.cli.run_follow import said
+from pro0.cli.run_follow import as_line
 from pro0.model.run import RunEvent, RunOptions
-from pro0.model.task import SETTLED, Kind, Task
+from pro0.model.task import SETTLED, Kind, Task, Wait
 from pro0.ops import tasks
 from pro0.ops.context import Context
-from pro0.rules.board import Board
+from pro0.rules.board import Board, said
 from pro0.rules.running import in_scope
 
 LAST = 8
 """How many of the last events are shown."""
+AGAIN = 0.5
+"""Seconds after which it is drawn anew, since tasks change by others too."""
 
 
 class View:
@@ -29,6 +32,7 @@ class View:
         self._options = options
         self._events: deque[RunEvent] = deque(maxlen=LAST)
         self._spent = 0.0
+        self._due = 0.0
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
 
@@ -43,9 +47,13 @@ class View:
         """Take in one event."""
         self._events.append(event)
         self._spent = event.spent
+        self._due = 0.0
 
     def look(self) -> None:
-        """Draw the view anew."""
+        """Draw the view anew, when something was told, or from time to time."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + AGAIN
         self._live.update(drawn(tasks.board(self._context), self._options, self._spent, self._events), refresh=True)
 
 
@@ -55,13 +63,11 @@ def drawn(board: Board, options: RunOptions, spent: float, events: "deque[RunEve
     table = Table.grid(padding=(0, 2))
     for task in mine:
         if task.claim:
-            table.add_row(
-                Text("runs", "yellow"), Text(task.id), Text(line(task.title)), Text(task.claim.agent_id, "dim")
-            )
+            table.add_row(*_row(task, Text("runs", "yellow"), task.claim.agent_id))
     for task in mine:
         if task.waits:
-            table.add_row(Text("for you", "cyan"), Text(task.id), Text(line(task.title)), Text(_answer(task), "dim"))
-    lines = [Text(line(said(event)), "dim", no_wrap=True, overflow="ellipsis") for event in events]
+            table.add_row(*_row(task, Text("for you", "cyan"), _answer(task.waits)))
+    lines = [Text(line(as_line(event)), "dim", no_wrap=True, overflow="ellipsis") for event in events]
     return Group(Text(_head(mine, options, spent), "bold"), table, *lines)
 
 
@@ -75,7 +81,5 @@ def _row(task: Task, state: Text, about: str) -> tuple[Text, ...]:
     return state, Text(task.id), Text(line(task.title)), Text(about, "dim")
 
 
-def _answer(task: Task) -> str:
-    wait = task.waits
-    reason = f": {wait.reason}" if wait and wait.reason else ""
-    return line(f"{wait.kind if wait else ''}{reason}; pro0 task approve {task.id}")
+def _answer(wait: Wait) -> str:
+    return f"{line(said(wait))} (task approve, or task reject WHY)"

@@ -12,6 +12,7 @@ from pro0.errors import Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.plan_gate import Approver
+from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Window, WindowLayout, Wish
 from pro0.ops.context import Context, already, clock, new_id, operation
@@ -151,14 +152,16 @@ def _resumed(context: Context) -> Wanted:
 
 
 def _comes_back(known: Roster, seat: Seat) -> bool:
-    """Return whether a stop, and nothing else, ended a member; a task's session comes with its task."""
-    return bool(known.ended(seat.agent_id)) and not seat.shutdown and not seat.task
+    """Return whether a stop, and nothing else, ended a member; a task's session comes with its task, a run is over."""
+    return bool(known.ended(seat.agent_id)) and not (seat.shutdown or seat.task or seat.agent == RUNNER)
 
 
 def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
     """Return whether a member's session went down together with the lead, so that nobody has seen it end."""
     state = next((s for s in runtime.seats if (s.agent_id, s.generation) == (seat.agent_id, seat.generation)), None)
-    if state is None or state.state in ENDED or state.guard is None or seat.shutdown or seat.task:
+    if state is None or state.state in ENDED or state.guard is None:
+        return False
+    if seat.shutdown or seat.task or seat.agent == RUNNER:
         return False
     return not processes.alive(state.guard) and Lease(context.team.paths.team).holder() is None
 

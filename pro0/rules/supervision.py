@@ -12,6 +12,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from pro0.model.ids import LEAD
+from pro0.model.run import RUNNER
 from pro0.model.runtime import (
     ENDED,
     Action,
@@ -151,7 +152,7 @@ def _bury(view: View, plan: Plan) -> Plan:
         return plan
     held = _held(view, plan.seat, state)
     key = f"{state.incarnation}:ended"
-    if key not in state.told and not view.stopping and state.state is not State.SHUTDOWN and _is_news(plan.seat, held):
+    if key not in state.told and not view.stopping and _is_news(plan.seat, state, held):
         text = prompts.ended(state, [task for task in held if task.claim])
         state = _told(state, key)
         plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
@@ -202,7 +203,7 @@ def _tell_idle(view: View, plan: Plan) -> Plan:
     A lead agent reads that address: news of its own idleness would wake it, for ever.
     """
     state = plan.living
-    told = plan.seat.task is None and plan.seat.agent_id != LEAD
+    told = plan.seat.task is None and plan.seat.agent_id != LEAD and plan.seat.agent != RUNNER
     if state is None or state.state is not State.IDLE or view.stopping or not told:
         return plan
     key = f"{state.incarnation}:idle:{state.since.isoformat()}"
@@ -282,8 +283,13 @@ def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
     return [task for task in held if task.claim] if plan_approval.goes_on(seat, state.generation) else held
 
 
-def _is_news(seat: Seat, held: list[Task]) -> bool:
-    """Return whether the end of a session is to be told: of a task in progress its failure says so (rulings 2.8)."""
+def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
+    """Return whether the end of a session is to be told, which nobody had asked for.
+
+    Of a task in progress its failure says so (rulings 2.8), and how a run is over is said where it was asked for.
+    """
+    if state.state is State.SHUTDOWN or (seat.agent == RUNNER and state.exit and state.exit.code is not None):
+        return False
     return seat.task is None or any(task.status is Status.DONE for task in held)
 
 

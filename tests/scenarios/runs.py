@@ -1,10 +1,14 @@
 """`pro0 run` as a person uses it: in one terminal the run, in a second one the answers."""
 
 import json
+import os
+import pty
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from pro0.model.caller import THE_HUMAN
@@ -69,6 +73,21 @@ class Terminal:
             )
         self.runs.append(started)
         return started
+
+    def seen(self, *words: str) -> str:
+        """Run the scripted agent on a terminal to its end; return all that was drawn there."""
+        ours, theirs = pty.openpty()
+        argv = [sys.executable, "-m", "pro0", *words, "--", sys.executable, str(PROGRAM), str(self.folder)]
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "30"}
+        run = subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, cwd=self.project, env=environment)
+        os.close(theirs)
+        drawn = b""
+        with suppress(OSError):  # EIO: the other side is closed
+            while select.select([ours], [], [], PATIENCE)[0] and (part := os.read(ours, 65536)):
+                drawn += part
+        os.close(ours)
+        assert run.wait(timeout=PATIENCE) == 0, drawn
+        return drawn.decode()
 
     def over(self, run: "subprocess.Popen[str]", code: int = 0) -> str:
         """Wait until a run is over; return what it said."""

@@ -151,6 +151,20 @@ def test_a_check_that_says_no_is_told_to_the_agent_which_goes_on(alone: Terminal
     assert alone.status(first) == "completed"
 
 
+def test_on_a_terminal_it_is_drawn_in_place(alone: Terminal) -> None:
+    """build 3: a live view; --headless prints plain lines there too (S001-161, S001-167)"""
+    for number in (1, 2):
+        alone.create(f"t{number}", "--parent", "1")
+    drawn = alone.seen("run", "1")
+    assert "task-1: 2 of 2 tasks are over, spent $0.00 of $10.00" in drawn
+    assert "\x1b[" in drawn
+    other = alone.create("other", "--type", "epic")
+    asked = alone.create("t3", "--parent", other, "--awaiting", "work")
+    plain = alone.seen("run", other, "--headless")
+    assert f"for you: {asked} (work)" in plain
+    assert "\x1b[" not in plain.replace("\x1b[K", "")
+
+
 def test_two_runs_share_an_epic_and_no_task_is_run_twice(alone: Terminal) -> None:
     """AC-40"""
     made = [alone.create(f"t{number}", "--parent", "1") for number in range(6)]

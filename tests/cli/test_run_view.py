@@ -1,0 +1,51 @@
+"""The live view of a run: what runs, what waits for whom, what was spent (build 3)."""
+
+import io
+from collections import deque
+from datetime import UTC, datetime
+
+from rich.console import Console
+
+from pro0.cli.run_view import drawn
+from pro0.model.run import RunEvent, RunOptions
+from pro0.model.task import Awaiting, Kind, Status, Task, Wait
+from pro0.rules.board import Board
+from tests.rules.building import T0, W1, claimed
+
+OPTIONS = RunOptions(epic="task-1", max_cost=10.0)
+TASKS = (
+    Task(id="task-1", title="epic", type=Kind.EPIC),
+    claimed(Task(id="task-2", title="build \x1b[31mit", parent="task-1"), W1),
+    Task(
+        id="task-3",
+        title="look",
+        parent="task-1",
+        status=Status.IN_PROGRESS,
+        awaiting=Wait(kind=Awaiting.INPUT, since=T0, by="runner", reason="which\ncolour?"),
+    ),
+    Task(id="task-4", title="done", parent="task-1", status=Status.COMPLETED),
+    Task(id="task-5", title="another's"),
+)
+
+
+def shown(options: RunOptions = OPTIONS, *events: RunEvent) -> list[str]:
+    """The rows of the view."""
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(drawn(Board(TASKS), options, 1.5, deque(events)))
+    return [row.rstrip() for row in console.export_text().splitlines()]
+
+
+def test_it_shows_what_runs_what_waits_and_what_was_spent() -> None:
+    head, runs, waits = shown()
+    assert head == "task-1: 1 of 3 tasks are over, spent $1.50 of $10.00"
+    assert runs.split() == ["runs", "task-2", "build", r"\x1b[31mit", "w1"]
+    assert waits.startswith("for you  task-3  look")
+    assert r"input: which\ncolour? (task approve, or task reject WHY)" in waits
+
+
+def test_without_a_limit_none_is_shown_and_events_come_last() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    event = RunEvent(at=at, incarnation="i", event="turn", task="task-2", text="build it", number=2)
+    rows = shown(RunOptions(max_cost=0.0, standalone=True), event)
+    assert rows[0] == "all epics: 1 of 4 tasks are over, spent $1.50"
+    assert rows[-1].endswith("task-2: begins: build it (turn 2)")
