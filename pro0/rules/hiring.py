@@ -28,6 +28,8 @@ from pro0.rules.plan import MEMORY, Plan, View
 
 TURN_LIMIT = timedelta(seconds=30)
 """How long a session whose task is completed may take to end its turn."""
+LAST_LOOK = timedelta(seconds=4)
+"""How long an idle agent is kept, so that what it used last is read from its transcript."""
 UNLIMITED = 10**9
 REMIND_AFTER = timedelta(seconds=10)
 """How long a session is idle in the middle of its task until it is reminded."""
@@ -58,10 +60,8 @@ def let_go(view: View, plan: Plan) -> Plan:
     if state is None or state.ending_since or not is_over(view, plan.seat, state):
         return plan
     task = view.board.get(plan.seat.task or "")
-    if task and task.status is Status.COMPLETED and state.state is not State.IDLE:
-        due = (task.completed_at or view.now) + TURN_LIMIT
-        if view.now < due:
-            return plan.wake(due)
+    if task and task.status is Status.COMPLETED and view.now < (due := _turn_is_over(view, task, state)):
+        return plan.wake(due)
     return ending.end(view, plan, state)
 
 
@@ -116,6 +116,13 @@ def is_over(view: View, seat: Seat, state: SeatState) -> bool:
     if task is None or _way(view.board, task).is_over(view.board, task.id):
         return True
     return state.incarnation not in view.snapshot.unopened and task.session != state.incarnation
+
+
+def _turn_is_over(view: View, task: Task, state: SeatState) -> datetime:
+    """Return when a session whose task is completed may be ended: some seconds after its turn, or too long a turn."""
+    if state.state is not State.IDLE:
+        return view.at(task.completed_at or view.now) + TURN_LIMIT
+    return view.at(state.since) + (LAST_LOOK if state.source else timedelta())
 
 
 def _owes_a_word(view: View, task: Task, state: SeatState) -> bool:

@@ -118,6 +118,9 @@ def test_a_completed_task_lets_its_session_end_its_turn() -> None:
     assert (only(End, busy), busy.wake_at) == ([], at(25))
     idle = decided(seen(parent(), done, seats=(own(),), states=(session("t2", State.IDLE),)))
     assert only(End, idle) == [End("t2", INC)]
+    just = replace(session("t2", State.IDLE), since=at(-1), source="session file")
+    counting = decided(seen(parent(), done, seats=(own(),), states=(just,)))
+    assert (only(End, counting), counting.wake_at) == ([], at(3))
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.DONE, Status.IN_PROGRESS])
