@@ -230,7 +230,8 @@ def create(model: Model, new: Item, who: str) -> bool:
     model.items[number] = new
     mine = {n for n, i in model.items.items() if i.holder == who and _working(i) and model.policy(n) == "supervised"}
     outside = not mine.intersection(model.above(number)) and bool(mine or model.watcher(number) is not None)
-    if model.circular() or len(model.above(number)) > 5 or (who in ("w1", "w2") and outside):
+    delegates = model.policy(number) == "dispatch"
+    if model.circular() or len(model.above(number)) > 5 or (who in ("w1", "w2") and (outside or delegates)):
         del model.items[number]
         return False
     model.next += 1
