@@ -129,8 +129,7 @@ class ShellAgent:
         """Complete a task that has no command, or none any more: its subtasks are the work; without any it fails."""
         try:
             if task.run or tasks.board(self._context).children(task.id):
-                done = tasks.complete(self._context, task.id)
-                self._voice.say(f"{task.id}: {done.status}")
+                self._complete(task, "")
             else:
                 tasks.fail(self._context, task.id, "it has no command, and the shell agent does nothing else")
         except (Refused, NotFound) as error:
@@ -171,13 +170,13 @@ class ShellAgent:
         if ending.why or ending.code:
             self._fail(task, ending)
         else:
-            self._complete(task, ending)
+            self._complete(task, ending.tail)
 
-    def _complete(self, task: Task, ending: Ending) -> None:
+    def _complete(self, task: Task, result: str) -> None:
         """Complete a task; one that a hook does not let through has failed, since a command cannot mend it."""
         try:
-            tasks.complete(self._context, task.id, ending.tail)
-            self._voice.say(f"{task.id} completed")
+            done = tasks.complete(self._context, task.id, result)
+            self._voice.say(f"{task.id} {done.status}")
         except Refused as error:
             if error.code != BLOCKED:
                 raise

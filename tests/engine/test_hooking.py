@@ -10,7 +10,7 @@ from pro0.engine.hooking import changes
 from pro0.model.hook import Event
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
-from pro0.ops import gates
+from pro0.ops import gates, trees
 from pro0.store.paths import EVENTS
 from tests.engine.crew import PATIENCE, Crew
 from tests.rules.supervising import session
@@ -96,6 +96,18 @@ def test_a_command_that_cannot_mend_itself_has_failed(alpha: Crew) -> None:
     alpha.spawn("w1")
     [task] = alpha.settled(*alpha.give(Draft(title="t", run="true")))
     assert (task.status, task.closed_reason) == (Status.FAILED, "no tests were run")
+
+
+def test_a_parent_that_a_hook_does_not_let_through_has_failed_too(alpha: Crew, tmp_path: Path) -> None:
+    """It asks once, and not for ever."""
+    asked = tmp_path / "asked"
+    settings(alpha, f"hooks: {{TaskCompleted: 'echo x >> {asked}; exit 2'}}")
+    alpha.lead()
+    alpha.give(Draft(title="root", key="root"), Draft(title="sub", parent="root", run="true"))
+    trees.start(alpha.context, "task-1")
+    alpha.settled("task-1")
+    assert alpha.task("task-1").status is Status.FAILED
+    assert asked.read_text() == "x\n"
 
 
 def test_only_what_differs_is_a_change() -> None:
