@@ -37,6 +37,7 @@ RUNNER = Adapter(
     answers_shutdown=True,
     # Whichever it runs gets its own of these, and not those of the others.
     passes=tuple(pattern for name in AGENTS if name != NAME for pattern in adapter_named(name).passes),
+    takes=("model", "effort"),
     look=lambda _sight, _memory: None,
     usage=usage,
 )

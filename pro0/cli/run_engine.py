@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
@@ -20,7 +21,7 @@ from pro0.model.task import Kind
 from pro0.model.team import PermissionMode
 from pro0.ops import project, runs, tasks
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.drafts import SeatDraft, takeable
 from pro0.rules.board import Board
 from pro0.rules.running import epic_of
 
@@ -133,6 +134,7 @@ def run(
     )
     permission = PermissionMode(mode) if mode else None
     draft = SeatDraft(name=RUNNER, model=model, effort=effort, permission_mode=permission, worktree=worktree or None)
+    takeable(replace(draft, agent=options.agent))
     code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
     ctx.exit(code)
 
