@@ -8,6 +8,7 @@ agent works the line waits, unless the agent has a channel of its own.
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -27,7 +28,7 @@ GONE = 1.0
 """Seconds for which the input of an agent that does not work must be without the line, for it to count as taken."""
 PAUSE = 0.15
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
-"""Seconds until the next try after so many that did not arrive."""
+"""Seconds until the next try after so many that did not arrive; sooner when the agent's state has changed."""
 
 
 class Try(msgspec.Struct):
@@ -35,6 +36,8 @@ class Try(msgspec.Struct):
 
     failed: int = 0
     after: float = 0.0
+    state: tuple[State, datetime] | None = None
+    """What the agent did at the last try, and since when."""
     running: bool = False
     why: str = ""
 
@@ -54,6 +57,8 @@ class Nudger:
     def begin(self, nudge: Nudge, state: SeatState) -> None:
         """Start to hand the line over, unless that is going on, or failed a moment ago."""
         trial = self._tries.setdefault(nudge.incarnation, Try())
+        if not trial.running and trial.state != (state.state, state.since):
+            trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
         if not trial.running and time.monotonic() >= trial.after:
             trial.running = True
             threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()

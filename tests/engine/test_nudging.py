@@ -249,6 +249,16 @@ def test_a_line_that_waits_is_not_tried_again_at_once(pane: Pane, hand: Hand) ->
     assert pane.sent == []
 
 
+def test_a_line_that_waits_is_tried_as_soon_as_the_agent_does_something_else(pane: Pane, hand: Hand) -> None:
+    """After a long turn, in which it was tried more and more seldom, it would come a minute late."""
+    pane.screen = drawn("", WORKING)
+    hand.nudge()
+    pane.show("")
+    hand.state = replace(hand.state, since=clock())
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE]
+
+
 def test_an_agents_own_channel_is_used_whatever_it_does(
     pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
