@@ -32,17 +32,11 @@ def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
         box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox)
     except (OSError, msgspec.MsgspecError):
         return b""
-    newest, known = mail.unread_up_to(box), _known(box, incarnation)
-    if newest <= max(known, _told(folder)):
+    news = mail.news(box, incarnation)
+    if news.newest <= _told(folder):
         return b""
-    (folder / TOLD).write_text(str(newest), encoding="ascii")
-    return msgspec.json.encode({"decision": "block", "reason": prompts.unread_line(newest - known)})
-
-
-def _known(box: Mailbox, incarnation: str) -> int:
-    """Return the seq up to which this session has been given its mail."""
-    given = box.handed.seq if box.handed and box.handed.incarnation == incarnation else 0
-    return max(box.acked, given)
+    (folder / TOLD).write_text(str(news.newest), encoding="ascii")
+    return msgspec.json.encode({"decision": "block", "reason": prompts.unread_line(news.count)})
 
 
 def _told(folder: Path) -> int:

@@ -22,7 +22,7 @@ from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snap
 from pro0.model.team import Wanted
 from pro0.model.worker import Workers
 from pro0.ops import ownership
-from pro0.rules.mail import unread_up_to, urgent_up_to
+from pro0.rules import mail
 from pro0.store.teams import TeamStore
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class Observer:
             leftovers=self._leftovers(runtime, reports, alive),
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
-            unread=self._unread(wanted),
+            unread=self._unread(runtime),
             seen=self._unless_it_fails(lambda: self._nudger.sights.look(wanted, runtime, reports), {}),
             spent=self._unless_it_fails(lambda: self._ledger.look(self._nudger.sights.all(), wanted.max_cost), 0.0),
             nudged=self._nudger.arrived(),
@@ -195,11 +195,11 @@ class Observer:
             stuck_after=self._settings.stuck_seconds,
         )
 
-    def _unread(self, wanted: Wanted) -> dict[str, Unread]:
+    def _unread(self, runtime: Runtime) -> dict[str, Unread]:
         unread = {}
-        for seat in wanted.seats:
+        for seat in runtime.seats:
             if box := self._unless_it_fails(self._team.mailbox(seat.agent_id).head.find, None):
-                unread[seat.agent_id] = Unread(unread_up_to(box), box.next_seq - 1 - box.acked, urgent_up_to(box))
+                unread[seat.agent_id] = mail.news(box, seat.incarnation)
         return unread
 
 

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+import msgspec
+
 from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag, written
 
 BODY_LIMIT = 256 * 1024
@@ -74,3 +76,12 @@ class Segment(Document, frozen=True, kw_only=True):
     """A sealed part of a mailbox; never changed after it is written."""
 
     messages: tuple[Message, ...] = ()
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """What one mailbox holds that its reader was not given yet: the newest seq (0 for nothing), and how many."""
+
+    newest: int = 0
+    count: int = 0
+    urgent: int = 0
+    """The seq of the newest that is urgent, 0 for none."""

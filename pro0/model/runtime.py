@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from pro0.model.message import MessageType
+from pro0.model.message import Unread as Unread
 from pro0.model.process import Process as Process
 from pro0.model.rate_limit import RateLimit as RateLimit
 from pro0.model.state import ENDED as ENDED
@@ -185,15 +186,6 @@ class Runtime(Document, frozen=True, kw_only=True):
     def failed(self, seat: Seat) -> bool:
         """Return whether the session that a seat asks for could not be started."""
         return any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in self.failures)
-
-
-class Unread(msgspec.Struct, frozen=True):
-    """What one mailbox holds that is not acknowledged: the newest seq (0 for nothing), and how many there are."""
-
-    newest: int = 0
-    count: int = 0
-    urgent: int = 0
-    """The seq of the newest that is urgent, 0 for none."""
 
 
 class Seen(msgspec.Struct, frozen=True):

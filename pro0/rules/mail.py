@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.message import HandOver, Mailbox, Message, Notice
+from pro0.model.message import HandOver, Mailbox, Message, Notice, Unread
 
 HEAD_COUNT = 200
 """Messages in the head at most; on the way past it the older half is sealed."""
@@ -101,9 +101,19 @@ def acknowledge(box: Mailbox, seq: int) -> Mailbox:
     return replace(box, acked=seq, messages=marked)
 
 
-def urgent_up_to(box: Mailbox) -> int:
-    """Return the seq of the newest unread message that is urgent, 0 for none; one so old that it is sealed is none."""
-    return max((message.seq for message in box.messages if message.urgent and message.seq > box.acked), default=0)
+def given_up_to(box: Mailbox, incarnation: str) -> int:
+    """Return the seq up to which a session knows its mail: what was acknowledged, or given to itself."""
+    handed = box.handed.seq if box.handed and box.handed.incarnation == incarnation else 0
+    return max(box.acked, handed)
+
+
+def news(box: Mailbox, incarnation: str) -> Unread:
+    """Return what a session must be told of; urgent mail so old that it is sealed counts as any other."""
+    known, newest = given_up_to(box, incarnation), box.next_seq - 1
+    if newest <= known:
+        return Unread()
+    urgent = [message.seq for message in box.messages if message.urgent and message.seq > known]
+    return Unread(newest, newest - known, max(urgent, default=0))
 
 
 def unread_up_to(box: Mailbox) -> int:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
-from pro0.model.message import Mailbox, Message, MessageType, Notice
+from pro0.model.message import Mailbox, Message, MessageType, Notice, Unread
 from pro0.rules import mail
 from tests.rules.building import T0, at
 
@@ -56,6 +56,19 @@ def test_the_second_look_acknowledges_the_first() -> None:
     assert [message.read for message in box.messages] == [True, True, False]
     box, seen = given_to(box, "first")
     assert (seen, box.acked, mail.unread_up_to(box)) == ([], 3, 0)
+
+
+def test_a_session_is_told_of_mail_that_it_was_not_given_yet() -> None:
+    """Whether it was acknowledged or not: else an agent would be told again of each message that it has just read."""
+    box = posted("a", "b")
+    assert [mail.news(box, name) for name in ("first", "second")] == [Unread(2, 2)] * 2
+    box, _ = given_to(box, "first")
+    assert [mail.news(box, name) for name in ("first", "second")] == [Unread(), Unread(2, 2)]
+    box = mail.post(box, replace(notice("m3"), urgent=True), T0)
+    box = mail.post(box, notice("m4"), T0)
+    assert [mail.news(box, name) for name in ("first", "second")] == [Unread(4, 2, 3), Unread(4, 4, 3)]
+    assert mail.news(mail.acknowledge(box, 4), "second") == Unread()
+    assert mail.news(mail.take_back(given_to(box, "first")[0], "first"), "first") == Unread(4, 2, 3)
 
 
 def test_what_a_killed_session_had_not_acknowledged_is_given_again() -> None:
