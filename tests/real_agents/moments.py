@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from threading import Event
 
 from pro0.agents.drawings import drawing_named
 from pro0.rules.screens import typed
-from tests.real_agents.provider.request import Request
+from tests.real_agents.provider.request import Entry, Request
 from tests.real_agents.provider.turns import Turn, fail, say, shell, use
 from tests.real_agents.scripts import MAIL
 from tests.real_agents.team import RealTeam
@@ -43,14 +43,14 @@ class Steps:
         self._turns.pop(number, None)
 
     def told(self) -> str:
-        """Return all that the user has said, as the model was told last."""
-        return "\n".join(entry.text for entry in self.last.entries if entry.who == "user") if self.last else ""
+        """Return all that was said to the model, as it was told last."""
+        return _said(self.last.entries) if self.last else ""
 
     def __call__(self, request: Request) -> Turn:
         """Return the next turn."""
         self.last = request
         self.heard += "\n".join(request.results())
-        told = "\n".join(entry.text for entry in request.news if entry.who == "user")
+        told = _said(request.news)
         self._named |= {int(number) for number in STEP.findall(told)}
         if MAIL.search(told):
             return use("check_messages")
@@ -135,6 +135,11 @@ class Scene:
             return not self.holds(text)
 
         self.until(gone, f"{text} is erased")
+
+
+def _said(entries: Iterable[Entry]) -> str:
+    """Return all that the model has not said itself: Claude Code passes on as the system what is typed meanwhile."""
+    return "\n".join(entry.text for entry in entries if entry.who != "assistant")
 
 
 def _bare(text: str) -> str:
