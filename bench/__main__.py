@@ -1,8 +1,8 @@
-"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead, mcp, run, worktrees."""
+"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead, mcp, run, view and more."""
 
 import sys
 
-from bench import lead, mcp, panes, run, startup, store, worktrees
+from bench import lead, mcp, panes, run, startup, store, view, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -13,6 +13,7 @@ GROUPS = {
     "mcp": mcp.figures,
     "run": run.figures,
     "worktrees": worktrees.figures,
+    "view": view.figures,
 }
 
 

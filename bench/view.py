@@ -1,0 +1,200 @@
+"""The view: keys, switches, its start, and what it costs; and how fast terminals take in what programs print."""
+
+import fcntl
+import os
+import pty
+import select
+import statistics
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pyte
+
+from bench.figure import Figure, milliseconds
+from bench.scratch import PRO0, TEAM, make_team, run, world
+
+COLUMNS, LINES = 200, 50
+KEYS, SWITCHES, STARTS = 40, 20, 5
+MEGABYTES = 8
+SECONDS = 5.0
+ECHO = ("sh", "-c", "stty raw -echo; exec cat")
+REPAINT = r"""
+import sys, time
+n = 0
+while True:
+    n += 1
+    rows = "".join(f"\x1b[{r};1H\x1b[38;5;{(n + r) % 256}mrow {r} of frame {n} {'.' * 40}" for r in range(1, 40))
+    sys.stdout.write(f"\x1b[?2026h{rows}\x1b[?2026l")
+    sys.stdout.flush()
+    time.sleep(0.1)
+"""
+STREAMS = {
+    "plain": b"a line of plain text, as a build prints it, with a number: 12345\r\n",
+    "colour": b"\x1b[32m  ok \x1b[0m \x1b[38;5;240mtests/test_parser.py\x1b[0m \x1b[1;31m3 failed\x1b[0m\r\n",
+    "repaint": b"\x1b[H" + b"".join(b"\x1b[%d;1H\x1b[38;5;%dma row %s" % (n, n, b"." * 70) for n in range(1, 49)),
+}
+
+
+def figures() -> Iterator[Figure]:
+    """Measure the view on a pseudo-terminal of its own, and terminals with the same streams."""
+    with world() as folder:
+        make_team(folder, "in-process")
+        run(PRO0, "team", "resume", "-t", TEAM)
+        _spawn("a", ECHO)
+        _spawn("b", ECHO)
+        with Screen(folder) as screen:
+            yield Figure("key to redraw", screen.key(), "ms", 20, "ms")
+            yield Figure("switch to a full screen", screen.switch(), "ms", 50, "ms")
+        bare = statistics.median(milliseconds(lambda: run(sys.executable, "-I", "-c", "pass")) for _ in range(STARTS))
+        yield Figure("start of the view", statistics.median(_starts(folder)), "ms", 20, "x", bare, "python -I -c pass")
+    with world() as folder:
+        make_team(folder, "in-process")
+        run(PRO0, "team", "resume", "-t", TEAM)
+        for number in range(10):
+            _spawn(f"w{number}", (sys.executable, "-c", REPAINT))
+        with Screen(folder) as screen:
+            yield Figure("10 members repaint 10/s, view and guards", screen.cost(), "% of a core", 5, "% of a core")
+    for name, piece in STREAMS.items():
+        yield from _throughput(name, (piece * (1 + (1 << 20) // len(piece)))[: 1 << 20])
+
+
+def _spawn(name: str, argv: tuple[str, ...]) -> None:
+    run(PRO0, "member", "spawn", name, "--agent", "command", "-t", TEAM, "--", *argv)
+
+
+def _starts(folder: Path) -> list[float]:
+    found = []
+    for _ in range(STARTS):
+        start = time.perf_counter()
+        with Screen(folder):
+            found.append((time.perf_counter() - start) * 1000)
+    return found
+
+
+class Screen:
+    """A view of the team, and the terminal around it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._pid, self._terminal = pty.fork()
+        if not self._pid:
+            os.chdir(folder)
+            os.environ["TERM"] = "xterm-256color"
+            os.execv(PRO0, [str(PRO0), "team", "attach", TEAM])
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+
+    def __enter__(self) -> "Screen":
+        self._until(b"Ctrl+T")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.write(self._terminal, b"\x14q")
+        self._until(b"\x1b[?1049l")
+        os.close(self._terminal)
+        os.waitpid(self._pid, 0)
+
+    def type(self, data: bytes) -> None:
+        """Type."""
+        os.write(self._terminal, data)
+
+    def key(self) -> float:
+        """Return the median milliseconds from a key to its redraw."""
+        return statistics.median(self._times(KEYS, lambda n: bytes([97 + n % 26])))
+
+    def switch(self) -> float:
+        """Return the median milliseconds from a switch to the other's full screen."""
+        return statistics.median(self._times(SWITCHES, lambda _n: b"\x1b[1;2B"))
+
+    def cost(self) -> float:
+        """Return what view and guards take of one core, in percent."""
+        everyone = [psutil.Process(self._pid), *filter(_is_guard, psutil.process_iter())]
+        assert len(everyone) == 11, "every guard is counted"
+        self.drain(1.0)
+        before = sum(_used(one) for one in everyone)
+        self.drain(SECONDS)
+        return (sum(_used(one) for one in everyone) - before) / SECONDS * 100
+
+    def _times(self, count: int, keys: Callable[[int], bytes]) -> list[float]:
+        found = []
+        for number in range(count):
+            self.drain(0.1)
+            start = time.perf_counter()
+            os.write(self._terminal, keys(number))
+            self._until(b"\x1b[?2026l", rows=True)
+            found.append((time.perf_counter() - start) * 1000)
+        return found
+
+    def _until(self, text: bytes, *, rows: bool = False) -> None:
+        """Read until this is there, and, when `rows` are awaited, a row was drawn before it."""
+        data = b""
+        while text not in data or (rows and b";1H" not in data):
+            data += os.read(self._terminal, 1 << 16)
+
+    def drain(self, seconds: float) -> None:
+        """Take in for so long what the view draws."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            if select.select([self._terminal], [], [], left)[0]:
+                os.read(self._terminal, 1 << 16)
+
+
+def _throughput(name: str, megabyte: bytes) -> Iterator[Figure]:
+    """Yield the time for a megabyte through a guard's terminal that is watched, beside pyte's and a tmux pane's."""
+    pyte_screen = pyte.ByteStream(pyte.Screen(COLUMNS, LINES))
+    part = megabyte[: 1 << 18]
+    by_pyte = milliseconds(lambda: pyte_screen.feed(part)) * 4
+    with world() as folder, _printed(folder, megabyte) as (ours, tmux):
+        what = f"1 MB of {name}, terminal to view"
+        yield Figure(what, ours, "ms", 0.05, "x", by_pyte, "pyte")
+        yield Figure(what, ours, "ms", 1.0, "x", tmux, "a tmux pane")
+
+
+@contextmanager
+def _printed(folder: Path, megabyte: bytes) -> Iterator[tuple[float, float]]:
+    """Print so many megabytes in a member's terminal, and in a pane; yield milliseconds for each of them."""
+    (folder / "stream").write_bytes(megabyte * MEGABYTES)
+    script = f"while read x; do cat {folder}/stream; touch {folder}/done; done"
+    make_team(folder, "in-process")
+    run(PRO0, "team", "resume", "-t", TEAM)
+    _spawn("cat", ("sh", "-c", script))
+    with Screen(folder) as screen:
+        ours = _until_done(folder, lambda: screen.type(b"\r"), screen.drain)
+    server = ["tmux", "-S", f"{folder}/pane", "-f", "/dev/null"]
+    run(*server, "new-session", "-d", "-x", str(COLUMNS), "-y", str(LINES), script)
+    try:
+        theirs = _until_done(folder, lambda: run(*server, "send-keys", "Enter"), time.sleep)
+    finally:
+        run(*server, "kill-server")
+    yield ours / MEGABYTES, theirs / MEGABYTES
+
+
+def _until_done(folder: Path, begin: Callable[[], object], wait: Callable[[float], None]) -> float:
+    done = folder / "done"
+    done.unlink(missing_ok=True)
+    start = time.perf_counter()
+    begin()
+    while not done.exists():
+        wait(0.001)
+    return (time.perf_counter() - start) * 1000
+
+
+def _argv(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
+def _is_guard(process: psutil.Process) -> bool:
+    argv = _argv(process)
+    return len(argv) > 1 and argv[-2].endswith("guard/__main__.py") and argv[-1].startswith(os.environ["PRO0_HOME"])
+
+
+def _used(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
