@@ -1,4 +1,4 @@
-"""Print every figure: `python -m bench [GROUP ...]`, groups being startup, store, panes, lead, mcp, run, view and more."""
+"""Print every figure: `python -m bench [GROUP ...]`, without one those of all groups."""
 
 import sys
 
