@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "release_task": ("task", "release", "task_id", "reason"),
     "message": ("send", "to", "content"),
     "check_messages": ("inbox",),
+    "submit_plan": ("plan", "plan"),
     "approve_shutdown": ("shutdown", "approve"),
     "reject_shutdown": ("shutdown", "reject", "reason"),
 }
@@ -58,5 +59,6 @@ def named(call: Call, offered: dict[str, str]) -> Named:
 
 
 def _as_command(call: Call) -> Arguments:
-    words = ("pro0", *(str(call.arguments.get(word, word)) for word in COMMANDS[call.tool]))
-    return {"command": shlex.join(words), "outside": False}
+    command, *words = COMMANDS[call.tool]
+    given = (str(call.arguments.get(word, word)) for word in words)
+    return {"command": shlex.join(("pro0", command, *given)), "outside": False}
