@@ -325,4 +325,6 @@ def _left(board: Board, tasks: list[Task]) -> list[str]:
 def _why_left(board: Board, task: Task) -> str:
     if task.status is Status.FAILED:
         return task.closed_reason or "no reason was given"
+    if task.status is Status.DONE:
+        return "waits for its subtasks"
     return why_not_ready(board, task) or "is ready, nobody takes it"

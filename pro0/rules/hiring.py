@@ -68,9 +68,9 @@ def let_go(view: View, plan: Plan) -> Plan:
 def remind(view: View, plan: Plan) -> Plan:
     """Remind a session that ended its turn without a word of how its task went; when that is in vain, tell people."""
     state, task = plan.living, view.board.get(plan.seat.task or "")
-    if state is None or task is None or view.stopping or not _owes_a_word(view, task, state):
+    if state is None or task is None or task.claim is None or view.stopping or not _owes_a_word(view, task, state):
         return plan
-    due = view.at(state.since) + REMIND_AFTER
+    due = max(view.at(state.since), view.at(task.claim.since or task.claim.claimed_at)) + REMIND_AFTER
     if view.now < due:
         return plan.wake(due)
     prefix = f"{state.incarnation}:owes:{task.epoch}:"

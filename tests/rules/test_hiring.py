@@ -205,6 +205,18 @@ def test_who_stops_in_the_middle_is_reminded_and_then_people_are_told() -> None:
     assert said == ["t2", "t2", "t2", "lead"]
 
 
+def test_who_is_to_review_has_time_to_hear_of_it() -> None:
+    """It may have been idle for hours when its subtask ends; the message is on its way."""
+    claim = working().claim
+    assert claim
+    asked = working(claim=replace(claim, since=at(3595)))
+    idle = session("t2", State.IDLE)
+    soon = decided(seen(parent(), asked, seats=(own(),), states=(idle,), now=3600))
+    assert (only(Tell, soon), soon.wake_at) == ([], at(3605))
+    later = decided(seen(parent(), asked, seats=(own(),), states=(idle,), now=3605))
+    assert [tell.to for tell in only(Tell, later)] == ["t2"]
+
+
 @pytest.mark.parametrize("why", ["it has mail", "it works", "it waits for its subtasks", "it has failed"])
 def test_nobody_else_is_reminded(why: str) -> None:
     state = State.WORKING if why == "it works" else State.IDLE
