@@ -157,7 +157,7 @@ def test_a_corrupt_file_is_said_once_and_work_goes_on_when_it_is_mended(alpha: C
     path = alpha.team.tasks.path
     good = path.read_bytes()
     path.write_bytes(b"{ broken")
-    wait_until(lambda: "is corrupt" in alpha.log(), PATIENCE, "the trouble is logged")
+    wait_until(lambda: '"event":"trouble"' in alpha.log(), PATIENCE, "the trouble is logged")
     kill(alpha.report("w1").guard)
     os.utime(path)
     before = switches(lead.pid)
