@@ -155,5 +155,6 @@ def looks(system: ModuleType, pid: int, tag: str) -> dict[str, object]:
         "below": pid in [one.pid for one in processes.descendants(own)],
         "above": [one.pid for one in processes.ancestors(pid)],
         "session": {own, pid} <= {one.pid for one in table.in_session(os.getsid(own))},
+        "group": {own, pid} <= {one.pid for one in processes.in_group(os.getpgid(own))},
         "own": own in system.own_pids(),
     }

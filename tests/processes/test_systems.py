@@ -67,6 +67,8 @@ def test_who_vanishes_while_all_are_looked_at(system: ModuleType, monkeypatch: p
     monkeypatch.setattr(system, "pids", lambda: [*real, NOBODY])
     assert NOBODY not in system.session_pids(os.getsid(0))
     assert os.getpid() in system.session_pids(os.getsid(0))
+    assert NOBODY not in system.group_pids(os.getpgid(0))
+    assert os.getpid() in system.group_pids(os.getpgid(0))
     assert system is linux or NOBODY not in system.own_pids()
 
 

@@ -171,3 +171,16 @@ def test_a_worker_that_is_still_may_be_stuck(still: float, state: State, warned:
     decision = decided(replace(seen, workers=Workers(still={"inc-t1": still})))
     assert [tell.to for tell in only(Tell, decision) if "may be stuck on task-1" in tell.content] == ["lead"] * told
     assert not only(End, decision)
+
+
+@pytest.mark.parametrize(
+    ("disposable", "code", "said"),
+    [
+        (True, 0, "exited without closing its task"),
+        (True, 1, "exited: worker process died unexpectedly: of a test"),
+        (False, 0, "exited: of a test"),
+    ],
+)
+def test_how_a_session_ended_in_words(disposable: bool, code: int, said: str) -> None:
+    ended = replace(session("t1", State.EXITED), exit=Exit(at=at(1), code=code), note="of a test")
+    assert dispatch.how_it_ended(disposable, ended) == said

@@ -26,6 +26,11 @@ def test_a_cycle_is_shown() -> None:
         update(tasks, "task-1", Changes(add_dependencies=("3",)))
 
 
+def test_a_word_that_is_no_gate() -> None:
+    with pytest.raises(BadInput, match="'odd' is no gate"):
+        update(listed(task(1)), "task-1", Changes(requires="odd"))
+
+
 def test_dependencies_are_added_once_and_dropped() -> None:
     """Rulings 2.5: dropping a failed one releases the dependent."""
     tasks = listed(task(1, 2, 3), task(2, status=Status.FAILED), task(3, status=Status.COMPLETED), task(4))

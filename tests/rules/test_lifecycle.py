@@ -224,6 +224,12 @@ def test_a_lead_agent_may_not_cancel_what_is_gated(now: Phase) -> None:
     assert phase(advance(task, ask(Act.CANCEL, THE_HUMAN))) is Phase.CANCELLED
 
 
+def test_only_a_task_with_a_session_is_reviewed_by_it() -> None:
+    with pytest.raises(Refused, match="has no session that could review") as raised:
+        advance(replace(standing(Phase.DONE), claim=None), ask(Act.REVIEW, THE_LEAD))
+    assert raised.value.code == "no_session"
+
+
 @pytest.mark.parametrize("now", [Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED])
 def test_reopening_keeps_the_history_and_the_start(now: Phase) -> None:
     task = advance(standing(now), ask(Act.REOPEN, THE_HUMAN, "not good"))
