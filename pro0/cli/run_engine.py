@@ -191,13 +191,13 @@ def _agent(named: str | None, program: tuple[str, ...]) -> str:
 
 
 def _started(context: Context, options: RunOptions, draft: SeatDraft, settings: Settings) -> SeatState:
-    from pro0.cli.run_follow import until_gone
+    from pro0.cli.run_follow import until
     from pro0.engine.outcomes import started
 
     with live() as show:
         show("starting the runner")
         need_lead(context.team, show)
-        until_gone(context, runs.abandoned(context))
+        until(lambda: not runs.abandoned(context))
         seat = runs.start(context, options, draft, settings.max_teammates)
         return started(context.team, [seat], show)[0]
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -77,16 +77,15 @@ def follow(context: Context, state: SeatState, shown: Shown) -> int:
     except KeyboardInterrupt:
         _interrupt(context, state)
         raise
-    until_gone(context, [state], ENDING if _is_led(context) else 0.0)
+    until(lambda: _is_recorded(context, state) or not _is_led(context))
     return seen[0]
 
 
-def until_gone(context: Context, states: Iterable[SeatState], patience: float = ENDING) -> None:
-    """Wait until these sessions are over, and are known to be: for a while, since nothing else depends on it."""
-    deadline = time.monotonic() + patience
-    for state in states:
-        while time.monotonic() < deadline and not _is_recorded(context, state):
-            time.sleep(LOOK / 4)
+def until(is_over: Callable[[], bool]) -> None:
+    """Wait until something is over, for a while, since nothing else depends on it."""
+    deadline = time.monotonic() + ENDING
+    while time.monotonic() < deadline and not is_over():
+        time.sleep(LOOK / 4)
 
 
 def _fresh(journal: Journal, state: SeatState) -> Iterable[RunEvent]:
@@ -105,7 +104,7 @@ def _interrupt(context: Context, state: SeatState) -> None:
         members.shutdown(context, state.agent_id, reason="interrupted", timeout=0, force=True)
     except Refused:
         return  # it has ended by itself
-    until_gone(context, [state])
+    until(lambda: _is_recorded(context, state))
 
 
 def _is_over(context: Context, state: SeatState) -> bool:

@@ -10,7 +10,7 @@ from pro0.errors import Refused
 from pro0.model.caller import Who
 from pro0.model.ids import task_id
 from pro0.model.run import RUNNER, RunOptions
-from pro0.model.runtime import ENDED, SeatState
+from pro0.model.runtime import ENDED
 from pro0.model.screen import Usage
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Seat
@@ -37,12 +37,9 @@ def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -
     raise AssertionError("numbers do not end")
 
 
-def abandoned(context: Context) -> list[SeatState]:
-    """Return the living runners whom nobody waits for any more: they are about to end."""
-    known = roster(context.team)
-    runners = {seat.agent_id: seat for seat in known.live() if seat.agent == RUNNER}
-    states = [state for name in runners if (state := known.state(name))]
-    return [state for state in states if not _is_wanted(runners[state.agent_id])]
+def abandoned(context: Context) -> list[str]:
+    """Return the living runners, also those about to be started, whom nobody waits for any more: they will end."""
+    return [seat.agent_id for seat in roster(context.team).live() if seat.agent == RUNNER and not _is_wanted(seat)]
 
 
 def living(context: Context) -> frozenset[str]:

@@ -168,8 +168,11 @@ def test_on_a_terminal_it_is_drawn_in_place(alone: Terminal) -> None:
 def test_two_runs_share_an_epic_and_no_task_is_run_twice(alone: Terminal) -> None:
     """AC-40"""
     made = [alone.create(f"t{number}", "--parent", "1") for number in range(6)]
-    alone.script(others=[{"run": "sleep 0.1", "say": DONE}])
+    alone.script(others=[{"until": "go", "say": DONE}])
     both = [alone.run("1", "--auto") for _ in range(2)]
+    for run in both:
+        alone.says(run, "begins")
+    (alone.folder / "go").touch()
     for run in both:
         alone.over(run)
     assert sorted(alone.ran()) == made
