@@ -19,7 +19,7 @@ BATCHING = HANDSHAKE[:2]
 BATCH_LIMIT = 64
 CALL_LIMIT = 64
 """Calls under way at once; a client that wants more is told to wait."""
-IN_FLIGHT = 0.25
+IN_FLIGHT = 0.05
 """Seconds in which an answer and a cancellation may have crossed; who cancels later has taken the answer in. Clients
 cancel old calls too: OpenCode does with every call of a turn when the turn ends."""
 FRESH = 300_000
