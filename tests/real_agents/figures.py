@@ -1,4 +1,4 @@
-"""Write the figures of real agents in docs/faults.md: between their markers, from what the tests counted.
+"""Write the figures of real agents in docs/faults.md: between their markers, from the counts of `make soak-agents`.
 
 Run it as `python -m tests.real_agents.figures`. A figure is never typed: what no test has counted is shown as a dash.
 """
@@ -6,18 +6,13 @@ Run it as `python -m tests.real_agents.figures`. A figure is never typed: what n
 import json
 
 from tests.crash.figures import place
-from tests.crash.lanes import COUNTS, SOAK, TEST
+from tests.crash.lanes import COUNTS, SOAK
 from tests.real_agents.agents import BARE
 from tests.real_agents.test_delivery import LETTERS, UNSEEN
 
 BEGIN = "<!-- figures of real agents: tests/real_agents/figures.py writes what follows -->"
 END = "<!-- end of figures of real agents -->"
-COLUMNS = (
-    "agent",
-    "messages, `make test-agents`",
-    "messages, `make soak-agents`",
-    "ms until a question shows in the status, at most",
-)
+COLUMNS = ("agent", "messages", "ms until a question shows in the status, at most")
 
 
 def table() -> str:
@@ -27,12 +22,11 @@ def table() -> str:
 
 
 def _row(agent: str) -> tuple[str, ...]:
-    slowest = _number(SOAK, UNSEEN, agent)
-    return agent, _number(TEST, LETTERS, agent), _number(SOAK, LETTERS, agent), slowest
+    return agent, _number(LETTERS, agent), _number(UNSEEN, agent)
 
 
-def _number(lane: str, counts: str, agent: str) -> str:
-    path = COUNTS / lane / counts / f"{agent}.json"
+def _number(counts: str, agent: str) -> str:
+    path = COUNTS / SOAK / counts / f"{agent}.json"
     return f"{json.loads(path.read_bytes())['number']:,}" if path.exists() else "-"
 
 

@@ -20,7 +20,7 @@ from tests.real_agents.terminal import Pane
 
 STEP = re.compile(r"take step (\d+)\.")
 AGAIN = 5
-"""Seconds after which a person presses Enter once more when nothing came of it."""
+"""Seconds after which a person does something when nothing came of what they did."""
 
 
 class Steps:
@@ -99,9 +99,22 @@ class Scene:
 
     def enter(self, text: str, done: Callable[[], bool]) -> None:
         """Type a text and send it, as a person who looks whether it went."""
-        self.pane.paste(text)
-        self.until(lambda: self.holds(text), f"{text} stands in the input")
+        self.type(text)
         self.press_enter(text, done)
+
+    def type(self, text: str) -> None:
+        """Type a text; a screen on which it does not come up is drawn anew: Claude Code garbles its own at times."""
+        self.pane.paste(text)
+        since = time.monotonic()
+
+        def stands() -> bool:
+            nonlocal since
+            if time.monotonic() - since > AGAIN:
+                self.pane.redraw()
+                since = time.monotonic()
+            return self.holds(text)
+
+        self.until(stands, f"{text} stands in the input")
 
     def press_enter(self, text: str, done: Callable[[], bool]) -> None:
         """Send what stands in the input."""
@@ -187,8 +200,7 @@ def permission(scene: Scene) -> Iterator[None]:
 def draft(scene: Scene) -> Iterator[None]:
     """The person has typed something, which afterwards they send, or erase."""
     text = f"Draft {scene.number}: pleas"
-    scene.pane.paste(text)
-    scene.until(lambda: scene.holds(text), "the draft stands there")
+    scene.type(text)
     yield
     assert text not in scene.model.told()
     scene.until(lambda: scene.holds(text), "the draft still stands there")

@@ -50,6 +50,12 @@ class Pane:
             "set-buffer", "-b", "pasted", "--", text, ";", "paste-buffer", "-p", "-d", "-b", "pasted", *self._target
         )
 
+    def redraw(self) -> None:
+        """Make the program draw all of its screen anew, as it does when the size changes."""
+        width = int(self.value("window_width"))
+        for columns in (width - 1, width):
+            self.tmux("resize-window", "-x", str(columns), *self._target)
+
     def copy_mode(self, *, leave: bool = False) -> None:
         """Begin to look back in what the pane has shown, or go on with the present."""
         self.tmux(*(("send-keys", "-X", *self._target, "cancel") if leave else ("copy-mode", *self._target)))
