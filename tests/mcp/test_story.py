@@ -65,6 +65,7 @@ def test_a_team_from_the_first_tool_to_the_last(home: Path, project: Path, era: 
                 async with anyio.create_task_group() as group:
                     group.start_soon(_let_go, lead)
                     await _answer(home, w1)
+                w1.used |= {"submit_plan"}  # refused to who needs no plan
                 assert w1.used == names(Who.MEMBER)  # its server has ended with its session
             await _delegate(lead, project)
             await _end(lead)
@@ -115,6 +116,7 @@ async def _work(lead: Caller, w1: Caller) -> None:
     for who in (w1, lead):
         assert "engineer" in [role["id"] for role in (await who("role_list"))["roles"]]
     assert await w1.refused("update_task", task_id="2", title="no") == "not_allowed"
+    assert await w1.refused("submit_plan", plan="first this") == "no_plan_required"
     w1.used.add("update_task")  # below a supervised task it may
     await _lead_alone(lead)
 
