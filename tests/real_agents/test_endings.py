@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.leftovers import processes_under
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import hang, say, shell, use
 from tests.real_agents.scripts import marker, teammate
@@ -28,9 +29,9 @@ def busy(agent: str, provider: Provider, team: RealTeam) -> list[psutil.Process]
     return tree
 
 
-def running(agent: str) -> list[list[str]]:
+def running(agent: str, team: RealTeam) -> list[list[str]]:
     """Return the command lines of an agent's programs that run, a server that it has left behind too."""
-    argvs = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    argvs = [left.argv for left in processes_under(team.home.parent)]
     return [argv for argv in argvs if any(f"/{agent}" in word or word == agent for word in argv[:2])]
 
 
@@ -40,13 +41,13 @@ def test_an_agent_that_is_killed(
     agent: str, number: signal.Signals, user: Path, provider: Provider, team: RealTeam
 ) -> None:
     tree = busy(agent, provider, team)
-    assert running(agent)
+    assert running(agent, team)
     tree[0].send_signal(number)
     end = "exited" if (agent, number) == GRACEFUL else "crashed"
     team.becomes("w1", end)
     team.eventually(lambda: team.task("task-1")["status"] == "pending", "its task is pending again")
     assert gone(tree)
-    assert not running(agent)
+    assert not running(agent, team)
     told = [text for text in team.mail() if f"w1 has {end}" in text]
     assert len(told) == 1
     assert "task-1" in told[0]
