@@ -6,7 +6,7 @@ COMMANDS = {
     "start": ("pro0.cli.team_start:start", "Make a team, start its lead and its members"),
     "list": ("pro0.cli.team_look:list_teams", "List all teams of this home"),
     "status": ("pro0.cli.team_look:status", "Show lead, members, tasks, and what needs you"),
-    "attach": ("pro0.cli.team_look:attach", "Show the members' panes in this terminal"),
+    "attach": ("pro0.cli.team_look:attach", "Show the members in this terminal"),
     "logs": ("pro0.cli.team_logs:logs", "Show what happened in a team"),
     "cost": ("pro0.cli.team_cost:cost", "Show what members have used, and about what it costs"),
     "wait": ("pro0.cli.team_wait:wait", "Wait until no work can go on by itself"),

@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -14,12 +15,14 @@ from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops import gates, members
 from pro0.ops.members import SeatDraft
+from tests.conftest import Result
 from tests.engine.crew import Crew
 from tests.view.person import Person
 from tests.waiting import wait_until
 
 SECONDS = 20.0
-ATTACH = f"{Path(sys.executable).with_name('pro0')} team attach alpha"
+PRO0 = Path(sys.executable).with_name("pro0")
+ATTACH = f"{PRO0} team attach alpha"
 ECHO = """
 import sys
 print("here is", sys.argv[1], flush=True)
@@ -125,6 +128,21 @@ def shown_of(alpha: Crew, name: str) -> str:
     handle = shown_at(alpha.team, alpha.state(name))
     assert handle
     return backend_of(alpha.config).peek(handle, 100)
+
+
+def test_a_start_on_a_terminal_outside_tmux_shows_the_team(
+    home: Path, tmp_path: Path, cli: Callable[..., Result]
+) -> None:
+    """S004-059, must show 5: and the reason is told before and after."""
+    try:
+        with Person(tmp_path, f"env -u TMUX {PRO0} team start beta --lead none -m w1=shell") as person:
+            person.sees(lambda rows: "w1 is ready" in rows[0] and "Ctrl+T board" in rows[-1])
+            person.press("C-t", "q")
+            person.is_back()
+            assert "mode in-process: this is a terminal outside tmux" in "\n".join(person.rows())
+        assert "in-process: this is a terminal outside tmux" in cli("team", "status", "-t", "beta").out
+    finally:
+        assert cli("team", "cleanup", "beta", "--force").code == 0
 
 
 def test_a_view_that_is_killed_at_any_moment_harms_nobody(alpha: Crew, tmp_path: Path) -> None:
