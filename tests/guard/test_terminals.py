@@ -152,6 +152,21 @@ def test_a_flood_is_drained_for_nobody_and_for_one_who_does_not_read(session: Se
         assert len(text.split("\n")) == 3
 
 
+@pytest.mark.soak
+def test_a_gigabyte_is_drained_while_keys_are_answered(session: Session) -> None:
+    """Must show 4: memory bounded, every question answered meanwhile."""
+    shown = Shown(session, [*python(FLOOD), str(1 << 30)])
+    guard, answers = psutil.Process(shown.guard.pid), 0
+    with shown.connect() as idle, shown.connect() as one:
+        idle.send(protocol.WATCH, b'{"columns":80,"lines":24}')
+        while not any("the flood is over" in row for row in shown.rows(one)):
+            assert typed(one, "x")
+            typed(one, b"\x7f")
+            assert guard.memory_info().rss < 200 << 20
+            answers += 1
+    assert answers > 100
+
+
 def test_an_agent_that_never_reads_is_not_waited_for(session: Session) -> None:
     """47: what waits for it is bounded, and who types is told."""
     shown = Shown(session, python(NEVER_READS))
