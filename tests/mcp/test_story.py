@@ -8,11 +8,13 @@ from pathlib import Path
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from pro0.config import USER_FILE
 from pro0.engine.cleanup import cleanup
 from pro0.mcp.tools import TOOLS
 from pro0.model.caller import Who
+from pro0.model.plan_gate import PlanGate
 from pro0.store.teams import Store
 from tests.mcp.clients import ERAS, Caller, client
 from tests.repositories import repository_in
@@ -25,6 +27,7 @@ PATIENCE = 60
 def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder in which the person's agent works; whatever team is left in it is ended."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_PLAN_APPROVAL", "lead")
     folder = tmp_path / "project"
     folder.mkdir()
     repository_in(folder)
@@ -62,6 +65,7 @@ def test_a_team_from_the_first_tool_to_the_last(home: Path, project: Path, era: 
             async with client(project, era, **identity(home, "w1")) as w1:
                 assert await w1.tools() == names(Who.MEMBER)
                 await _work(lead, w1)
+                await _plan(home, lead, w1)
                 async with anyio.create_task_group() as group:
                     group.start_soon(_let_go, lead)
                     await _answer(home, w1)
@@ -119,6 +123,27 @@ async def _work(lead: Caller, w1: Caller) -> None:
     assert await w1.refused("submit_plan", plan="first this") == "no_plan_required"
     w1.used.add("update_task")  # below a supervised task it may
     await _lead_alone(lead)
+
+
+async def _plan(home: Path, lead: Caller, w1: Caller) -> None:
+    """A plan is handed in and decided on; an approval would end the session, so here it is for another plan."""
+    assert await w1.refused("submit_plan", plan="first this") == "no_plan_required"
+    with Store(home).team("alpha").wanted.change("ask for a plan") as change:
+        first, *others = change.value.seats
+        change.value = replace(change.value, seats=(replace(first, gate=PlanGate()), *others))
+    await w1("submit_plan", plan="first this")
+    got = (await lead("check_messages"))["messages"]
+    [asked] = [message for message in got if message["type"] == "plan_approval_request"]
+    assert asked["from"] == "w1"
+    gate = Store(home).team("alpha").wanted.read().seats[0].gate
+    assert gate
+    assert gate.id in asked["content"]
+    assert await lead.refused("approve_plan", teammate_name="w1", plan_id="0" * 12) == "stale_plan"
+    lead.used.add("approve_plan")
+    rejected = await lead("reject_plan", teammate_name="w1", plan_id=gate.id, feedback="smaller")
+    assert rejected["plan"] == "rejected"
+    got = (await w1("check_messages"))["messages"]
+    assert [message["type"] for message in got if "smaller" in message["content"]] == ["plan_approval_response"]
 
 
 async def _mail(lead: Caller, w1: Caller) -> None:
