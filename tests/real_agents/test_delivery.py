@@ -94,7 +94,7 @@ def test_mail_at_any_moment(
     sent = range(1, scene.number + 1)
     scene.until(lambda: all(letters.text(number) in model.heard for number in sent), "all mail is read")
     assert {letters.said(number) for number in sent} == {"delivered to w1"}
-    team.becomes("w1", "idle")
+    scene.until(lambda: scene.state() in ("idle", "error"), "its last turn is over")
     check(scene, [letters.text(number) for number in sent])
     with suppress(OSError):  # a box keeps the counts only where it is told to
         counted(lane, LETTERS, agent, len(sent))
