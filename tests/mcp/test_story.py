@@ -247,3 +247,4 @@ async def _end(lead: Caller) -> None:
     assert await lead.refused("spawn_teammate", name="late") == "stopping"
     assert "removed" in (await lead("cleanup_team"))["answered"]
     lead.used |= {"approve_shutdown", "reject_shutdown"}  # who has no session is never asked to end it
+    lead.used |= {"approve_plan", "reject_plan"}  # nobody here hands one in
