@@ -7,7 +7,19 @@ from msgspec.structs import replace
 
 from pro0.cli import awaiting as waits
 from pro0.cli.context import here, team_option
-from pro0.cli.output import json_option, line, local, name_option, pairs, plain, say, table, write, write_json
+from pro0.cli.output import (
+    json_option,
+    json_text,
+    line,
+    local,
+    name_option,
+    pairs,
+    plain,
+    say,
+    table,
+    write,
+    write_json,
+)
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Kind, Status, Task
@@ -61,6 +73,19 @@ def list_tasks(
         if kinds is None or (task.waits and task.waits.kind in kinds)
     ]
     print_tasks(context, found, "no tasks", as_json=as_json, output=output)
+
+
+@click.command()
+@team_option
+def query(team: str | None) -> None:
+    """Print every task as one line of JSON, with the names of tasks.json; those of the archive too.
+
+    \b
+    Examples:
+      pro0 task query | jq -r 'select(.status == "failed") | .title'
+    """
+    for task in tasks.list_tasks(here(team), archived=True):
+        write(json_text(task, indent=0))
 
 
 @click.command()

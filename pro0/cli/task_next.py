@@ -32,6 +32,23 @@ def ready(team: str | None, as_json: bool, output: str | None) -> None:
     print_tasks(context, tasks.ready(context), "no task is ready", as_json=as_json, output=output)
 
 
+@click.command()
+@team_option
+@json_option
+@name_option
+def blocked(team: str | None, as_json: bool, output: str | None) -> None:
+    """List the open tasks that wait for other tasks, in the order of `next`.
+
+    --json prints a list of tasks with the names of tasks.json.
+
+    \b
+    Examples:
+      pro0 task blocked
+    """
+    context = here(team)
+    print_tasks(context, tasks.blocked(context), "no task is blocked", as_json=as_json, output=output)
+
+
 @click.command("next")
 @click.argument("epic", required=False)
 @click.option("--epic", "below", metavar="ID", help="Only what is below this epic or task.")

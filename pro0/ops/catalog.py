@@ -3,6 +3,7 @@
 from pro0.ops import (
     costs,
     delivery,
+    feed,
     gates,
     hiring,
     importing,
@@ -24,6 +25,7 @@ from pro0.ops.context import OPERATIONS
 NOUNS = (
     costs,
     delivery,
+    feed,
     gates,
     hiring,
     importing,

@@ -18,7 +18,7 @@ from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.rules import changes, editing, making, text
 from pro0.rules.acts import Act
-from pro0.rules.board import Board, claimable, list_order, next_order, why_not_ready
+from pro0.rules.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
 from pro0.rules.scope import EVERYTHING, Scope, within
 from pro0.store.files import add_folder
 from pro0.store.teams import Store
@@ -232,6 +232,13 @@ def ready(context: Context, scope: Scope = EVERYTHING) -> list[Task]:
     all_of_them = board(context)
     found = [task for task in all_of_them if within(all_of_them, task, scope)]
     return sorted((task for task in found if why_not_ready(all_of_them, task) is None), key=next_order)
+
+
+@operation("task.blocked", ANYONE, changes=False)
+def blocked(context: Context) -> list[Task]:
+    """Return the pending tasks that wait for a task which is not completed, in the order of `next`."""
+    all_of_them = board(context)
+    return sorted((task for task in all_of_them if is_blocked(all_of_them, task)), key=next_order)
 
 
 @operation("task.waiting", ANYONE, changes=False)

@@ -103,6 +103,11 @@ def why_not_ready(board: Board, task: Task) -> str | None:
     return None
 
 
+def is_blocked(board: Board, task: Task) -> bool:
+    """Return whether a pending task waits for another one, which may never be completed."""
+    return task.status is Status.PENDING and bool(blockers(board, task))
+
+
 def claimable(board: Board, agent_id: str) -> list[Task]:
     """Return the ready tasks that this agent is offered, its own reservations first, then in the order of `next`.
 

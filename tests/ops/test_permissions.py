@@ -15,6 +15,7 @@ from pro0.model.worker import Harvest
 from pro0.ops import (
     costs,
     delivery,
+    feed,
     gates,
     hiring,
     importing,
@@ -113,6 +114,8 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.show": (ANYONE, lambda c: tasks.show(c, "1")),
     "task.list": (ANYONE, lambda c: tasks.list_tasks(c)),
     "task.ready": (ANYONE, lambda c: tasks.ready(c)),
+    "task.blocked": (ANYONE, lambda c: tasks.blocked(c)),
+    "task.watch": (ANYONE, lambda c: feed.subscribe(c).news()),
     "task.waiting": (ANYONE, lambda c: tasks.waiting(c, frozenset(Awaiting))),
     "task.next": (ANYONE, lambda c: tasks.next_task(c)),
 }
@@ -125,7 +128,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 17
+    assert len(NOUNS) == 18
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

@@ -51,7 +51,7 @@ def chosen(rows: list[str]) -> str:
 
 
 def test_a_person_works_with_a_team_of_five(alpha: Crew, tmp_path: Path) -> None:
-    """Must show 2: switch, type into one only, message, approve, answer a prompt, resize, leave, come back."""
+    """Must show 2, AC-79: switch, type into one only, message, approve, answer a prompt, resize, leave, come back."""
     alpha.spawn(*(program(f"w{n}", ECHO) for n in (1, 2, 3, 4)), program("w5", ASKS))
     (task,) = alpha.give(Draft(title="look at it"))
     with Person(tmp_path, ATTACH) as person:

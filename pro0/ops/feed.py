@@ -1,0 +1,36 @@
+"""What a subscriber to the task list is told: everything, then every change of it (AC-56)."""
+
+from pro0.model.caller import ANYONE
+from pro0.model.task import Task
+from pro0.ops.context import Context, operation
+from pro0.rules import feed
+from pro0.rules.feed import Event
+
+
+class Feed:
+    """One subscription: it remembers what was told, so that who asks late misses no task."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._known: dict[str, Task] | None = None
+        self._old: dict[str, Task] = {}
+        self._segments: object = None
+
+    def news(self) -> list[Event]:
+        """Return a snapshot the first time, then what has changed since; raises NotFound when the team is gone."""
+        before, self._known = self._known, self._now()
+        return [feed.snapshot(self._known.values())] if before is None else [*feed.events(before, self._known)]
+
+    def _now(self) -> dict[str, Task]:
+        listed = self._context.team.require().tasks.read()
+        if self._segments != (listed.sealed, listed.recalled):
+            # Who went into the archive has not been deleted; it is read again only when it has changed.
+            self._old = {task.id: task for task in self._context.team.tasks.archived(listed)}
+            self._segments = (listed.sealed, listed.recalled)
+        return self._old | {task.id: task for task in listed.tasks}
+
+
+@operation("task.watch", ANYONE, changes=False)
+def subscribe(context: Context) -> Feed:
+    """Return a new subscription to the task list."""
+    return Feed(context)
