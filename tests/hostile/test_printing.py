@@ -112,7 +112,17 @@ def everywhere_and_logged(full: Furnished, payload: str) -> None:
 
 
 COMMANDS = ["team status", "team list", "member list", "member show w1", "task list", "task show 1", "task tree"]
-COMMANDS += ["task ready", "task blocked", "task query", "task next", "inbox --all", "doctor", "config", "member peek w1", "team logs"]
+COMMANDS += [
+    "task ready",
+    "task blocked",
+    "task query",
+    "task next",
+    "inbox --all",
+    "doctor",
+    "config",
+    "member peek w1",
+    "team logs",
+]
 
 
 def words_of(command: str) -> list[str]:
