@@ -11,7 +11,7 @@ COMMANDS = {
     "next": ("pro0.cli.task_next:next_task", "Show the task that you would be offered next"),
     "tree": ("pro0.cli.task_look:tree", "Show tasks under their parents"),
     "query": ("pro0.cli.task_look:query", "Print every task as one line of JSON"),
-    "watch": ("pro0.cli.task_watch:watch", "Show the task list, then each change of it as it happens"),
+    "watch": ("pro0.cli.task_watch:watch", "Show every task, then each change as it happens"),
     "start": ("pro0.cli.task_start:start", "Open a session of its own for a task, and for its subtasks"),
     "claim": ("pro0.cli.task_acts:claim", "Take a ready task"),
     "release": ("pro0.cli.task_acts:release", "Give a claimed task back"),

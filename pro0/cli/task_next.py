@@ -37,7 +37,7 @@ def ready(team: str | None, as_json: bool, output: str | None) -> None:
 @json_option
 @name_option
 def blocked(team: str | None, as_json: bool, output: str | None) -> None:
-    """List the open tasks that wait for other tasks, in the order of `next`.
+    """List the tasks that wait for other tasks, in the order of `next`.
 
     --json prints a list of tasks with the names of tasks.json.
 
