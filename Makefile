@@ -12,7 +12,7 @@ demo: setup            # a whole team at work, from start to cleanup
 
 test: setup            # every test but the long ones
 	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
-	@$(PYTEST) -n auto --dist worksteal
+	@$(PYTEST) -n auto --dist worksteal -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 test-agents: setup     # the real agent programs, in a box without a network
 	@$(BIN)/python -m tools.agents.install

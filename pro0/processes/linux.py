@@ -1,8 +1,12 @@
 """Linux: everything from /proc, with bare system calls, since sweeps read it for hundreds of processes."""
 
 import os
+import time
 
 _ZOMBIE = (b"Z", b"X", b"x")
+_OF_THE_KERNEL = 0x00200000
+_PAUSES = (0.0, 0.001, 0.004, 0.02, 0.05)
+"""Seconds between the looks at a process that shows no environment."""
 
 _boot: list[str] = []
 
@@ -55,13 +59,28 @@ def group_pids(group: int) -> list[int]:
 
 
 def environment(pid: int) -> bytes:
-    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
-    return _read(f"/proc/{pid}/environ")
+    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read.
+
+    In the midst of an exec a process shows none: it is looked at again, since who is not found is not ended.
+    """
+    found = _read(f"/proc/{pid}/environ")
+    for pause in _PAUSES:
+        if found or not _runs_a_program(pid):
+            break
+        time.sleep(pause)
+        found = _read(f"/proc/{pid}/environ")
+    return found
 
 
 def _threads_live(fields: list[bytes]) -> bool:
     """Say whether a first thread that has ended left others running: such a process is alive."""
     return fields[0] == b"Z" and int(fields[17]) > 1
+
+
+def _runs_a_program(pid: int) -> bool:
+    """Say whether a process could have an environment: it has not ended, and is no thread of the kernel."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return bool(fields) and fields[0] not in _ZOMBIE and not int(fields[6]) & _OF_THE_KERNEL
 
 
 def _owner(one: os.DirEntry[str]) -> int:

@@ -40,7 +40,7 @@ READ_BY = {
     "member's mailbox": "team status",
 }
 GOES_ON = {"team wait", "team stop", "team resume", "member spawn", "member restart", "member shutdown"}
-GOES_ON |= {"delegate", "run", "task start"}
+GOES_ON |= {"delegate", "run", "task start", "task watch"}
 """Commands that wait, or start a lead, unless they meet the corrupt file before."""
 OTHERS = (
     "team wait --timeout 0|team logs|team cost|member peek w1|member focus w1|member env w1|team attach|doctor|config"

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -326,3 +327,16 @@ def test_a_process_of_an_earlier_boot_is_dead() -> None:
     assert not processes.alive(Process(pid=me.pid, start=me.start, boot_id="earlier"))
     assert processes.variables(me, ["PATH", "PRO0_NONE"]) == {"PATH": os.environ["PATH"]}
     assert processes.variables(Process(pid=me.pid, start="1", boot_id=me.boot_id), ["PATH"]) == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is read from /proc there")
+def test_a_process_that_is_between_two_programs_shows_its_environment() -> None:
+    """What works on as another program is found all the time: who is not found is not ended."""
+    again = 'import os, sys; os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", sys.argv[1], sys.argv[1]])'
+    argv = [sys.executable, "-I", "-S", "-c", again, again]
+    with subprocess.Popen(argv, env={"TAG": "between"}) as child:
+        try:
+            seen = Counter(linux.environment(child.pid).count(b"TAG=between") for _ in range(2_000))
+        finally:
+            child.kill()
+    assert seen == {1: 2_000}
