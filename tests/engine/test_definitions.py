@@ -1,7 +1,6 @@
 """Agents that the settings define, as members: started, told apart, ended."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -103,7 +102,6 @@ def press(crew: Crew, *keys: str) -> None:
     subprocess.run(["tmux", "-S", handle.socket, "send-keys", "-t", handle.pane, *keys], check=True)
 
 
-@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 def test_one_is_nudged_by_its_signs_and_never_while_it_asks(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
