@@ -124,7 +124,6 @@ def terminal() -> Iterator[tuple[int, int]]:
     os.close(person)
 
 
-@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 def test_it_holds_on_a_terminal_in_tmux(tmp_path: Path, user: Path, terminal: tuple[int, int]) -> None:
     """Must show 1 and 9: the panel is drawn in place, the way to watch is said, the summary ends it."""
     person, program = terminal
@@ -167,8 +166,6 @@ def read(terminal: int) -> Iterator[str]:
 def test_interrupted_at_any_moment_it_leaves_nothing(
     tmp_path: Path, user: Path, mode: str, moment: str, number: signal.Signals
 ) -> None:
-    if mode == "tmux" and not shutil.which("tmux"):
-        pytest.skip("tmux is not installed")
     demo = start(tmp_path, user, *PROGRAM, "--mode", mode)
     wait_until(lambda: moment in demo.said() or demo.process.poll() is not None, 120, moment)
     demo.process.send_signal(number)
