@@ -6,6 +6,7 @@ from pro0.sessions.tmux_script import WINDOW, Command
 
 _ON = 'if-shell -F "#{==:#{window_panes},1}" next-window "select-pane -Z -t :.+"'
 _BACK = 'if-shell -F "#{==:#{window_panes},1}" previous-window "select-pane -Z -t :.-"'
+_OURS = f"#{{!=:#{{{WINDOW}}},}}"  # compared, since if-shell takes every text that begins with a 0 for no
 KEYS = {"S-Down": _ON, "S-Right": _ON, "S-Up": _BACK, "S-Left": _BACK}
 LIST: Command = ("list-keys", "-T", "root")
 """Prints what keys are bound to."""
@@ -15,7 +16,7 @@ def bindings(listed: Iterable[str] = ()) -> list[Command]:
     """Return the commands that bind the keys which nobody else has bound; in other windows they stay what they are."""
     taken = {key for key, ours in _bound(listed) if not ours}
     return [
-        ("bind-key", "-n", key, "if-shell", "-F", f"#{{{WINDOW}}}", go, f"send-keys {key}")
+        ("bind-key", "-n", key, "if-shell", "-F", _OURS, go, f"send-keys {key}")
         for key, go in KEYS.items()
         if key not in taken
     ]
