@@ -14,6 +14,7 @@ import pytest
 
 from pro0.errors import Kept, Refused
 from pro0.worktrees import Repository, branch_of, sane
+from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.repositories import commit, git, put, repository_in
 
 
@@ -274,6 +275,7 @@ def test_odd_characters_cannot_become_a_branch(text: str, part: str, project: Pa
     git(project, "check-ref-format", f"refs/heads/{branch_of(text, text)}")
 
 
+ACTS = {TEST: 40, SOAK: 1000}
 CHILD = """
 import sys
 from pathlib import Path
@@ -294,11 +296,11 @@ else:
 class World:
     """What was ever committed or written in worktrees, and must be there for ever."""
 
-    def __init__(self, project: Path, trees: Path, seed: int) -> None:
+    def __init__(self, project: Path, trees: Path, seed: str) -> None:
         self.project, self.trees, self.chance = project, trees, random.Random(seed)
         self.commits: set[str] = set()
         self.files: dict[tuple[str, str], str] = {}
-        self.round = 0
+        self.round = self.acts = self.killed = 0
 
     def step(self) -> None:
         self.round += 1
@@ -327,34 +329,34 @@ class World:
 
     def act(self, act: str, tree: Path, name: str) -> None:
         """Do an act in a process of its own, which is killed at some moment, or not."""
+        self.acts += 1
         words = [sys.executable, "-c", CHILD, str(self.project), act, str(tree), name]
         child = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if self.chance.random() < 0.5:
             time.sleep(self.chance.random() * 0.3)
             os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+        self.killed += child.wait() == -signal.SIGKILL
 
     def audit(self) -> None:
         living = [tree for tree in self.trees.iterdir() if (tree / ".git").exists()]
         kept = {*git(self.project, "rev-list", "--all").split(), *(git(tree, "rev-parse", "HEAD") for tree in living)}
         assert self.commits <= kept
+        committed = set(git(self.project, "log", "--all", "--name-only", "--format=").split())
         for (tree, name), text in self.files.items():
-            assert self.there(self.trees / tree / name, text) or self.committed(name), f"{name} is lost"
+            assert name in committed or self.there(self.trees / tree / name, text), f"{name} is lost"
 
     def there(self, path: Path, text: str) -> bool:
         return path.exists() and path.read_text() == text
 
-    def committed(self, name: str) -> bool:
-        return bool(git(self.project, "rev-list", "--all", "-1", "--", name))
 
-
-@pytest.mark.parametrize(
-    ("seed", "steps"), [(1, 25), (2, 25), pytest.param(3, 1000, marks=pytest.mark.soak)], ids=["1", "2", "soak"]
-)
-def test_whatever_is_killed_no_commit_and_no_file_is_lost(seed: int, steps: int, project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_whatever_is_killed_no_commit_and_no_file_is_lost(lane: str, project: Path, tmp_path: Path) -> None:
+    """issue 6, must show 4"""
     (tmp_path / "trees").mkdir()
-    world = World(project, tmp_path / "trees", seed)
-    for _ in range(steps):
+    world = World(project, tmp_path / "trees", lane)
+    while world.acts < ACTS[lane]:
         world.step()
         world.audit()
     assert git(project, "fsck", "--no-dangling", "--no-progress") == ""
+    counted(lane, "acts on worktrees", "all", world.acts)
+    counted(lane, "kills of acts on worktrees", "all", world.killed)

@@ -23,11 +23,17 @@ from tests.waiting import wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "turn.py"
 DONE = "It is done.\n<promise>COMPLETE</promise>"
+FEEDBACK = "## Human Feedback"
 
 
 def hands_off(kind: str, why: str = "please look") -> str:
     """A last message that hands a task to a person."""
     return f"I am through.\n<promise>{kind}: {why}</promise>"
+
+
+def below(prompt: str, heading: str) -> str:
+    """What stands below a heading of a prompt."""
+    return prompt.partition(f"{heading}\n")[2].partition("\n## ")[0]
 
 
 class Terminal:
@@ -106,7 +112,7 @@ class Terminal:
 
     def task(self, id: str) -> Task:
         """A task as it is now."""
-        return tasks.show(self._context, id)
+        return tasks.show(self.context, id)
 
     def status(self, id: str) -> str:
         """Its status, or what it waits for."""
@@ -154,6 +160,7 @@ class Terminal:
         return self.folder / f"out.{number}"
 
     @property
-    def _context(self) -> Context:
+    def context(self) -> Context:
+        """The person, at the team."""
         [name] = Store(self.home).names()
         return Context(Store(self.home).team(name), THE_HUMAN)

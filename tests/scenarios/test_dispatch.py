@@ -11,11 +11,14 @@ import pytest
 
 from pro0.model.task import Draft, Status
 from pro0.ops import workers
+from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import Crew, crew
 from tests.repositories import git, repository_in
 from tests.waiting import wait_until
 
 TEN = 10
+ROUNDS = {TEST: 1, SOAK: 20}
+KILLS = {TEST: 3, SOAK: 50}
 WORK = """
 echo $PRO0_TASK_ID > $PRO0_TASK_ID
 echo $PRO0_TASK_ID > common
@@ -47,11 +50,11 @@ def harvested(yard: Crew, ids: list[str]) -> None:
     wait_until(lambda: not yard.team.runtime.read().seats, 60, "nothing is recorded of them")
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.soak)], ids=["once", "soak"])
-def test_ten_at_once_do_not_cross(rounds: int, yard: Crew) -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_ten_at_once_do_not_cross(lane: str, yard: Crew) -> None:
     """must show 4, AC-89, AC-92: no failed worktree, no file of another's, all harvested, reported and merged"""
     yard.lead()
-    for _ in range(rounds):
+    for _ in range(ROUNDS[lane]):
         ids = delegate(yard, WORK)
         harvested(yard, ids)
         assert {yard.task(id).status for id in ids} == {Status.COMPLETED}
@@ -71,6 +74,7 @@ def test_ten_at_once_do_not_cross(rounds: int, yard: Crew) -> None:
             workers.merge(yard.context, id)
         assert set(ids) <= {path.name for path in yard.project.iterdir()}
         assert git(yard.project, "branch", "--list", "teams/*") == ""
+    counted(lane, "workers in worktrees", "all", TEN * ROUNDS[lane])
 
 
 def report(yard: Crew, id: str) -> int:
@@ -80,11 +84,11 @@ def report(yard: Crew, id: str) -> int:
     return len([message for message in box.since(box.head.read(), 0) if text in message.content])
 
 
-@pytest.mark.parametrize(("seed", "kills"), [(1, 3), pytest.param(2, 50, marks=pytest.mark.soak)], ids=["few", "soak"])
-def test_leads_that_are_killed_lose_nothing_and_run_nothing_twice(seed: int, kills: int, yard: Crew) -> None:
+@pytest.mark.parametrize("lane", LANES)
+def test_leads_that_are_killed_lose_nothing_and_run_nothing_twice(lane: str, yard: Crew) -> None:
     """must show 5, for dispatch; AC-93: workers go on, are adopted, harvested and reported once"""
-    chance, ran, ids = random.Random(seed), yard.project.parent / "ran", list[str]()
-    for kill in range(kills):
+    chance, ran, ids = random.Random(lane), yard.project.parent / "ran", list[str]()
+    for kill in range(KILLS[lane]):
         if kill % 3 == 0:
             ids += delegate(yard, f"echo $PRO0_TASK_ID >> {ran}; {WORK}")
         lead = yard.lead()
@@ -101,3 +105,4 @@ def test_leads_that_are_killed_lose_nothing_and_run_nothing_twice(seed: int, kil
         assert report(yard, id) == 1
     assert len(git(yard.project, "worktree", "list").splitlines()) == 1
     assert git(yard.project, "fsck", "--no-dangling", "--no-progress") == ""
+    counted(lane, "kills of leads of workers", "all", KILLS[lane])

@@ -4,15 +4,8 @@ import json
 import signal
 
 from tests.engine.crew import PATIENCE
-from tests.scenarios.runs import DONE, Terminal, hands_off
+from tests.scenarios.runs import DONE, FEEDBACK, Terminal, below, hands_off
 from tests.waiting import wait_until
-
-FEEDBACK = "## Human Feedback"
-
-
-def below(prompt: str, heading: str) -> str:
-    """What stands below a heading of a prompt."""
-    return prompt.partition(f"{heading}\n")[2].partition("\n## ")[0]
 
 
 def test_seven_tasks_are_handed_over_and_back_while_the_run_goes_on(alone: Terminal) -> None:

@@ -1,7 +1,10 @@
 """A run that is killed at any moment: nothing runs twice, nothing is forgotten, nothing left (must show 5, AC-39)."""
 
+import itertools
 import random
+import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -11,12 +14,17 @@ from pro0.model.process import Process
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED
 from pro0.model.task import Status
+from pro0.ops import gates
 from pro0.store.teams import Store
+from tests.crash.lanes import SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, kill
-from tests.scenarios.runs import DONE, Terminal, hands_off
+from tests.scenarios.runs import DONE, FEEDBACK, Terminal, below, hands_off
 from tests.waiting import wait_until
 
+KILLS = 50
 TASKS = 4
+REJECTED = 2
+"""How often a task comes back before it is approved."""
 VICTIMS = ("client", "runner", "guard", "lead")
 
 
@@ -35,43 +43,41 @@ def victim(alone: Terminal, run: "subprocess.Popen[str]", who: str) -> Process |
     return report.guard if who == "guard" else report.agent
 
 
-def kill_after(alone: Terminal, run: "subprocess.Popen[str]", who: str, seconds: float) -> None:
-    """Kill one process of a run at some moment."""
+def kill_after(alone: Terminal, run: "subprocess.Popen[str]", who: str, seconds: float) -> bool:
+    """Kill one process of a run at some moment; return whether it was there."""
     time.sleep(seconds)
     found = victim(alone, run, who)
-    if found and processes.alive(found):
-        kill(found)
+    killed = bool(found and processes.signal_process(found, signal.SIGKILL))
     if who != "lead":
         run.wait(timeout=PATIENCE)
+    return killed
 
 
 def never_twice(alone: Terminal) -> None:
-    """No task was begun while it ran, nor after it was completed, nor without a claim of its own."""
-    running: dict[str, int] = {}
+    """No task was begun while it ran, nor without a claim of its own, nor again unless a person sent it back."""
+    running: dict[str, str] = {}
     for what, id, pid in alone.log():
         if what == "begin":
-            assert not running.get(id) or not processes.identify(running[id]), f"{id} runs twice"
-            running[id] = int(pid)
-        elif running.get(id) == int(pid):
-            running[id] = 0
+            running[id] = pid
+        assert running[id] == pid, f"{id} went on after it was begun again"
     for id in set(alone.ran()):
         task = alone.task(id)
+        acts = [entry.act for entry in task.history]
         assert alone.ran().count(id) <= task.epoch, f"{id} was begun more often than it was claimed"
-        assert [entry.act for entry in task.history].count("complete") <= 1, f"{id} was completed twice"
+        assert acts.count("complete") <= 1 + acts.count("reject"), f"{id} was completed twice"
 
 
-def a_round(alone: Terminal, number: int, dice: random.Random) -> None:
-    """Give work, kill one process of its run, run it again, look."""
-    who = VICTIMS[number % len(VICTIMS)]
+def a_round(alone: Terminal, number: int, who: str, dice: random.Random) -> bool:
+    """Give work, kill one process of its run, run it again, look; return whether there was something to kill."""
     epic = alone.create(f"epic {number}", "--type", "epic")
     made = [alone.create(f"t{number}.{place}", "--parent", epic) for place in range(TASKS)]
     last = alone.create("asks", "--parent", epic)
     turn: object = {"run": f"sleep {dice.uniform(0.02, 0.3):.3f}", "say": DONE}
     asks: list[object] = [hands_off("INPUT_NEEDED", "which?")]
     alone.script(others=[turn], **{last.replace("-", "_"): asks})
-    first = alone.run(epic, "--auto", "--timeout", "0.1")
-    kill_after(alone, first, who, dice.uniform(0, 1.5))
-    second = alone.run(epic, "--auto", "--timeout", "0.1")
+    first = alone.run(epic, "--auto", "--debounce", "0.1", "--timeout", "0.1")
+    killed = kill_after(alone, first, who, dice.uniform(0, 1.5))
+    second = alone.run(epic, "--auto", "--debounce", "0.1", "--timeout", "0.1")
     for run in (first, second):
         run.wait(timeout=PATIENCE)
     said = f"{who}, round {number}: {alone.said(first)} {alone.said(second)}"
@@ -80,25 +86,86 @@ def a_round(alone: Terminal, number: int, dice: random.Random) -> None:
     assert alone.status(last) == "awaiting input", said
     never_twice(alone)
     alone.nothing_runs()
+    return killed
 
 
-@pytest.mark.parametrize("number", range(len(VICTIMS)), ids=VICTIMS)
-def test_a_killed_run_is_gone_on_with(alone: Terminal, number: int) -> None:
-    """must show 5, AC-39: on restart the task in progress is picked up again"""
-    a_round(alone, number, random.Random(number))
+def a_gated_round(alone: Terminal, number: int, who: str, dice: random.Random) -> bool:
+    """The same with tasks that a person rejects twice and then approves, in a second terminal, all the while."""
+    epic = alone.create(f"epic {number}", "--type", "epic")
+    declared = alone.create("declared before", "--parent", epic, "--requires", "review")
+    asked = alone.create("asked for", "--parent", epic)
+    sleep = f"sleep {dice.uniform(0.02, 0.3):.3f}"
+    asks: list[object] = [{"run": sleep, "say": hands_off("APPROVAL_NEEDED")}]
+    alone.script(others=[{"run": sleep, "say": DONE}], **{asked.replace("-", "_"): asks})
+    first = alone.run(epic, "--auto", "--debounce", "0.1")
+    person = Person(alone, (declared, asked))
+    killed = kill_after(alone, first, who, dice.uniform(0, 2.5))
+    second = alone.run(epic, "--auto", "--debounce", "0.1")
+    person.join(3 * PATIENCE)
+    for run in (first, second):
+        run.wait(timeout=PATIENCE)
+    said = f"{who}, round {number}: {alone.said(first)} {alone.said(second)}"
+    assert second.returncode == 0, said
+    for id in (declared, asked):
+        assert alone.status(id) == "completed", said
+        answered = [entry.act for entry in alone.task(id).history if entry.act in ("approve", "reject")]
+        assert answered == [*["reject"] * REJECTED, "approve"], said
+        told = below(alone.prompts(id)[-1], FEEDBACK)
+        assert all(told.count(f"change number {time}") == 1 for time in range(REJECTED)), told
+    never_twice(alone)
+    alone.nothing_runs()
+    return killed
+
+
+class Person(threading.Thread):
+    """Rejects each task twice and then approves it, whenever it waits, by operations as the person's."""
+
+    def __init__(self, alone: Terminal, ids: tuple[str, ...]) -> None:
+        super().__init__(daemon=True)
+        self._alone, self._ids = alone, ids
+        self.start()
+
+    def run(self) -> None:
+        given = dict.fromkeys(self._ids, 0)
+        while min(given.values()) <= REJECTED:
+            for id in self._ids:
+                if self._alone.task(id).waits:
+                    self._answer(id, given[id])
+                    given[id] += 1
+            time.sleep(0.05)
+
+    def _answer(self, id: str, before: int) -> None:
+        if before < REJECTED:
+            gates.reject(self._alone.context, id, f"change number {before}")
+        else:
+            gates.approve(self._alone.context, id)
+
+
+ROUNDS = {"plain": a_round, "gated": a_gated_round}
+CASES = [("plain", who) for who in VICTIMS] + [("gated", who) for who in ("client", "lead")]
+
+
+@pytest.mark.parametrize(("kind", "who"), CASES)
+def test_a_killed_run_is_gone_on_with(alone: Terminal, kind: str, who: str) -> None:
+    """must show 5, AC-39: on restart the task in progress is picked up again; the gated ones wait for a person"""
+    killed = ROUNDS[kind](alone, 0, who, random.Random(who))
+    counted(TEST, f"kills of runs, {kind}", who, killed)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("who", VICTIMS)
-def test_fifty_killed_runs(alone: Terminal, who: str) -> None:
+@pytest.mark.parametrize(("kind", "who"), CASES)
+def test_fifty_killed_runs(alone: Terminal, kind: str, who: str) -> None:
     """must show 5: 50 times each at random moments"""
     seed = time.time_ns()
-    dice = random.Random(seed)
-    for number in range(50):
+    dice, killed = random.Random(seed), 0
+    for number in itertools.count():
         try:
-            a_round(alone, number * len(VICTIMS) + VICTIMS.index(who), dice)
+            killed += ROUNDS[kind](alone, number, who, dice)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, round {number}") from error
+        counted(SOAK, f"kills of runs, {kind}", who, killed)
+        if killed == KILLS:
+            break
 
 
 def test_a_runner_that_is_killed_is_said_to_have_crashed(alone: Terminal) -> None:
