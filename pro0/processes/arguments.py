@@ -1,5 +1,6 @@
 """Command lines of processes: how an operation finds the guard above it."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ def arguments(pid: int) -> list[str]:
         data = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return []
-    return [part.decode(errors="surrogateescape") for part in data.rstrip(b"\0").split(b"\0")]
+    return [os.fsdecode(part) for part in data.removesuffix(b"\0").split(b"\0")] if data else []
 
 
 def _foreign(pid: int) -> list[str]:

@@ -70,10 +70,12 @@ class Lease:
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
             if not still_there(self._team, folder, LEASE, self._held[0]):
                 new = open_lock(folder, LEASE)
-                os.dup2(new, self._held[0], inheritable=False)
-                atomic.close(new)
-                if lock_descriptor(self._held[0], blocking=False):
-                    _sign(self._held[0], self._why)
+                try:
+                    if lock_descriptor(new, blocking=False):  # else somebody looks just now: the next time then
+                        _sign(new, self._why)
+                        os.dup2(new, self._held[0], inheritable=False)
+                finally:
+                    atomic.close(new)
 
     def holder(self) -> str | None:
         """Return who holds the lease, or None when it is free or the team is gone."""

@@ -89,6 +89,21 @@ def test_descendants_are_all_below(tmp_path: Path) -> None:
         child.wait()
 
 
+@pytest.mark.parametrize(("value", "spared"), [("1", True), ("0", False), ("", False)])
+def test_what_was_started_for_others_can_be_spared(value: str, spared: bool) -> None:
+    """A lead that a command inside a session has started, and whatever is below that."""
+    with subprocess.Popen(["sh", "-c", "sleep 600 & wait"], env={table.SPARED: value}) as lead:
+        try:
+            wait_until(lambda: processes.descendants(lead.pid), 5, "it has a child")
+            family = {lead.pid, *(one.pid for one in processes.descendants(lead.pid))}
+            for sparing in (False, True):
+                found = {one.pid for one in processes.descendants(os.getpid(), sparing=sparing)}
+                assert (family & found) == (set() if sparing and spared else family)
+        finally:
+            processes.end(lambda: processes.descendants(lead.pid), 0)
+            lead.kill()
+
+
 def test_one_scan_finds_the_tags_of_many(sleeper: "subprocess.Popen[bytes]") -> None:
     """A tag is the whole value, of exactly that variable."""
     one, two, none = (str(uuid.uuid4()) for _ in range(3))

@@ -45,6 +45,22 @@ def test_of_who_is_not_there_nothing_is_known(system: ModuleType) -> None:
     assert NOBODY not in system.pids()
 
 
+def test_who_was_called_with_something_as_its_last_argument(child: "subprocess.Popen[bytes]") -> None:
+    """How guards are known by their launch files: the whole last argument, and no other."""
+    keys = {"600": "last", "sleep": "first", "60": "part"}
+    assert processes.called_with(keys) == {"last"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_who_has_ended_was_called_with_nothing() -> None:
+    """A zombie has no command line any more: no argument, which is not one empty argument."""
+    with subprocess.Popen(["true"]) as dead:
+        wait_until(lambda: linux.status(dead.pid) is None, 5, "it is a zombie")
+        assert arguments.arguments(dead.pid) == []
+    with subprocess.Popen(["sh", "-c", "read _", "name", ""], stdin=subprocess.PIPE) as child:
+        wait_until(lambda: arguments.arguments(child.pid)[-2:] == ["name", ""], 5, "it is a shell")
+
+
 @BOTH
 def test_a_stopped_process_is_seen(system: ModuleType, child: "subprocess.Popen[bytes]") -> None:
     assert not system.stopped(child.pid)
@@ -320,13 +336,13 @@ def test_ancestors_end_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert table.above(20) == table.above(12) == table.above(99) == []
 
 
-def test_a_process_of_an_earlier_boot_is_dead() -> None:
-    me = processes.identify(os.getpid())
-    assert me
-    assert processes.alive(me)
-    assert not processes.alive(Process(pid=me.pid, start=me.start, boot_id="earlier"))
-    assert processes.variables(me, ["PATH", "PRO0_NONE"]) == {"PATH": os.environ["PATH"]}
-    assert processes.variables(Process(pid=me.pid, start="1", boot_id=me.boot_id), ["PATH"]) == {}
+def test_a_process_of_an_earlier_boot_is_dead(child: "subprocess.Popen[bytes]") -> None:
+    found = processes.identify(child.pid)
+    assert found
+    assert processes.alive(found)
+    assert not processes.alive(Process(pid=found.pid, start=found.start, boot_id="earlier"))
+    assert processes.variables(found, ["PRO0_B", "PRO0_NONE"]) == {"PRO0_B": "b=b"}
+    assert processes.variables(Process(pid=found.pid, start="1", boot_id=found.boot_id), ["PRO0_B"]) == {}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is read from /proc there")

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from filelock import lock_descriptor
 
 from pro0 import __version__, processes
 from pro0.errors import NotFound, StoreError
@@ -105,6 +106,31 @@ def test_a_lease_that_is_deleted_makes_no_second_lead(tmp_path: Path, replaced: 
     first.drop()
     assert second.take("second")
     second.drop()
+
+
+def test_a_lease_in_its_place_is_left_as_it_is(tmp_path: Path) -> None:
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    before = (tmp_path / LEASE).stat()
+    lease.keep()
+    assert os.path.samestat((tmp_path / LEASE).stat(), before)
+    assert (tmp_path / LEASE).stat().st_mtime_ns == before.st_mtime_ns
+    lease.drop()
+
+
+def test_a_lease_is_put_back_as_soon_as_nobody_has_it(tmp_path: Path) -> None:
+    """Whoever looks whether a lock is held has it for a moment."""
+    (tmp_path / LOGS).mkdir()
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    (tmp_path / LEASE).unlink()
+    with (tmp_path / LEASE).open("w") as file:
+        assert lock_descriptor(file.fileno(), blocking=False)
+        lease.keep()
+        assert lease.read() is None
+    lease.keep()
+    assert (lease.read() or Holder(0, "", "", "", "")).pid == os.getpid()
+    lease.drop()
 
 
 def _start() -> tuple[str, str]:

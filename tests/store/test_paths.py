@@ -9,6 +9,7 @@ import pytest
 from pro0.errors import BadInput
 from pro0.store import paths
 from pro0.store.paths import TeamPaths
+from pro0.store.root import root
 from tests.hostile.names import NAMES
 
 HOME = Path("/h")
@@ -32,17 +33,38 @@ def test_where_everything_is() -> None:
     ]
     assert str(team.task("task-7")) == str(team.task("7")) == "/h/tasks/alpha/task-7"
     assert (team.report("i-1"), team.launch("i-1")) == ("i-1.json", "i-1.start.json")
-    assert str(team.log("w1")) == "/h/teams/alpha/logs/w1.log"
+    assert [str(team.log(name)) for name in ("w1", "lead")] == [
+        "/h/teams/alpha/logs/w1.log",
+        "/h/teams/alpha/logs/lead.log",
+    ]
+    assert str(team.run_log("w1")) == "/h/teams/alpha/logs/w1.run.jsonl"
+    assert str(team.agent_folder("i-1")) == "/h/teams/alpha/sessions/i-1"
+
+
+def test_worktrees_are_apart_from_the_teams() -> None:
+    """A later team of the same name has another uid, so that it finds none of these."""
+    assert str(paths.worktrees(HOME)) == "/h/worktrees"
+    assert str(paths.trees_of(HOME, "alpha", "0123456789")) == "/h/worktrees/alpha-01234567"
+    assert str(paths.trees_of(HOME, "alpha", "")) == "/h/worktrees/alpha"
+    assert str(paths.worktree(HOME, "alpha", "0123456789", "w1")) == "/h/worktrees/alpha-01234567/w1"
+
+
+@pytest.mark.parametrize("environment", [{"PRO0_HOME": "/x/y"}, {"PRO0_HOME": ""}, {}])
+def test_programs_without_pathlib_find_the_same_home(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/u")
+    assert root(environment) == str(paths.home(environment))
 
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_leads_out(kind: str) -> None:
     """Check 29: whatever makes a path is checked where the path is made."""
     team, name = TeamPaths(HOME, "alpha"), NAMES[kind]
-    for place in (partial(TeamPaths, HOME), team.mailbox, team.task):
+    for place in (partial(TeamPaths, HOME), team.mailbox, team.task, team.log, team.run_log):
         with pytest.raises(BadInput):
             place(name)
-    for file in (team.report, team.launch):
+    for file in (team.report, team.launch, team.agent_folder):
         if not (name.isascii() and name.isalnum() and len(name) <= 64):
             with pytest.raises(BadInput):
                 file(name)

@@ -87,6 +87,13 @@ def test_the_whole_history_is_there_however_it_grew(tmp_path_factory: pytest.Tem
         ]
 
 
+def test_only_the_task_that_grew_gets_a_page(file: TaskFile) -> None:
+    short = replace(Task(id="task-8"), history=entries(0, PAGE))
+    saved = write(file, replace(Task(id="task-7"), history=entries(0, PAGE + 1)), short)
+    assert saved.tasks[1] == short
+    assert sorted(os.listdir(file.folder)) == [".lock", "task-7", "tasks.json"]
+
+
 def test_a_page_is_filled_then_another_begins(file: TaskFile) -> None:
     grow(file, PAGE)
     assert pages(file) == {}

@@ -87,6 +87,16 @@ def test_a_full_pipe_blocks_nobody(folder: Path) -> None:
     assert not made._thread.is_alive()
 
 
+def test_a_signal_wakes_whoever_waits(folder: Path) -> None:
+    """As `signal.set_wakeup_fd` does it: a byte through the descriptor that rings."""
+    made = Watch([folder], "x")
+    os.write(made.ringing(), b"\x0f")
+    assert told(made)
+    assert made.drain()
+    assert not made.drain()
+    made.close()
+
+
 def test_nothing_stays_open(folder: Path) -> None:
     def descriptors() -> int:
         return len(os.listdir("/dev/fd"))
