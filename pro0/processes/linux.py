@@ -4,7 +4,13 @@ import os
 import time
 
 _ZOMBIE = (b"Z", b"X", b"x")
-_OF_THE_KERNEL = 0x00200000
+_NO_PROGRAM = 0x00200000 | 0x00000004
+"""The flags of a thread of the kernel, and of what is ending."""
+_CODE, _STACK = 23, 25
+"""Which fields of a stat, counted behind the name, tell where code and stack are: random, 0 before an exec is done."""
+_UNFINISHED = b"0 "
+_SECRET = b"1"
+"""What stands there for a process that this one may not look at."""
 _PAUSES = (0.0, 0.001, 0.004, 0.02, 0.05)
 """Seconds between the looks at a process that shows no environment."""
 
@@ -61,14 +67,19 @@ def group_pids(group: int) -> list[int]:
 def environment(pid: int) -> bytes:
     """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read.
 
-    In the midst of an exec a process shows none: it is looked at again, since who is not found is not ended.
+    In the midst of an exec a process shows none: it is looked at again, since who is not found is not ended. All others
+    that show none must cost next to nothing, for every sweep looks at them: a stranger's pid 1, threads of the kernel.
     """
-    found = _read(f"/proc/{pid}/environ")
+    path, seen = f"/proc/{pid}/environ", b""
+    found = _read(path)
     for pause in _PAUSES:
-        if found or not _runs_a_program(pid):
+        if found or not (program := _program(pid)) or program == seen:
             break
-        time.sleep(pause)
-        found = _read(f"/proc/{pid}/environ")
+        if program.startswith(_UNFINISHED):
+            time.sleep(pause)
+        else:  # the exec may just have ended; only if this is still the same program afterwards it has none
+            seen = program
+        found = _read(path)
     return found
 
 
@@ -77,10 +88,12 @@ def _threads_live(fields: list[bytes]) -> bool:
     return fields[0] == b"Z" and int(fields[17]) > 1
 
 
-def _runs_a_program(pid: int) -> bool:
-    """Say whether a process could have an environment: it has not ended, and is no thread of the kernel."""
+def _program(pid: int) -> bytes:
+    """Return what differs from one exec of a process to the next; empty when no environment of it can ever be seen."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return bool(fields) and fields[0] not in _ZOMBIE and not int(fields[6]) & _OF_THE_KERNEL
+    if not fields or fields[0] in _ZOMBIE or int(fields[6]) & _NO_PROGRAM or fields[_CODE] == _SECRET:
+        return b""
+    return b" ".join(fields[_CODE : _STACK + 1])
 
 
 def _owner(one: os.DirEntry[str]) -> int:

@@ -20,6 +20,8 @@ from tests.waiting import wait_until
 
 NOBODY = 2**22 + 1
 """A pid that no Linux gives out."""
+A, B = (f"PRO0_{name}_{os.getpid()}" for name in "AB")
+"""Variables of this run's own: sweeps see those of every other run of the tests, too."""
 SYSTEM = linux if sys.platform == "linux" else portable
 SYSTEMS = [
     pytest.param(linux, marks=pytest.mark.skipif(sys.platform != "linux", reason="/proc")),
@@ -31,7 +33,7 @@ BOTH = pytest.mark.parametrize("system", SYSTEMS, ids=["linux", "portable"])
 @pytest.fixture
 def child() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that does nothing, whose last argument is known."""
-    with subprocess.Popen(["sleep", "600"], env={"PRO0_A": "a", "PRO0_B": "b=b"}) as started:
+    with subprocess.Popen(["sleep", "600"], env={A: "a", B: "b=b"}) as started:
         wait_until(lambda: arguments.arguments(started.pid) == ["sleep", "600"], 5, "it is a sleep")
         yield started
         started.kill()
@@ -292,12 +294,12 @@ def test_who_changes_between_two_looks_is_not_taken_for_another(
     real: Env = SYSTEM.environment
 
     def found() -> list[int]:
-        return [process.pid for process, _ in processes.having(("PRO0_A", "PRO0_B"))]
+        return [process.pid for process, _ in processes.having((A, B))]
 
     def tagged() -> list[int]:
-        return [process.pid for process in processes.tagged("PRO0_A", ["a"])["a"]]
+        return [process.pid for process in processes.tagged(A, ["a"])["a"]]
 
-    assert dict(processes.having(("PRO0_A", "PRO0_B"))[0][1]) == {"PRO0_A": "a", "PRO0_B": "b=b"}
+    assert dict(processes.having((A, B))[0][1]) == {A: "a", B: "b=b"}
     assert found() == tagged() == [child.pid]
     looks: dict[int, int] = {}
 
@@ -315,7 +317,7 @@ def test_who_changes_between_two_looks_is_not_taken_for_another(
 
 
 def test_all_variables_must_be_there(child: "subprocess.Popen[bytes]") -> None:
-    assert processes.having(("PRO0_A", "PRO0_NONE")) == []
+    assert processes.having((A, "PRO0_NONE")) == []
 
 
 def test_a_ring_of_parents_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,3 +358,24 @@ def test_a_process_that_is_between_two_programs_shows_its_environment() -> None:
         finally:
             child.kill()
     assert seen == {1: 2_000}
+
+
+def line(flags: str = "0", code: str = "0", stack: str = "0") -> bytes:
+    """Return a stat of a process that sleeps."""
+    return f"7 (sh) S 1 1 1 1 1 {flags} {'0 ' * 16}{code} 0 {stack} 0".encode()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is read from /proc there")
+def test_nobody_is_waited_for_who_will_never_show_an_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every sweep looks at all processes: some have none, some nobody may look at, some are over."""
+    slept: list[float] = []
+    monkeypatch.setattr(linux, "time", SimpleNamespace(sleep=slept.append))
+    with subprocess.Popen(["sleep", "600"], env={}) as bare, subprocess.Popen(["true"]) as over:
+        wait_until(lambda: arguments.arguments(bare.pid) == ["sleep", "600"], 5, "it is a sleep")
+        wait_until(lambda: linux.status(over.pid) is None, 5, "it has ended")
+        assert linux.environment(bare.pid) == linux.environment(over.pid) == b""
+        bare.kill()
+    for stat, pauses in ((line(), 5), (line(code="1"), 0), (line(flags=str(0x4)), 0), (line(code="94", stack="14"), 0)):
+        slept.clear()
+        monkeypatch.setattr(linux, "_read", {"/proc/7/stat": stat, "/proc/7/environ": b""}.__getitem__)
+        assert (linux.environment(7), len(slept)) == (b"", pauses)
