@@ -11,7 +11,17 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Status, Task, TaskList, Wait
 from pro0.rules import changes
 from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board, blockers, claimable, hopeless, list_order, next_order, settling, why_not_ready
+from pro0.rules.board import (
+    Board,
+    blockers,
+    claimable,
+    hopeless,
+    is_blocked,
+    list_order,
+    next_order,
+    settling,
+    why_not_ready,
+)
 from tests.rules.building import T0, W1, W2, ask, at, claimed, listed, standing, task
 
 WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1", reason="which colour?")
@@ -29,6 +39,15 @@ def test_claimable_follows_completion() -> None:
     assert ids(claimable(Board(tasks.tasks), "w2")) == []
     tasks, _ = changes.act(tasks, "task-1", ask(Act.COMPLETE, W1))
     assert ids(claimable(Board(tasks.tasks), "w2")) == ["task-2"]
+
+
+def test_only_what_waits_and_may_never_be_reached_is_blocked() -> None:
+    """`task list --blocked`: pending, with a dependency, near or far, that is not completed."""
+    board = Board(
+        [task(1, status=Status.FAILED), task(2, 1), task(3, 2), task(4), task(5, 4), claimed(task(6, 1)), task(7, 8),
+         task(8, status=Status.COMPLETED), task(9, 1, status=Status.CANCELLED)]
+    )  # fmt: skip
+    assert [one.id for one in board if is_blocked(board, one)] == ["task-2", "task-3", "task-5"]
 
 
 NOT_READY = [

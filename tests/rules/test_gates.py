@@ -88,6 +88,16 @@ def test_closing_does_not_pass_a_gate(start: Phase, requires: Gate | None) -> No
     assert after.result == "by hand"
 
 
+def test_what_nobody_has_worked_on_and_a_human_closes_waits_at_its_gate_too() -> None:
+    """Rulings 2, close, and 2.1: it is in progress without anybody's name, until the gate is passed."""
+    held = changes.act(listed(task(1, requires=Gate.REVIEW)), "task-1", ask(Act.HOLD, THE_HUMAN))[1]
+    after = changes.act(listed(held), "task-1", ask(Act.CLOSE, THE_HUMAN, "by hand"))[1]
+    assert (after.status, after.waits and after.waits.kind) == (Status.IN_PROGRESS, Awaiting.REVIEW)
+    assert (after.assignee, after.claim, after.claimed_at) == (None, None, None)
+    assert phase(verdict(after, approved=True)) is COMPLETE
+    assert phase(verdict(after, approved=False)) is BACK
+
+
 @pytest.mark.parametrize("act", [Act.APPROVE, Act.CLOSE])
 @pytest.mark.parametrize("requires", [None, Gate.APPROVAL])
 def test_open_subtasks_come_first(act: Act, requires: Gate | None) -> None:

@@ -7,6 +7,8 @@ from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Dismiss, End, Expire, Failure, Free, Hire, Nudge, Snapshot, Start, State, Tell, Unread
 from pro0.model.task import Policy, StartWish, Status, Task
 from pro0.model.team import Seat
+from pro0.rules import hiring
+from pro0.rules.board import Board
 from tests.rules.building import T0, at, claimed, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 
@@ -52,6 +54,14 @@ def test_the_task_whose_turn_it_is_gets_a_seat_and_then_a_session() -> None:
     assert (state.state, state.incarnation) == (State.STARTING, start.incarnation)
     third = decided(seen(parent(), working(), seats=(own(),), states=(session("t2", State.WORKING),)))
     assert (only(Hire, third), only(Start, third), only(End, third)) == ([], [], [])
+
+
+def test_what_gets_a_session_by_itself_is_known_whether_there_is_room_or_not() -> None:
+    """Rulings 3.19: `team wait` goes on while one of these is there; a pool's task needs a member."""
+    line = [task(10 + number, policy=Policy.DISPATCH) for number in range(12)]
+    wanted = task(40, start=StartWish(by="human", at=T0))
+    board = Board([parent(), sub(2), sub(3), task(30), wanted, *line])
+    assert sorted(one.id for one in hiring.startable(board)) == sorted(["task-2", "task-40", *(one.id for one in line)])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
-from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, Status, Task
+from pro0.model.task import SETTLED, Awaiting, Gate, Policy, Status, Task
 from pro0.rules import lifecycle
 from pro0.rules.acts import GRANTS, Act, Phase, phase
 from pro0.rules.lifecycle import advance
@@ -230,6 +230,16 @@ def test_only_a_task_with_a_session_is_reviewed_by_it() -> None:
     assert raised.value.code == "no_session"
 
 
+@pytest.mark.parametrize("now", [Phase.AWAITING, Phase.FAILED])
+def test_nobody_goes_on_with_a_command_that_no_human_has_agreed_to(now: Phase) -> None:
+    """Rulings 2.9."""
+    made = replace(standing(now), run="rm -rf build", unagreed=True)
+    with pytest.raises(Refused, match="no human has agreed to the command of task-1") as raised:
+        advance(made, ask(Act.CONTINUE, THE_HUMAN, holder=W1))
+    assert raised.value.hint == "pro0 task approve task-1"
+    assert phase(advance(replace(made, unagreed=False), ask(Act.CONTINUE, THE_HUMAN, holder=W1))) is Phase.WORKING
+
+
 @pytest.mark.parametrize("now", [Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED])
 def test_reopening_keeps_the_history_and_the_start(now: Phase) -> None:
     task = advance(standing(now), ask(Act.REOPEN, THE_HUMAN, "not good"))
@@ -244,7 +254,7 @@ def holds(task: Task) -> None:
     assert (task.awaiting is not None) == (now is Phase.AWAITING)
     if task.status is Status.PENDING:
         assert task.claimed_at is None
-    if task.status is Status.IN_PROGRESS and task.type is Kind.TASK:
+    if now is Phase.WORKING:
         assert task.assignee
         assert task.claimed_at
     if task.status is Status.COMPLETED:

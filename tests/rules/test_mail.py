@@ -46,6 +46,21 @@ def test_what_was_posted_is_posted_once() -> None:
     assert mail.post(box, notice("m1", "a"), at(9)) is box
 
 
+def test_a_notice_is_delivered_once_however_much_came_in_between() -> None:
+    """Rulings 3.3: the head remembers the newest, and whatever is still owed."""
+    ids = [f"n{number}" for number in range(mail.DELIVERED_COUNT + 3)]
+    box = Mailbox(agent_id="w1")
+    for id in ids:
+        box = mail.deliver(box, notice(id), T0, owed=["n0"])
+    sealed = replace(box, messages=())
+    assert mail.deliver(sealed, notice("n0"), T0, owed=["n0"]) is sealed
+    assert mail.deliver(sealed, notice(ids[-1]), T0, owed=()) is sealed
+    assert box.delivered == ("n0", *ids[-mail.DELIVERED_COUNT :])
+    later = mail.deliver(box, notice("next"), T0, owed=())
+    assert later.delivered == (*ids[1 - mail.DELIVERED_COUNT :], "next")
+    assert [message.id for message in later.messages] == [*ids, "next"]
+
+
 def test_the_second_look_acknowledges_the_first() -> None:
     """Rulings 3.4, AC-68."""
     box, seen = given_to(posted("a", "b"), "first")

@@ -5,7 +5,7 @@ import pytest
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import Caller
 from pro0.model.task import Awaiting, Changes, Draft, Wait
-from pro0.rules import changes
+from pro0.rules import changes, making
 from pro0.rules.acts import Act, Phase
 from pro0.rules.board import Board, why_not_ready
 from tests.rules.building import (
@@ -38,6 +38,14 @@ def test_created_tasks_name_each_other_by_key_and_others_by_id() -> None:
     assert (made[2].parent, made[2].dependencies) == ("task-2", ("task-3",))
     assert tasks.next_id == 5
     assert all(task.created_by == "human" and task.history[0].act == "create" for task in made)
+
+
+def test_drafts_name_the_tasks_that_must_be_looked_at() -> None:
+    """Those that are there already, in the form in which they are stored; a key is another draft."""
+    drafts = [Draft(title="a", key="a", parent="7", blocked_by=("b", "task-3", "7")), Draft(title="b", key="b")]
+    assert making.named(iter(drafts)) == {"task-7", "task-3"}
+    with pytest.raises(BadInput, match="nobody"):
+        making.named([Draft(title="a", blocked_by=("nobody",))])
 
 
 WRONG = [

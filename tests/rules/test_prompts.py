@@ -1,15 +1,20 @@
 """Every text that agents and people are told, word by word: agents act on what stands there."""
 
+from collections.abc import Callable
+from datetime import timedelta, timezone
+
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.runtime import SeatState, State
+from pro0.model.plan_gate import PlanGate
+from pro0.model.runtime import RateLimit, SeatState, State
 from pro0.model.task import Awaiting, Status, Task, Wait
 from pro0.rules import prompts
 from tests.rules.building import T0, task
 
 CRASHED = SeatState(agent_id="w1", generation=1, incarnation="i", state=State.CRASHED, since=T0, started_at=T0)
 DONE = replace(task(3), status=Status.COMPLETED, result="first line\n  all   is\twell  \n")
+LIMIT = RateLimit(agent="claude", since=T0, at=T0, until=T0, note="429")
 
 
 def waiting(reason: str) -> Task:
@@ -17,76 +22,120 @@ def waiting(reason: str) -> Task:
     return replace(task(2), status=Status.IN_PROGRESS, awaiting=wait)
 
 
-TEXTS: dict[str, tuple[str, str]] = {
-    "no mail": (prompts.unread_line(0), "You have 0 unread messages: run `pro0 inbox`"),
-    "one message": (prompts.unread_line(1), "You have 1 unread message: run `pro0 inbox`"),
-    "two messages": (prompts.unread_line(2), "You have 2 unread messages: run `pro0 inbox`"),
-    "one ready": (prompts.ready_line(1), "1 task is ready for you: run `pro0 task next`"),
-    "two ready": (prompts.ready_line(2), "2 tasks are ready for you: run `pro0 task next`"),
+TEXTS: dict[str, tuple[Callable[[], str], str]] = {
+    "no mail": (lambda: prompts.unread_line(0), "You have 0 unread messages: run `pro0 inbox`"),
+    "one message": (lambda: prompts.unread_line(1), "You have 1 unread message: run `pro0 inbox`"),
+    "two messages": (lambda: prompts.unread_line(2), "You have 2 unread messages: run `pro0 inbox`"),
+    "one ready": (lambda: prompts.ready_line(1), "1 task is ready for you: run `pro0 task next`"),
+    "two ready": (lambda: prompts.ready_line(2), "2 tasks are ready for you: run `pro0 task next`"),
     "a permission": (
-        prompts.needs_a_person(replace(CRASHED, state=State.WAITING, note="rm x")),
+        lambda: prompts.needs_a_person(replace(CRASHED, state=State.WAITING, note="rm x")),
         "w1 waits for a permission (rm x); look: pro0 member peek w1",
     ),
     "a dialog": (
-        prompts.needs_a_person(replace(CRASHED, state=State.DIALOG)),
+        lambda: prompts.needs_a_person(replace(CRASHED, state=State.DIALOG)),
         "w1 shows a dialog of its own; look: pro0 member peek w1",
     ),
     "an error": (
-        prompts.needs_a_person(replace(CRASHED, state=State.ERROR)),
+        lambda: prompts.needs_a_person(replace(CRASHED, state=State.ERROR)),
         "w1 has an error; look: pro0 member peek w1",
     ),
     "near the limit": (
-        prompts.spent(8.126, 10),
+        lambda: prompts.spent(8.126, 10),
         "the team has cost about $8.13 of $10.00: when it is reached no new session starts; see pro0 team cost",
     ),
     "at the limit": (
-        prompts.spent(10, 10),
+        lambda: prompts.spent(10, 10),
         "the team has cost about $10.00 of $10.00: no new session starts; see pro0 team cost",
     ),
     "asked to end": (
-        prompts.shutdown_request(""),
+        lambda: prompts.shutdown_request(""),
         "Please shut down. Answer with `pro0 shutdown approve` or `pro0 shutdown reject REASON`.",
     ),
     "asked to end, and why": (
-        prompts.shutdown_request("enough"),
+        lambda: prompts.shutdown_request("enough"),
         "Please shut down (enough). Answer with `pro0 shutdown approve` or `pro0 shutdown reject REASON`.",
     ),
-    "crashed": (prompts.ended(CRASHED, []), "w1 has crashed"),
+    "crashed": (lambda: prompts.ended(CRASHED, []), "w1 has crashed"),
     "crashed, with tasks": (
-        prompts.ended(replace(CRASHED, note="signal 9"), [task(1), task(2)]),
+        lambda: prompts.ended(replace(CRASHED, note="signal 9"), [task(1), task(2)]),
         "w1 has crashed (signal 9); pending again: task-1, task-2",
     ),
-    "exited": (prompts.ended(replace(CRASHED, state=State.EXITED), []), "w1 has exited"),
-    "idle": (prompts.idle("w1", None), "w1 is idle"),
-    "idle after a task": (prompts.idle("w1", DONE), "w1 is idle; last: task-3 completed: all is well"),
+    "exited": (lambda: prompts.ended(replace(CRASHED, state=State.EXITED), []), "w1 has exited"),
+    "idle": (lambda: prompts.idle("w1", None), "w1 is idle"),
+    "idle after a task": (lambda: prompts.idle("w1", DONE), "w1 is idle; last: task-3 completed: all is well"),
     "idle after a task without a result": (
-        prompts.idle("w1", replace(DONE, result=None)),
+        lambda: prompts.idle("w1", replace(DONE, result=None)),
         "w1 is idle; last: task-3 completed",
     ),
     "idle after a task with an empty result": (
-        prompts.idle("w1", replace(DONE, result=" \n")),
+        lambda: prompts.idle("w1", replace(DONE, result=" \n")),
         "w1 is idle; last: task-3 completed",
     ),
     "idle after a failure": (
-        prompts.idle("w1", replace(DONE, status=Status.FAILED, closed_reason="no disk")),
+        lambda: prompts.idle("w1", replace(DONE, status=Status.FAILED, closed_reason="no disk")),
         "w1 is idle; last: task-3 failed: no disk",
     ),
-    "go on, with words": (prompts.goes_on(task(1), "use the other one"), "go on with task-1: use the other one"),
-    "go on": (prompts.goes_on(task(1), ""), "go on with task-1: title 1"),
+    "go on, with words": (
+        lambda: prompts.goes_on(task(1), "use the other one"),
+        "go on with task-1: use the other one",
+    ),
+    "go on": (lambda: prompts.goes_on(task(1), ""), "go on with task-1: title 1"),
     "held up by a question": (
-        prompts.stopped(waiting("which one?")),
+        lambda: prompts.stopped(waiting("which one?")),
         "task-2 waits for a human (input: which one?): title 2; nothing beside it starts before that",
     ),
     "failed": (
-        prompts.stopped(replace(task(2), status=Status.FAILED, closed_reason="x\nno disk")),
+        lambda: prompts.stopped(replace(task(2), status=Status.FAILED, closed_reason="x\nno disk")),
         "task-2 has failed (no disk): title 2; a human decides: pro0 task retry, continue or close task-2",
     ),
     "failed without a reason": (
-        prompts.stopped(replace(task(2), status=Status.FAILED, closed_reason=" ")),
+        lambda: prompts.stopped(replace(task(2), status=Status.FAILED, closed_reason=" ")),
         "task-2 has failed: title 2; a human decides: pro0 task retry, continue or close task-2",
     ),
+    "cancelled": (lambda: prompts.cancelled(task(1), ""), "task-1 was cancelled: title 1"),
+    "cancelled, and why": (lambda: prompts.cancelled(task(1), "not now"), "task-1 was cancelled: not now"),
+    "a reminder": (
+        lambda: prompts.owes_a_word(task(1)),
+        "You have not said how task-1 went. Go on with it, or end it: `pro0 task complete task-1`, "
+        "`pro0 task fail task-1`, or hand it to a person with `pro0 task update task-1 --awaiting input`.",
+    ),
+    "silent": (
+        lambda: prompts.silent("t1", task(1)),
+        "t1 stops and does not say how task-1 went; look: pro0 member peek t1",
+    ),
+    "kept from being idle": (
+        lambda: prompts.not_idle("2 tests fail"),
+        "You are not done yet: 2 tests fail\nGo on with that, then end your turn.",
+    ),
+    "a plan": (
+        lambda: prompts.plan_request("w1", PlanGate(id="p1", text="first this")),
+        "w1 hands in its plan p1:\n\nfirst this\n\n"
+        "Decide: `pro0 member approve-plan w1`, or `pro0 member reject-plan w1 FEEDBACK`",
+    ),
+    "a plan that is approved": (
+        lambda: prompts.plan_approved("human"),
+        "Your plan is approved by human: carry it out. Tasks that you held are reserved for you: claim them again.",
+    ),
+    "a plan that is rejected": (
+        lambda: prompts.plan_rejected("too long"),
+        "Your plan is not approved: too long\nChange nothing yet; hand in another with `pro0 plan`.",
+    ),
+    "a provider says until when": (
+        lambda: prompts.limited(replace(LIMIT, named=True)),
+        "no new session of claude starts until 2026-01-01 00:00:00 UTC, since its provider has enough for now: 429",
+    ),
+    "a provider does not": (
+        lambda: prompts.limited(LIMIT),
+        "no new session of claude starts at least until 2026-01-01 00:00:00 UTC, "
+        "since its provider has enough for now: 429",
+    ),
+    "a moment elsewhere": (
+        lambda: prompts.moment(T0.astimezone(timezone(timedelta(hours=5, minutes=30)))),
+        "2026-01-01 00:00:00 UTC",
+    ),
     "a lead that stays down": (
-        prompts.lead_stays_down(3),
+        lambda: prompts.lead_stays_down(3),
         "the lead has died 3 times in a minute and stays down; see pro0 team logs, then: pro0 team resume",
     ),
 }
@@ -95,7 +144,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("what", TEXTS)
 def test_what_is_said(what: str) -> None:
     text, expected = TEXTS[what]
-    assert text == expected
+    assert text() == expected
 
 
 @pytest.mark.parametrize(("length", "shown"), [(199, "x" * 199), (200, "x" * 200), (201, "x" * 199 + "…")])

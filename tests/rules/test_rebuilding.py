@@ -145,6 +145,12 @@ def test_seats_come_from_whoever_knows_them() -> None:
     )
 
 
+def test_a_seat_of_which_something_is_left_is_not_made_anew() -> None:
+    facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"),)))
+    made = rebuilding.wanted(remains(seats=[seat("w1", prompt="kept")]), facts)
+    assert [(one.agent_id, one.prompt) for one in made.seats] == [("w1", "kept"), ("w3", "")]
+
+
 @pytest.mark.parametrize("name", ["human", "all", "A b", "", "../x"])
 def test_what_cannot_be_a_member_gets_no_seat(name: str) -> None:
     assert rebuilding.wanted(remains(seats=[seat(name), seat("lead")]), KNOWN).seats == (seat("lead"),)

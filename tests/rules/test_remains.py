@@ -123,6 +123,14 @@ def test_what_is_within_an_object_belongs_to_it() -> None:
     assert found.fields["outbox"] == []
 
 
+def test_what_looks_like_a_task_within_a_task_is_none() -> None:
+    inner = '{"id": "task-8", "title": "in"}'
+    found = remains(f'[{{"id": "task-7", "title": "out", "priority": {inner}}}, {inner}'.encode(), TaskList)
+    assert [one.id for one in found.fields["tasks"]] == ["task-7", "task-8"]
+    assert [one.title for one in found.fields["tasks"]] == ["out", "in"]
+    assert len(found.lost) == 1
+
+
 @pytest.mark.parametrize("value", [True, 3, "x", None, [], ["a"], {}, {"a": 1}])
 def test_what_has_no_shape_of_ours_is_no_object(value: object) -> None:
     said: Remains[Any] = Remains({}, [], {})

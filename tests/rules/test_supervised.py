@@ -1,10 +1,11 @@
 """Supervised trees: turns, reviews, stops and deaths (rulings 2.4, 2.5, 2.8, AC-41 to AC-47, AC-57, AC-58)."""
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD
-from pro0.model.task import Awaiting, Draft, Kind, Policy, Status
+from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status
 from pro0.rules import changes, supervised
 from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.board import Board, claimable, why_not_ready
@@ -66,6 +67,23 @@ def test_a_subtask_added_in_review_takes_its_turn_and_the_last_one_ends_it() -> 
         tree.begin(f"task-{number}")
         tree.complete(number)
     assert tree.complete(1).status is Status.COMPLETED
+
+
+def test_a_human_who_starts_a_task_is_told_apart_from_its_turn() -> None:
+    """A start that fails is undone when a human asked for it, else the task has failed (AC-57)."""
+    tree = Tree(*children(0))
+    assert not supervised.was_asked_for(tree[1])
+    tree.complete(1)
+    tree.begin("task-2")
+    assert not supervised.was_asked_for(tree[2])
+    tree.fail(2)
+    tree.act("task-2", Act.RETRY, THE_HUMAN)
+    tree.act("task-2", Act.WISH, THE_HUMAN)
+    tree.begin("task-2")
+    assert supervised.was_asked_for(tree[2])
+    noted = replace(tree[2], history=(*tree[2].history, Entry(at=at(9), actor="human", act="update")))
+    assert supervised.was_asked_for(noted)
+    assert not supervised.was_asked_for(replace(tree[2], history=tree[2].history[-1:]))
 
 
 def test_without_its_session_a_parent_is_told_later_and_nothing_starts() -> None:

@@ -33,5 +33,57 @@ def test_a_title_is_one_short_line(bad: str) -> None:
         text.title(bad)
 
 
+@pytest.mark.parametrize(
+    ("given_", "wrong"),
+    [
+        (["a", ""], "a label is empty"),
+        (["a", "  "], "a label is empty"),
+        (["a\nb"], "the label is more than one line"),
+        (["x" * (text.LINE_LIMIT + 1)], "the label has 201 bytes, more than 200"),
+        ([str(number) for number in range(text.LABELS + 1)], "51 labels are more than 50"),
+    ],
+    ids=["empty", "blank", "two lines", "long", "many"],
+)
+def test_labels_that_are_refused(given_: list[str], wrong: str) -> None:
+    with pytest.raises(BadInput, match=wrong):
+        text.labels(given_)
+
+
+def test_labels_are_kept_once_in_order() -> None:
+    most = [str(number) for number in range(text.LABELS)]
+    assert text.labels([*most, " 0 ", "1"]) == tuple(most)
+    assert text.labels(["x" * text.LINE_LIMIT]) == ("x" * text.LINE_LIMIT,)
+    assert text.labels([]) == ()
+
+
+SHOWN = {
+    "plain äöü 漢字 😀": "plain äöü 漢字 😀",
+    "two\nlines\tand a tab": "two\nlines\tand a tab",
+    "\x1b[31mred": "\\x1b[31mred",
+    "\x00\x7f\x9b": "\\x00\\x7f\\x9b",
+    "\r over": "\\x0d over",
+    "\u202eright": "\\u202eright",
+    "zero\u200bwidth": "zero\\u200bwidth",
+    "\u2028\u2029": "\\u2028\\u2029",
+    "\ue000": "\\ue000",
+    "\ud800": "\\ud800",
+    "\uffff\U00010000": "\\uffff\U00010000",
+    "\U000e0041": "\\U000e0041",
+}
+
+
+@pytest.mark.parametrize("given_", SHOWN)
+def test_what_a_terminal_would_obey_or_nobody_would_see_is_shown(given_: str) -> None:
+    """Issue 3, item 5."""
+    assert text.visible(given_) == SHOWN[given_]
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=20))
+def test_nothing_that_is_shown_is_obeyed_or_unseen(value: str) -> None:
+    shown = text.visible(value)
+    assert not any(text.unseen(character) for character in shown)
+    assert text.visible(shown) == shown
+
+
 def test_a_title_loses_its_margins() -> None:
     assert text.title("  do it ") == "do it"

@@ -96,6 +96,14 @@ def test_a_first_prompt_says_who_and_what() -> None:
     assert "asked to do" not in first_prompt(Welcome(team="alpha", agent_id="ada", project="/src"), leads=False)
 
 
+def test_who_has_a_worktree_is_told_its_branch() -> None:
+    """Rulings 3.20: else it would not know that nobody else edits its files, and where its commits go."""
+    text = first_prompt(replace(WELCOME, branch="teams/alpha/ada"), leads=False)
+    assert "on the branch teams/alpha/ada;" in text
+    assert text.index("worktree of your own") < text.index("Build {it}.")
+    assert "worktree of your own" not in first_prompt(WELCOME, leads=False)
+
+
 def test_a_lead_agent_that_delegates_is_told_to_change_no_file() -> None:
     delegating = Welcome(team="alpha", agent_id="lead", project="/src", delegates=True)
     assert "change no file" in first_prompt(delegating, leads=True)

@@ -1,0 +1,79 @@
+"""When the fixed line may be put in, and whether it was taken: on a screen as an agent draws it (rulings 3.6)."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from pro0.agents.claude_screens import CLAUDE_SCREENS
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Screen
+from pro0.rules import nudges
+from pro0.rules.prompts import ready_line, unread_line
+from tests.rules.test_screens import RECORDED
+
+LINE = unread_line(2)
+EDGE = "─" * 40
+STATES = tuple(State)
+
+
+def box(typed: str) -> Screen:
+    """An input box, and what is typed there, wrapped as a narrow pane wraps it."""
+    pieces = [typed[i : i + 30] for i in range(0, len(typed), 30)] or [""]
+    return Screen(rows=("● done", "", EDGE, f"❯ {pieces[0]}", *(f"  {piece}" for piece in pieces[1:]), EDGE, "  foot"))
+
+
+MENU = next(recording.plain for recording in RECORDED if recording.name == "claude-permission-prompt")
+SCREENS = {"empty": box(""), "the line": box(LINE), "its beginning": box(LINE[:12]), "a draft": box("rm -rf build"),
+           "more than the line": box(f"{LINE} please"), "a menu": MENU, "nothing": None}  # fmt: skip
+
+
+def read(state: State) -> Reading:
+    return Reading(state=state, source="screen", rule="r")
+
+
+@pytest.mark.parametrize(("name", "state"), list(product(SCREENS, STATES)))
+def test_every_state_with_every_screen(name: str, state: State) -> None:
+    """What belongs to a person is left alone: only an empty box gets a line, only the line itself gets its Enter."""
+    over = state in (State.IDLE, State.ERROR)
+    fits = over or state is State.DRAFT
+    screen, reading = SCREENS[name], read(state)
+    assert nudges.free(CLAUDE_SCREENS, reading, screen) is (over and name == "empty")
+    assert nudges.alone(CLAUDE_SCREENS, reading, screen, LINE) is (fits and name == "the line")
+    coming = ("empty", "its beginning", "the line")
+    assert nudges.comes(CLAUDE_SCREENS, reading, screen, LINE) is (fits and name in coming)
+    gone = screen is not None and name != "the line" and state is not State.DRAFT
+    assert nudges.took(CLAUDE_SCREENS, reading, screen, LINE) is gone
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_nothing_is_done_without_a_reading(name: str) -> None:
+    screen = SCREENS[name]
+    assert nudges.free(CLAUDE_SCREENS, None, screen) is False
+    for judge in (nudges.alone, nudges.comes, nudges.took):
+        assert judge(CLAUDE_SCREENS, None, screen, LINE) is False
+
+
+@given(st.integers(1, 99), st.sampled_from([unread_line, ready_line]))
+def test_a_line_of_an_earlier_lead_is_known_whatever_number_it_has(number: int, line: object) -> None:
+    """It is nobody's draft: its agent is idle, and the Enter that it lacks may be sent."""
+    text = line(number)  # type: ignore[operator]
+    standing = box(text)
+    assert "".join(nudges.standing(CLAUDE_SCREENS, standing).split()) == "".join(text.split())
+    own = nudges.own(CLAUDE_SCREENS, read(State.DRAFT), standing)
+    assert (own.state, own.source, own.rule) == (State.IDLE, "screen", "a line of pro0's own")
+
+
+@pytest.mark.parametrize("name", ["empty", "its beginning", "a draft", "more than the line", "a menu", "nothing"])
+def test_what_a_person_typed_is_no_line_of_pro0s(name: str) -> None:
+    screen, draft = SCREENS[name], read(State.DRAFT)
+    assert nudges.standing(CLAUDE_SCREENS, screen) == ""
+    assert screen is None or nudges.own(CLAUDE_SCREENS, draft, screen) is draft
+
+
+@pytest.mark.parametrize("state", [state for state in STATES if state is not State.DRAFT])
+def test_only_a_draft_is_taken_for_a_line(state: State) -> None:
+    reading = replace(read(state), note="n")
+    assert nudges.own(CLAUDE_SCREENS, reading, box(LINE)) is reading

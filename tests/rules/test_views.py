@@ -1,0 +1,28 @@
+"""What the edges that speak of tickets call a status (rulings 2, Views; S000-013)."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.task import Awaiting, Status, Task, Wait
+from pro0.rules.views import ticket_status
+from tests.rules.building import T0, claimed, task
+
+WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1")
+
+
+@pytest.mark.parametrize(
+    ("one", "word"),
+    [
+        (task(1), "open"),
+        (claimed(task(1)), "in_progress"),
+        (task(1, status=Status.DONE), "done"),
+        (task(1, status=Status.COMPLETED), "closed"),
+        (task(1, status=Status.CANCELLED), "closed"),
+        (task(1, status=Status.FAILED), "failed"),
+        (task(1, awaiting=WAIT), "needs_review"),
+        (replace(claimed(task(1)), awaiting=WAIT), "needs_review"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_task_as_a_ticket(one: Task, word: str) -> None:
+    assert ticket_status(one) == word
