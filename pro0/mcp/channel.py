@@ -1,8 +1,12 @@
 """The streams of the server: its own, out of reach of anything that prints; and whether the client is still there."""
 
+import fcntl
 import os
 import select
+import stat
 import sys
+import termios
+import time
 from contextlib import suppress
 
 CHUNK = 65536
@@ -10,6 +14,8 @@ PIECE = 4096
 """Bytes that a pipe takes at once when it is writable at all: a write of no more never blocks."""
 FULL = 8 * 1024 * 1024
 """Bytes that wait for a client that does not read; with more, nothing further is read from it."""
+CROSSING = 0.05
+"""Seconds after which what was written counts as read where the system cannot tell."""
 LOOK = 1.0
 """Seconds between two looks at the parent where the system cannot tell of its end."""
 
@@ -20,6 +26,7 @@ class Channel:
     def __init__(self) -> None:
         self._in, self._out = _take_streams()
         self._waiting = bytearray()
+        self._written_at = 0.0
         self._parent = Parent()
         self._bell, self._rope = os.pipe()
         os.set_blocking(self._bell, False)
@@ -35,6 +42,14 @@ class Channel:
     def idle(self) -> bool:
         """Return whether everything that was sent is written."""
         return self.broken or not self._waiting
+
+    @property
+    def taken(self) -> bool:
+        """Return whether the client has read everything that was sent."""
+        if self._waiting:
+            return False
+        waiting = unread(self._out)
+        return time.monotonic() > self._written_at + CROSSING if waiting is None else not waiting
 
     def send(self, line: str) -> None:
         """Write a line when there is room for it."""
@@ -78,6 +93,7 @@ class Channel:
             self.broken = self.ended = True
         else:
             del self._waiting[:written]
+            self._written_at = time.monotonic()
 
 
 class Parent:
@@ -103,6 +119,17 @@ def _open_process(pid: int) -> int:
     from pro0.processes import pidfd
 
     return pidfd.open_process(pid)
+
+
+def unread(descriptor: int) -> int | None:
+    """Return how much waits in a pipe or a socket for its reader, in no unit; None where the system cannot tell."""
+    form = os.fstat(descriptor).st_mode
+    if sys.platform != "linux" or not (stat.S_ISFIFO(form) or stat.S_ISSOCK(form)):
+        return None
+    question = termios.FIONREAD if stat.S_ISFIFO(form) else termios.TIOCOUTQ
+    with suppress(OSError):  # what stands in for Linux in some containers knows less
+        return int.from_bytes(fcntl.ioctl(descriptor, question, bytes(4)), sys.byteorder)
+    return None
 
 
 def _take_streams() -> tuple[int, int]:

@@ -4,7 +4,6 @@ Two eras (MCP 2024-11-05 to 2025-11-25, and 2026-07-28): a client of the older o
 of the newer one carries its version in `_meta` and is answered without regard to any other. Both are served at once.
 """
 
-import time
 from collections.abc import Callable
 
 from pro0 import __version__
@@ -19,9 +18,6 @@ BATCHING = HANDSHAKE[:2]
 BATCH_LIMIT = 64
 CALL_LIMIT = 64
 """Calls under way at once; a client that wants more is told to wait."""
-IN_FLIGHT = 0.05
-"""Seconds in which an answer and a cancellation may have crossed; who cancels later has taken the answer in. Clients
-cancel old calls too: OpenCode does with every call of a turn when the turn ends."""
 FRESH = 300_000
 """Milliseconds for which a client may keep the list of tools; it depends on nothing but this process's identity."""
 
@@ -92,17 +88,15 @@ class Conversation:
         send: Callable[[JSON], None],
         start: Callable[[Call], None],
         later: Callable[[Callable[[], None]], None],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._listing = listing
-        self._clock = clock
         self._send = send
         self._start = start
         self._later = later
         self._version = ""
         self._calls: dict[Key, Call] = {}
-        self._last: Call | None = None
-        self._answered_at = 0.0
+        self._sent: dict[Key, Call] = {}
+        """Calls that are answered, whose results the client may not have taken in yet."""
 
     def receive(self, line: bytes | None) -> None:
         """Take in one line, None for one that was too long."""
@@ -121,8 +115,8 @@ class Conversation:
     def finish(self, call: Call, outcome: dict[str, JSON] | Fault) -> None:
         """Answer a call with its result or fault, unless it was cancelled."""
         self._calls.pop(call.key, None)
-        self._last = call
-        self._answered_at = self._clock()
+        if call.if_lost:
+            self._sent[call.key] = call
         if call.cancelled:
             call.answer(None)
         elif isinstance(outcome, Fault):
@@ -130,10 +124,23 @@ class Conversation:
         else:
             call.answer(_done(call.key, outcome, stateless=call.stateless))
 
+    @property
+    def unsure(self) -> bool:
+        """Return whether there are results that matter, of which nobody knows yet that the client took them in."""
+        return bool(self._sent)
+
+    def taken(self) -> None:
+        """Take notice that the client has read every result so far, and had cancelled none when it did.
+
+        Who cancels later has taken the result in: OpenCode cancels every call of a turn when the turn ends.
+        """
+        self._sent.clear()
+
     def lost(self) -> None:
-        """Take notice that the newest result did not reach the client."""
-        if self._last:
-            self._later(self._last.lost)
+        """Take notice that the client will read nothing more."""
+        for call in self._sent.values():
+            self._later(call.lost)
+        self._sent.clear()
 
     def _answer(self, response: JSON | None) -> None:
         if response is not None:
@@ -186,8 +193,8 @@ class Conversation:
         if call := self._calls.get(key):
             call.cancelled = True
             self._later(call.lost)  # before any call that comes after this notice
-        elif self._last and self._last.key == key and self._clock() < self._answered_at + IN_FLIGHT:
-            self.lost()
+        elif call := self._sent.pop(key, None):
+            self._later(call.lost)
 
     def _request(self, key: Key, method: str, params: object, answer: Answer) -> None:
         if not isinstance(params, dict):

@@ -21,6 +21,8 @@ LAST = 5.0
 """Seconds at most for the answers to what came before the end of input; who waits for a lead is not waited for."""
 HURRY = 0.5
 """The same when a signal asks this process to end."""
+SOON, LATER = 0.001, 0.05
+"""Seconds between two looks whether the client has taken a result in, at first and when it takes its time."""
 
 Outcome = dict[str, JSON] | Fault
 
@@ -47,6 +49,7 @@ class Server:
         self._running: Calls | None = None
         self._asked = False
         """Whether a signal asks this process to end."""
+        self._pause = 0.0
 
     def run(self) -> None:
         """Go round until the client has gone, and a little longer for what it asked before."""
@@ -66,10 +69,20 @@ class Server:
         return HURRY if self._asked else LAST
 
     def _round(self, seconds: float | None) -> None:
-        for line in self._lines.feed(self._channel.wait(seconds)):
+        taken = self._conversation.unsure and self._channel.taken
+        for line in self._lines.feed(self._channel.wait(self._patient(seconds, taken=taken))):
             self._conversation.receive(line)
+        if taken:  # a client that had cancelled before it read the result has said so by now
+            self._conversation.taken()
         while self._finished:
             self._conversation.finish(*self._finished.popleft())
+
+    def _patient(self, seconds: float | None, *, taken: bool) -> float | None:
+        """Return how long to wait: less while it is to be seen whether the client takes a result in."""
+        if not self._conversation.unsure:
+            return seconds
+        self._pause = 0.0 if taken else min(2 * self._pause or SOON, LATER)
+        return self._pause if seconds is None else min(self._pause, seconds)
 
     def _settled(self) -> bool:
         # In this order: who has nothing left to do has put down everything that is finished.

@@ -11,7 +11,6 @@ from pro0.mcp.protocol import (
     CALL_LIMIT,
     CAPABILITIES,
     HANDSHAKE,
-    IN_FLIGHT,
     SERVER_INFO,
     STATELESS,
     VERSION,
@@ -33,9 +32,8 @@ class Client:
         self.heard: list[Any] = []
         self.calls: list[Call] = []
         self.acts: list[Callable[[], None]] = []
-        self.now = 0.0
         listing = Listing("how to begin", TOOLS)
-        self.talk = Conversation(listing, self._hear, self.calls.append, self.acts.append, lambda: self.now)
+        self.talk = Conversation(listing, self._hear, self.calls.append, self.acts.append)
         if version:
             self.ask("initialize", {"protocolVersion": version}, id=0)
 
@@ -310,16 +308,23 @@ def test_what_the_client_did_not_take_in_is_taken_back_once(when: str) -> None:
     assert done == ["lost"]
 
 
-@pytest.mark.parametrize(("late", "lost"), [(False, True), (True, False)])
-def test_a_cancellation_long_after_the_answer_takes_nothing_back(late: bool, lost: bool) -> None:
+def test_a_cancellation_of_what_was_taken_in_takes_nothing_back() -> None:
     """OpenCode cancels every call of a turn when the turn ends: its mail would be given to it again and again."""
     client = Client(HANDSHAKE[-1])
     call = client.call(3)
     call.if_lost = lambda: None
     client.talk.finish(call, {"content": "[]"})
-    client.now += IN_FLIGHT * 2 if late else IN_FLIGHT / 2
+    assert client.talk.unsure
+    client.talk.taken()
     client.cancel(3)
-    assert bool(client.acts) is lost
+    client.talk.lost()
+    assert (client.talk.unsure, client.acts) == (False, [])
+
+
+def test_a_result_that_does_not_matter_leaves_no_doubt() -> None:
+    client = Client(HANDSHAKE[-1])
+    client.talk.finish(client.call(3), {"content": "[]"})
+    assert not client.talk.unsure
 
 
 def test_cancelling_another_call_takes_nothing_back() -> None:
