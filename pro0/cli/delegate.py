@@ -2,11 +2,14 @@
 
 import click
 
-from pro0.cli.context import acting, given, need_lead, team_option
+from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
+from pro0.cli.own_team import folder, own_team, settings_here, team_or_none
+from pro0.engine.launch import awake
 from pro0.ops import workers
-from pro0.ops.acting import settings
+from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.worktrees import Repository
 
 
 @click.command()
@@ -31,8 +34,8 @@ def delegate(
     """Give tasks to workers: one task, one fresh worktree and branch, one process each.
 
     Up to maxWorkers work at once, the others wait in line. A worker is gone when its task is over; what it has not
-    committed is committed for it, its branch stays until it is merged. The leader is told how each went. --json prints
-    the tasks.
+    committed is committed for it, its branch stays until it is merged. The leader is told how each went. A project
+    without a team gets one of its own. --json prints the tasks.
 
     \b
     Examples:
@@ -40,9 +43,7 @@ def delegate(
       pro0 delegate -n 3 --agent claude "find out why the build is slow"
       pro0 delegate "run the checks" --agent shell --run "make check" && pro0 team wait
     """
-    context = acting(team)
-    if agent is not None:
-        with_definitions([SeatDraft(name="worker", agent=agent)], settings(context).agents)
+    context = _team(team, agent, worktree)
     drafts = [workers.draft(each, agent=agent, shared=not worktree, run=run) for each in texts for _ in range(times)]
     made = workers.delegate(context, drafts)
     need_lead(context.team)
@@ -52,3 +53,17 @@ def delegate(
     for task in made:
         write(task.id if output == "name" else f"{task.id} is delegated: {line(task.title)}")
     say(f"watch: pro0 worker list -t {context.team.name}")
+
+
+def _team(team: str | None, agent: str | None, worktree: bool) -> Context:
+    """Return the team that is meant; a project that has none gets one, once nothing is wrong with what is asked."""
+    context = team_or_none(team)
+    settings = settings_here(context)
+    if agent is not None:
+        with_definitions([SeatDraft(name="worker", agent=agent)], settings.agents)
+    if context is None:
+        if worktree:
+            Repository(folder()).head()
+        return own_team(settings)
+    awake(context.team)
+    return context

@@ -1,9 +1,7 @@
 """`pro0 run`: the run engine, from the side of who asks for it."""
 
 import os
-import re
 import shutil
-from pathlib import Path
 
 import click
 from msgspec.structs import replace
@@ -11,15 +9,16 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
 from pro0.agents.installed import require
-from pro0.cli.context import caller, given, here, need_lead, store, team_option
-from pro0.cli.output import json_option, live, say, terminal
-from pro0.config import Settings, load, require_enabled
-from pro0.errors import BadInput, EnvironmentMissing, NotFound
+from pro0.cli.context import given, need_lead, team_option
+from pro0.cli.output import json_option, live, terminal
+from pro0.cli.own_team import own_team, settings_here, team_or_none
+from pro0.config import Settings
+from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import SeatState
 from pro0.model.task import Kind
 from pro0.model.team import PermissionMode
-from pro0.ops import project, runs, tasks
+from pro0.ops import runs, tasks
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, takeable
 from pro0.rules.board import Board
@@ -115,16 +114,17 @@ def run(
       pro0 run 1 --headless -- ./my-agent --fast
     """
     program: tuple[str, ...] = ctx.meta[_PROGRAM]
-    context = _team(team)
-    settings = load(store().home, Path(context.team.config.read().project), os.environ, {})
-    require_enabled(settings)
+    context = team_or_none(team)
+    settings = settings_here(context)
+    chosen = _agent(agent, program)
+    context = context or own_team(settings)
     options = RunOptions(
         client=processes.identify(os.getpid()),
         epic=_epic(context, epic) if epic else None,
         auto=auto,
         standalone=standalone or everything,
         orphans=orphans or everything,
-        agent=_agent(agent, program),
+        agent=chosen,
         program=program,
         max_iterations=max_iterations,
         max_cost=max_cost,
@@ -137,31 +137,6 @@ def run(
     takeable(replace(draft, agent=options.agent))
     code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
     ctx.exit(code)
-
-
-def _team(team: str | None) -> Context:
-    """Return the team that is meant; a project that has none gets one of its own, named after its folder."""
-    try:
-        return here(team)
-    except NotFound as error:
-        if error.code != "no_team":
-            raise
-    from pro0.engine.founding import found
-
-    folder = project.root(Path.cwd().resolve())
-    settings = load(store().home, folder, os.environ, {"teammateMode": "headless"})
-    require_enabled(settings)
-    asking, _ = caller()
-    context = found(store(), asking, _name(folder), folder, settings, terminal=False)
-    say(f"team {context.team.name} in {folder}, made for this")
-    return context
-
-
-def _name(folder: Path) -> str:
-    """Return a name for the team of a folder that no other team has."""
-    base = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40] or "project"
-    taken = set(store().names())
-    return next(name for number in range(1, 1000) if (name := base if number == 1 else f"{base}-{number}") not in taken)
 
 
 def _epic(context: Context, named: str) -> str:

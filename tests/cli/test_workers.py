@@ -59,6 +59,27 @@ def test_nothing_to_look_at(project: Path, cli: Cli) -> None:
     assert cli("delegate", "x", "--agent", "nobody").code == 2
 
 
+def test_a_project_without_a_team_gets_one(
+    cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """as for `pro0 run`; not for what cannot be done anyway"""
+    folder = tmp_path / "My project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    ask = ("delegate", "write it", "--agent", "shell", "--run", "true")
+    assert cli(*ask).code != 0, "no repository"
+    repository_in(folder)
+    assert cli("delegate", "x", "--agent", "nobody").code == 2
+    assert cli("delegate", "x", "-t", "alpha").code == 3
+    assert json.loads(cli("team", "list", "--json").out) == []
+    asked = cli(*ask)
+    assert asked.code == 0, asked
+    assert f"team my-project in {folder}, made for this" in asked.err
+    assert cli(*ask).out == "task-2 is delegated: write it\n"
+    assert cli("team", "wait", "--timeout", "120").code == 0
+    assert cli("team", "cleanup", "my-project", "--force").code == 0
+
+
 def until_harvested(cli: Cli, name: str) -> dict[str, object]:
     def look() -> dict[str, object] | None:
         shown: dict[str, object] = json.loads(cli("worker", "show", name, "--json").out)
