@@ -9,6 +9,7 @@ from pro0 import processes
 from pro0.errors import Refused
 from pro0.model.caller import Who
 from pro0.model.ids import task_id
+from pro0.model.rate_limit import RateLimit
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import ENDED
 from pro0.model.screen import Usage
@@ -47,6 +48,11 @@ def living(context: Context) -> frozenset[str]:
     known = roster(context.team)
     outside = {known.wanted.outside.incarnation} if known.wanted.outside else set[str]()
     return frozenset(outside | {state.incarnation for state in known.runtime.seats if state.state not in ENDED})
+
+
+def limits(context: Context) -> tuple[RateLimit, ...]:
+    """Return what the team knows of providers that have, or had, enough."""
+    return context.team.runtime.read().limits
 
 
 @operation("task.count", frozenset({Who.MEMBER}))

@@ -7,7 +7,7 @@ Laws:
   (S001-186, S001-187); within each the order of `next`.
 * A run ends by itself when nothing is left of what it may do; without `auto` also when nothing of it is ready.
 * An agent that fails, or that never signals, ends the run; with `auto` the task is given up, or given to a human, and
-  the run goes on, until agents have failed three times in a row.
+  the run goes on, until agents have failed three times in a row. A provider that has enough for now is no such failure.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,9 +17,10 @@ import msgspec
 
 from pro0.model.caller import Caller
 from pro0.model.ids import HUMAN
+from pro0.model.rate_limit import RateLimit
 from pro0.model.run import RunOptions
 from pro0.model.task import SETTLED, Awaiting, Kind, Status, Task
-from pro0.rules import signals
+from pro0.rules import signals, throttling
 from pro0.rules.acts import Act
 from pro0.rules.board import Board, claimable, next_order, said
 from pro0.rules.scope import Scope, within
@@ -31,12 +32,16 @@ RESULT = 4096
 
 
 class Course(msgspec.Struct, frozen=True):
-    """Where a run stands: what it has spent, which epic it is at, since when it is idle, how often agents failed."""
+    """Where a run stands: what it has spent, which epic it is at, since when it is idle, how often agents failed.
+
+    `limit` is what keeps it from beginning a turn.
+    """
 
     spent: float = 0.0
     epic: str | None = None
     idle_since: datetime | None = None
     failures: int = 0
+    limit: RateLimit | None = None
 
 
 class Take(msgspec.Struct, frozen=True):
@@ -84,6 +89,8 @@ class Step(msgspec.Struct, frozen=True):
     warning: str = ""
     failed: bool = False
     """Whether the agent failed, and not the task."""
+    limited: bool = False
+    """Whether it failed because its provider has enough for now; the task waits for that."""
     end: End | None = None
 
 
@@ -171,6 +178,8 @@ def summary(board: Board, options: RunOptions) -> str:
 
 def _failed(turn: Turn, options: RunOptions, task: Task) -> Step:
     text = f"the agent failed: {turn.failure}"
+    if options.auto and throttling.is_limit(turn.failure):
+        return Step(Act.RELEASE, text, limited=True)
     if options.auto:
         return Step(Act.FAIL, text, failed=True)
     return Step(Act.RELEASE, text, failed=True, end=End(1, f"{text} ({task.id})"))

@@ -60,7 +60,7 @@ def renewed(snapshot: Snapshot) -> Snapshot:
     seen = sorted(_seen(snapshot), key=lambda found: found[1].since)
     for agent, one in seen:
         if one.state is State.ERROR and is_limit(one.note):
-            known[agent] = _after(known.get(agent), agent, one)
+            known[agent] = after(known.get(agent), agent, one)
     for agent, one in seen:
         limit = known.get(agent)
         if limit and one.state is State.IDLE and limit.at < one.since < limit.until:
@@ -88,17 +88,8 @@ def ends(view: View, limit: RateLimit) -> datetime:
     return limit.until if limit.named else view.at(limit.until)
 
 
-def _seen(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
-    agents = {seat.agent_id: seat.agent for seat in snapshot.wanted.seats}
-    for state in snapshot.runtime.seats:
-        seen = snapshot.seen.get(state.incarnation)
-        if seen and state.agent_id in agents:
-            # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
-            known = state.state is seen.state and bool(state.source)
-            yield agents[state.agent_id], replace(seen, since=state.since) if known else seen
-
-
-def _after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
+def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
+    """Return the limit of an agent after an error that says that its provider has enough."""
     named = said_end(error.note, error.since)
     if before is None or error.since > before.until + LONGEST:
         end = named or error.since + FIRST
@@ -109,6 +100,16 @@ def _after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
     if named and named > before.until and error.since >= before.at:
         return replace(before, at=error.since, until=named, named=True, note=error.note)
     return before
+
+
+def _seen(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
+    agents = {seat.agent_id: seat.agent for seat in snapshot.wanted.seats}
+    for state in snapshot.runtime.seats:
+        seen = snapshot.seen.get(state.incarnation)
+        if seen and state.agent_id in agents:
+            # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
+            known = state.state is seen.state and bool(state.source)
+            yield agents[state.agent_id], replace(seen, since=state.since) if known else seen
 
 
 def _named(note: str) -> datetime | None:

@@ -10,6 +10,7 @@ from pro0.model.task import Task
 from pro0.ops import gates, runs, tasks
 from pro0.ops.context import Context
 from pro0.ops.hooks import BLOCKED
+from pro0.rules import run_limits
 from pro0.rules.acts import Act
 from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, denied, epic_of, judge, too_many
 from pro0.rules.turn_prompt import prompt
@@ -70,7 +71,8 @@ class Runner:
             return End(0 if self._orders.agreed else INTERRUPTED, why)
         board, now = tasks.board(self._context), self._context.now()
         living = runs.living(self._context)
-        decision = choose(board, self._options, self._context.caller, self._course, now, living)
+        found = choose(board, self._options, self._context.caller, self._course, now, living)
+        decision = run_limits.held(found, self._options, self._course, runs.limits(self._context), now)
         if isinstance(decision, End):
             return decision
         if isinstance(decision, Rest):
@@ -143,6 +145,7 @@ class Runner:
         step = self._interrupted(ran) or judge(ran.turn, self._options, task, said)
         end = step.end or too_many(self._course, step)
         self._course = replace(self._course, failures=self._course.failures + 1 if step.failed else 0)
+        self._course = run_limits.counted(self._course, self._options, step, self._context.now())
         if step.warning:
             self._teller.tell("note", step.warning, task.id)
         if why := self._act(task, step):

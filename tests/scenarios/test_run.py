@@ -98,6 +98,16 @@ def test_an_agent_that_fails_ends_the_run_and_with_auto_only_its_task(alone: Ter
     assert "exit code 3: no money left" in alone.task(first).closed_reason
 
 
+def test_a_provider_that_has_enough_is_waited_for(alone: Terminal) -> None:
+    """rulings 2, Policies: run; with --auto no task is lost to a limit, as no start of a member is"""
+    first = alone.create("t1", "--parent", "1")
+    limited = {"run": "echo 429 too many requests, retry after 1 s >&2", "exit": 1}
+    alone.script(task_2=[limited, limited, limited, limited, DONE])
+    said = alone.over(alone.run("1", "--auto", "--debounce", "0"))
+    assert "the provider of command has enough until" in said
+    assert (alone.status(first), alone.ran()) == ("completed", [first] * 5)
+
+
 def test_a_turn_over_its_limit_fails_the_task_with_the_end_of_its_output(alone: Terminal) -> None:
     """AC-38, S001: what hangs is ended with all that it started"""
     first = alone.create("t1", "--parent", "1", "--timeout", "1")
