@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests import memory
 from tests.leftovers import end, processes_under
 from tests.waiting import wait_until
 
@@ -27,11 +29,22 @@ class Result(NamedTuple):
     err: str
 
 
-def pytest_configure() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
     """Hear HUP and INT, and let what is started hear them, also when run by nohup or in the background of a script."""
+    keep_in_memory(config)
     for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+
+
+def keep_in_memory(config: pytest.Config) -> None:
+    """Let the files of a run lie in memory; its workers are told by it where."""
+    if config.option.basetemp is None:
+        closing = ExitStack()
+        config.add_cleanup(closing.close)
+        if folder := closing.enter_context(memory.folder()):
+            config.option.basetemp = folder / "run"
 
 
 @pytest.fixture(scope="session", autouse=True)

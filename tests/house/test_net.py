@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import __version__
+from tests import memory
 from tests.conftest import Result
 from tests.leftovers import end, processes_under
 from tests.waiting import wait_until
@@ -80,3 +81,26 @@ def test_a_home_is_fresh_and_alone(home: Path) -> None:
 def test_the_program_is_called_as_a_person_does(cli: Callable[..., Result], home: Path) -> None:
     assert cli("--version") == (0, f"pro0 {__version__}\n", "")
     assert not home.exists()
+
+
+def test_a_run_that_was_killed_leaves_no_memory_taken(tmp_path: Path) -> None:
+    """What it left goes with the next run; the folder of one that still runs stays."""
+    left = tmp_path / f"{memory.NAME}left"
+    (left / "run" / "deep").mkdir(parents=True)
+    (tmp_path / "another's").mkdir()
+    with memory.folder(tmp_path, room=0) as first:
+        assert first
+        assert not left.exists()
+        (first / "file").touch()
+        with memory.folder(tmp_path, room=0) as second:
+            assert second
+            assert (first / "file").exists()
+    assert os.listdir(tmp_path) == ["another's"]
+
+
+@pytest.mark.parametrize("place", ["nothing there", "no room"])
+def test_without_memory_for_it_a_run_keeps_its_files_as_always(tmp_path: Path, place: str) -> None:
+    there = tmp_path if place == "no room" else tmp_path / "shm"
+    with memory.folder(there, room=1 << 60) as folder:
+        assert folder is None
+    assert not os.listdir(tmp_path)
