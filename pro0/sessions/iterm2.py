@@ -1,8 +1,8 @@
 """The iTerm2 backend: native panes, beside the session that the team was started in.
 
 iTerm2 starts a person's own shell in every pane. The one line that is typed there replaces it by the guard, and holds
-no value: it names a script of ours, in a folder of ours, whose words are quoted for /bin/sh. A pane is ours while it
-is listed and the guard that we started in it lives.
+no value: it names a script of ours, in a folder of ours, whose words are quoted for /bin/sh, and which clears what the
+shell has shown of that. A pane is ours while it is listed and the guard that we started in it lives.
 """
 
 import os
@@ -37,8 +37,8 @@ _TEAM = "pro0team"
 _TAG = "pro0"
 _TITLE = "pro0title"
 _WENT = "a session went away meanwhile"
-_SCRIPT = """\
-rm -f -- "$0"
+_SCRIPT = r"""rm -f -- "$0"
+printf '\033[H\033[2J\033[3J'
 cd -- {folder} || exit 127
 echo $$ > {pid}.new && mv -- {pid}.new {pid}
 exec env -i {environment} {argv}

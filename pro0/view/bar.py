@@ -8,6 +8,7 @@ from pro0.rules.text import visible
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
 
 HINT = "Shift+↑↓ switch · Ctrl+T board"
+SHORT = "Ctrl+T board"
 COLOURS = {
     State.WORKING: "\x1b[32m",
     State.RUNNING: "\x1b[32m",
@@ -23,26 +24,60 @@ COLOURS = {
 }
 
 
+MARKS = {
+    State.WORKING: "▸",
+    State.RUNNING: "▸",
+    State.STARTING: "…",
+    State.WAITING: "?",
+    State.DIALOG: "?",
+    State.ERROR: "!",
+    State.UNRESPONSIVE: "!",
+    State.CRASHED: "!",
+    State.EXITED: "▪",
+    State.SHUTDOWN: "▪",
+    State.IDLE: "",
+}
+"""What stands for a state where there is no room for its name."""
+
+
 def bar(members: Sequence[MemberStatus], shown: str, columns: int, notice: str = "") -> str:
-    """Return the line; the member that is shown is always on it, what has no room is left out."""
-    hint = notice or HINT
-    parts = [_part(member, is_shown=member.agent_id == shown) for member in members]
+    """Return the line; where room is short the states of the others are marks, and at last some are only counted."""
+    said = visible(notice)
+    for hint, brief in ((said or HINT, False), (said or SHORT, False), (said or SHORT, True)):
+        parts = [_part(member, is_shown=member.agent_id == shown, brief=brief) for member in members]
+        if _width(parts) + columns_of(hint) < columns:
+            return _line(parts, hint, columns)
+    if said:
+        return f"{REVERSE}{fitted(said, columns)}{RESET}"
     at = next((index for index, member in enumerate(members) if member.agent_id == shown), 0)
-    first = 0
-    while first < at and sum(columns_of(part) + 1 for part in parts[first : at + 1]) > columns:
-        first += 1
-    line, room = "", columns
-    for part in parts[first:]:
-        if columns_of(part) + 1 > room:
-            break
-        line += f"{part} "
-        room -= columns_of(part) + 1
-    if columns_of(hint) + 1 <= room:
-        return f"{line}{' ' * (room - columns_of(hint) - 1)}{DIM}{visible(hint)}{RESET}"
-    return line if not notice else f"{REVERSE}{fitted(visible(notice), columns)}{RESET}"
+    return " ".join(_around(parts, at, columns))
 
 
-def _part(member: MemberStatus, *, is_shown: bool) -> str:
+def _line(parts: Sequence[str], hint: str, columns: int) -> str:
+    room = columns - 1 - _width(parts) - columns_of(hint)
+    return f"{' '.join(parts)} {' ' * room}{DIM}{hint}{RESET}"
+
+
+def _around(parts: list[str], at: int, columns: int) -> list[str]:
+    """Return as many as there is room for, this one among them, and how many are left out on either side."""
+    for first in range(at + 1):
+        for last in range(len(parts), at, -1):
+            before = [f"{DIM}+{first}{RESET}"] if first else []
+            after = [f"{DIM}+{len(parts) - last}{RESET}"] if last < len(parts) else []
+            shown = [*before, *parts[first:last], *after]
+            if _width(shown) <= columns:
+                return shown
+    return parts[at : at + 1]
+
+
+def _width(parts: Sequence[str]) -> int:
+    return sum(columns_of(part) + 1 for part in parts)
+
+
+def _part(member: MemberStatus, *, is_shown: bool, brief: bool) -> str:
     mail = f" ✉{member.unread}" if member.unread else ""
-    text = f" {member.agent_id} {member.state}{mail} "
+    if brief and not is_shown:
+        text = f"{member.agent_id}{MARKS.get(member.state, '')}{mail.strip()}"
+    else:
+        text = f" {member.agent_id} {member.state}{mail} "
     return f"{REVERSE}{BOLD}{text}{RESET}" if is_shown else f"{COLOURS.get(member.state, '')}{text}{RESET}"

@@ -21,6 +21,8 @@ HELP = (
     "  Ctrl+T                     this board (twice: the member gets a Ctrl+T)",
     "  Shift+PageUp               look back: PageUp, PageDown, g, G, / to search, Space to mark, y to copy",
     "",
+    "  Where the last line is short of room:  ▸ at work  ? waits for you  ! in trouble  ▪ ended  ✉ unread mail",
+    "",
     "On this board:",
     "",
     "  Up, Down, Tab              choose a member, a task or a message; Tab goes on to the next part",

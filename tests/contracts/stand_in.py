@@ -4,7 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 PROGRAM = Path(__file__).parent.parent / "programs" / "it2.py"
 
@@ -51,3 +55,21 @@ class StandIn:
 
     def ends(self) -> None:
         subprocess.run([*self.server, "kill-server"], check=False, capture_output=True)
+
+
+@contextmanager
+def terminal_for(mode: str, folder: Path) -> Iterator[None]:
+    """Be in the terminal that a mode asks for: for iterm2 one of a stand-in, which must be afterwards as it was."""
+    if mode != "iterm2":
+        yield
+        return
+    app = StandIn(folder)
+    before = app.panes()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in app.environment.items():
+                patch.setenv(name, value)
+            yield
+        assert app.panes() == before
+    finally:
+        app.ends()

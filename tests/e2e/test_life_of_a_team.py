@@ -1,16 +1,28 @@
-"""The life of a team, through the program alone, as the README tells it (S004-117)."""
+"""The life of a team, through the program alone, as the README tells it (S004-117).
+
+In the soak in every mode; test_every_mode.py tells the story in each of them every time.
+"""
 
 import json
 import os
 import signal
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, tmux_server
 
-MODES = pytest.mark.parametrize("mode", ["tmux", "headless", "in-process"])
+SOAKED = (pytest.param(mode, marks=pytest.mark.soak) for mode in ("in-process", "iterm2"))
+
+
+@pytest.fixture(params=["tmux", "headless", *SOAKED])
+def mode(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A mode, in the terminal that it asks for."""
+    with terminal_for(request.param, tmp_path):
+        yield request.param
 
 
 def graph(count: int, log: Path) -> str:
@@ -27,8 +39,7 @@ def graph(count: int, log: Path) -> str:
     return json.dumps(tasks)
 
 
-@MODES
-def test_a_hundred_dependent_tasks(team: Team, mode: str) -> None:
+def test_a_hundred_dependent_tasks(mode: str, team: Team) -> None:
     """AC-81, S004-003, S004-038, S004-039, S004-066: each ran once, after its dependencies; the work was shared."""
     team.start(mode, "w1", "w2", "w3")
     log = team.project / "log"
@@ -47,8 +58,7 @@ def test_a_hundred_dependent_tasks(team: Team, mode: str) -> None:
     assert {task["assignee"] for task in tasks} == {"w1", "w2", "w3"}
 
 
-@MODES
-def test_a_killed_teammate(team: Team, mode: str) -> None:
+def test_a_killed_teammate(mode: str, team: Team) -> None:
     """AC-76, S004-072: crashed is seen, its task is finished by another, the lead address is told once."""
     team.start(mode, "w1", "w2")
     team("task", "create", "slow", "--run", "test -e went || { touch went; sleep 30; }; echo done")
@@ -82,8 +92,7 @@ def test_a_killed_tmux_server(team: Team) -> None:
     team("team", "wait", "--timeout", "30")
 
 
-@MODES
-def test_a_killed_lead(team: Team, mode: str) -> None:
+def test_a_killed_lead(mode: str, team: Team) -> None:
     """Rulings 3.12, AC: teammates go on, resume adopts them all, a second lead cannot start."""
     team.start(mode, "w1", "w2", "w3")
     before = {m["agentId"]: m["pid"] for m in team.json("team", "status")["members"]}
@@ -123,8 +132,7 @@ def _mail_on_disk(home: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files if path.parent.name != "lead"}
 
 
-@MODES
-def test_stop_and_cleanup(team: Team, mode: str) -> None:
+def test_stop_and_cleanup(mode: str, team: Team) -> None:
     """AC-74, AC-75, S004-015, S004-016, S004-063: not yet, then leaves; cleanup refuses, then removes all of it."""
     team.start(mode, "w1", "w2")
     team("task", "create", "slow", "--run", "while ! test -e go; do sleep 0.05; done; echo done")
@@ -143,8 +151,7 @@ def test_stop_and_cleanup(team: Team, mode: str) -> None:
     assert [p.name for part in ("teams", "tasks", "mailboxes") for p in (team.home / part).iterdir()] == []
 
 
-@MODES
-def test_a_member_that_never_answers(team: Team, mode: str) -> None:
+def test_a_member_that_never_answers(mode: str, team: Team) -> None:
     """S004-073, S004-081: a stopped process is unresponsive after the time-out; force ends it."""
     team.start(mode, "w1")
     os.kill(team.member("w1")["pid"], signal.SIGSTOP)

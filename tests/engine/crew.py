@@ -19,6 +19,7 @@ from pro0.model.task import SETTLED, Draft, Task
 from pro0.ops import members, status, tasks, teams
 from pro0.ops.context import TEAM_UID
 from pro0.ops.members import SeatDraft
+from pro0.sessions import it2
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import Store
 from tests.waiting import wait_until
@@ -33,7 +34,9 @@ class Crew:
     def __init__(self, home: Path, project: Path, mode: str) -> None:
         self.store = Store(home)
         self.project = project
-        self.context = teams.create(self.store, THE_HUMAN, teams.Home("alpha", project, mode, "a test"))
+        session = it2.own_session(os.environ) if mode == "iterm2" else ""
+        home_of_it = teams.Home("alpha", project, mode, "a test", iterm2_session=session)
+        self.context = teams.create(self.store, THE_HUMAN, home_of_it)
         self.team = self.context.team
         self.config = self.team.config.read()
         self.shown: list[str] = []

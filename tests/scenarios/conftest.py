@@ -1,4 +1,4 @@
-"""Whole teams, headless and in tmux, with a short grace."""
+"""Whole teams with a short grace: headless and in tmux, in the soak in every mode."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Result
+from tests.contracts.stand_in import terminal_for
 from tests.engine.crew import Crew, crew
 from tests.scenarios.runs import Terminal
 
 MODES = ("headless", "tmux")
+EVERY_MODE = (*MODES, *(pytest.param(mode, marks=pytest.mark.soak) for mode in ("in-process", "iterm2")))
 
 
 @pytest.fixture
@@ -20,10 +22,10 @@ def brief(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRO0_POLL_INTERVAL_MS", "1000")
 
 
-@pytest.fixture(params=MODES)
+@pytest.fixture(params=EVERY_MODE)
 def alpha(request: pytest.FixtureRequest, brief: None, home: Path, tmp_path: Path) -> Iterator[Crew]:
     """A team with a lead and without members."""
-    with crew(home, tmp_path, request.param) as made:
+    with terminal_for(request.param, tmp_path), crew(home, tmp_path, request.param) as made:
         made.lead()
         yield made
 

@@ -150,10 +150,22 @@ def test_the_bar_shows_every_member_its_state_mail_and_the_keys() -> None:
     assert columns_of(line) == 99
 
 
-def test_a_bar_without_room_keeps_the_member_that_is_shown() -> None:
+def test_a_bar_that_is_short_of_room_has_marks_for_states_and_still_everyone() -> None:
+    """At 80 columns a team of six and the keys have room."""
+    states = (State.IDLE, State.WORKING, State.WAITING, State.CRASHED, State.SHUTDOWN, State.RUNNING)
+    six = [member(f"mem-{n}", state, unread=int(n == 2)) for n, state in enumerate(states)]
+    line = plain(bar(six, "mem-0", 80))
+    assert line.split() == [*("mem-0", "idle", "mem-1▸", "mem-2?✉1", "mem-3!", "mem-4▪", "mem-5▸", "Ctrl+T", "board")]
+    assert columns_of(line) < 80
+
+
+@pytest.mark.parametrize("columns", [30, 40, 60])
+def test_a_bar_without_room_keeps_the_member_that_is_shown_and_counts_the_others(columns: int) -> None:
     many = [member(f"member-{n}") for n in range(20)]
     for shown in many:
-        line = bar(many, shown.agent_id, 60)
+        line = plain(bar(many, shown.agent_id, columns))
         assert f" {shown.agent_id} idle " in line
-        assert columns_of(line) <= 60
-    assert "a notice" in plain(bar(many, "member-3", 60, "a notice"))
+        assert columns_of(line) <= columns
+        counted = sum(int(word[1:]) for word in line.split() if word.startswith("+"))
+        assert counted + sum(word.startswith("member-") for word in line.split()) == 20
+    assert "a notice" in plain(bar(many, "member-3", columns, "a notice"))

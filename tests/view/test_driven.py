@@ -11,9 +11,7 @@ import psutil
 import pytest
 
 from pro0.engine.places import backend_of, shown_at
-from pro0.model.runtime import State
-from pro0.model.task import Awaiting, Draft, Status
-from pro0.ops import gates, members
+from pro0.ops import members
 from pro0.ops.members import SeatDraft
 from tests.conftest import Result
 from tests.engine.crew import Crew
@@ -29,16 +27,6 @@ print("here is", sys.argv[1], flush=True)
 for line in sys.stdin:
     print("got", line.strip(), flush=True)
 """
-ASKS = r"""
-import sys, termios, tty
-tty.setraw(0)
-sys.stdout.write("\x1b[2J\x1b[HDo you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n")
-sys.stdout.flush()
-key = sys.stdin.read(1)
-sys.stdout.write(f"you said {key}\r\n")
-sys.stdout.flush()
-sys.stdin.read()
-"""
 
 
 def program(name: str, code: str) -> SeatDraft:
@@ -48,80 +36,6 @@ def program(name: str, code: str) -> SeatDraft:
 def chosen(rows: list[str]) -> str:
     """The first row of what is shown, by which members of these tests can be told apart."""
     return rows[0]
-
-
-def test_a_person_works_with_a_team_of_five(alpha: Crew, tmp_path: Path) -> None:
-    """Must show 2, AC-79: switch, type into one only, message, approve, answer a prompt, resize, leave, come back."""
-    alpha.spawn(*(program(f"w{n}", ECHO) for n in (1, 2, 3, 4)), program("w5", ASKS))
-    (task,) = alpha.give(Draft(title="look at it"))
-    with Person(tmp_path, ATTACH) as person:
-        person.sees(lambda rows: chosen(rows) == "here is w1" and "w5 running" in rows[-1])
-        for name in ("w2", "w3", "w4"):
-            person.press("S-Down")
-            person.sees(lambda rows, name=name: chosen(rows) == f"here is {name}")  # type: ignore[misc]
-        person.press("S-Right")
-        person.sees("2. No")
-        person.type("1")
-        person.sees("you said 1")
-        person.press("S-Down")
-        person.sees(lambda rows: chosen(rows) == "here is w1")
-        person.press("S-Up", "S-Left", "S-Up")
-        person.sees(lambda rows: chosen(rows) == "here is w3")
-        person.type("only for you")
-        person.press("Enter")
-        person.sees("got only for you")
-        for name in ("w1", "w2", "w4"):
-            assert "only for you" not in shown_of(alpha, name)
-
-        person.press("C-t")
-        person.sees(lambda rows: "› task-1" in "\n".join(rows))
-        person.press("Tab")
-        person.press("Down")
-        person.press("Up")
-        person.press("Escape")
-        person.sees("got only for you")
-
-        person.press("C-t")
-        person.sees("› task-1")
-        person.press("k", "k", "k", "k")
-        person.sees("› w2")
-        person.press("m")
-        person.type("well done; $(x)")
-        person.sees("to w2: well done; $(x)")
-        person.press("Enter")
-        person.sees("sent to w2")
-        assert alpha.mail("w2")[-1].content == "well done; $(x)"
-        person.press("Escape")
-
-        gates.hold(alpha.context, task, Awaiting.APPROVAL, "is it right?")
-        person.press("C-t")
-        person.sees("(waits for approval: is it right?)")
-        person.press("Tab")
-        wait_until(lambda: _until_chosen(person, "› task-1"), SECONDS, "the task is chosen")
-        person.press("a", "Enter")
-        person.sees("task-1 approved")
-        assert alpha.task(task).status is Status.COMPLETED
-        person.press("Escape")
-
-        person.resize(140, 40)
-        person.sees(lambda rows: len(rows) == 40 and "w3 running" in rows[-1] and chosen(rows) == "here is w3")
-        person.resize(70, 12)
-        person.sees(lambda rows: len(rows) == 12 and "w3 running" in rows[-1] and chosen(rows) == "here is w3")
-        person.press("C-t", "q")
-        person.is_back()
-        assert "the team alpha goes on" in "\n".join(person.rows())
-    with Person(tmp_path, ATTACH) as person:
-        person.sees(lambda rows: chosen(rows) == "here is w1")
-        person.press("S-Down", "S-Down")
-        person.sees("got only for you")
-    assert all(alpha.state(f"w{n}").state is State.RUNNING for n in range(1, 6))
-
-
-def _until_chosen(person: Person, what: str) -> bool:
-    if any(what in row for row in person.rows()):
-        return True
-    person.press("Tab")
-    return False
 
 
 def shown_of(alpha: Crew, name: str) -> str:
