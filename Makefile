@@ -16,7 +16,7 @@ test: setup            # every test but the long ones
 
 test-agents: setup     # the real agent programs, in a box without a network
 	@$(BIN)/python -m tools.agents.install
-	@$(BOXED) -m "agents and not soak" tests/real_agents
+	@$(BOXED) -n 2 --dist worksteal -m "agents and not soak" tests/real_agents
 
 soak-agents: setup     # the same for an hour: two hundred messages to each of them, at any moment
 	@$(BIN)/python -m tools.agents.install

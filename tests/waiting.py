@@ -7,11 +7,11 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def wait_until(condition: Callable[[], Found], seconds: float, what: str) -> Found:
+def wait_until(condition: Callable[[], Found], seconds: float, what: str, every: float = 0.02) -> Found:
     """Return the first true value of `condition`, or fail naming `what` after so many seconds."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"after {seconds} s still not: {what} (last seen: {found!r})")
-        time.sleep(0.02)
+        time.sleep(every)
     return found

@@ -83,9 +83,9 @@ class Scene:
     unseen: list[float] = field(default_factory=list)
     """For how many seconds each question stood on the screen until the status told of it."""
 
-    def until(self, condition: Callable[[], object], what: str) -> None:
+    def until(self, condition: Callable[[], object], what: str, every: float = 0.1) -> None:
         """Wait for something to become true in this moment."""
-        self.team.eventually(condition, f"moment {self.number}: {what}")
+        self.team.eventually(condition, f"moment {self.number}: {what}", every=every)
 
     def state(self) -> str:
         """Return the state that the lead has recorded."""
@@ -180,9 +180,9 @@ def permission(scene: Scene) -> Iterator[None]:
     name = f"allowed-{scene.number}"
     made = scene.team.project / name
     scene.step(shell(f"touch {name}", outside=True))
-    scene.until(lambda: name in scene.pane.screen(), "it asks")
+    scene.until(lambda: name in scene.pane.screen(), "it asks", every=0.02)
     since = time.monotonic()
-    scene.until(lambda: scene.state() == "waiting", "the status says that it waits")
+    scene.until(lambda: scene.state() == "waiting", "the status says that it waits", every=0.02)
     scene.unseen.append(time.monotonic() - since)
     yield
     assert not made.exists()

@@ -43,7 +43,7 @@ class Stage:
 
     def shows(self, text: str) -> None:
         """Wait until the screen holds a text."""
-        wait_until(lambda: text in self.terminal.screen(), PATIENCE, f"the screen holds {text}")
+        wait_until(lambda: text in self.terminal.screen(), PATIENCE, f"the screen holds {text}", every=0.1)
 
     def settle(self, seconds: float = 1.5, at_most: float = 30) -> None:
         """Wait until the screen stays as it is for a while; one that never does is left to move."""

@@ -19,6 +19,9 @@ from tests.real_agents.states import PATIENCE
 from tests.real_agents.terminal import Pane
 from tests.waiting import wait_until
 
+PAUSE = 0.3
+"""Seconds between two looks: each is a command, and those of a test would take more of the machine than its agents."""
+
 
 class RealTeam(Team):
     """A team whose members may be any agents, in tmux."""
@@ -82,10 +85,12 @@ class RealTeam(Team):
         """Return all that the tools of one member have answered."""
         return "\n".join(self.provider.results(marker(name)))
 
-    def eventually(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    def eventually(
+        self, condition: Callable[[], object], what: str, seconds: float = PATIENCE, every: float = PAUSE
+    ) -> None:
         """Wait as long as a real agent may take; a failure tells what could be seen."""
         try:
-            wait_until(condition, seconds, what)
+            wait_until(condition, seconds, what, every)
         except AssertionError as error:
             for note in self._scene():
                 error.add_note(note)

@@ -38,7 +38,7 @@ def state(stage: Stage) -> State:
 
 def becomes(stage: Stage, wanted: State) -> None:
     """Wait until a state is read."""
-    wait_until(lambda: state(stage) is wanted, PATIENCE, f"{stage.agent} is read as {wanted}")
+    wait_until(lambda: state(stage) is wanted, PATIENCE, f"{stage.agent} is read as {wanted}", every=0.1)
 
 
 @pytest.mark.parametrize("agent", BARE)
@@ -68,7 +68,7 @@ def test_a_permission_is_seen_until_it_is_answered(stage: Stage) -> None:
     (*_, drawn) = screens.read(drawing_named(stage.agent), stage.terminal.look())
     assert "touch" in drawn.note
     stage.terminal.keys("Escape")
-    wait_until(lambda: state(stage) not in ATTENTION, PATIENCE, f"the question of {stage.agent} is gone")
+    wait_until(lambda: state(stage) not in ATTENTION, PATIENCE, f"the question of {stage.agent} is gone", every=0.1)
 
 
 @pytest.mark.parametrize("agent", BARE)

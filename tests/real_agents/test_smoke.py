@@ -42,7 +42,9 @@ def test_an_agent_runs_one_command_in_a_terminal(
 ) -> None:
     provider.script(PROMPT, in_turn(MAKE_IT, say("The file is made.")))
     terminal.run(shlex.join([*BY_HAND[agent].interactive, PROMPT]), project)
-    wait_until(lambda: "The file is made." in terminal.screen(), PATIENCE, "the agent has said its last word")
+    wait_until(
+        lambda: "The file is made." in terminal.screen(), PATIENCE, "the agent has said its last word", every=0.1
+    )
     assert (project / "made.txt").read_text() == "made by $AGENT\n"
     assert [len(one.request.results()) for one in provider.of(PROMPT)] == [0, 1]
     terminal.close()
