@@ -310,17 +310,21 @@ MINE, OTHER = {"argv": ["mine"]}, {"argv": ["other"]}
 
 
 def test_agents_of_all_sources_count_and_a_persons_own_before_a_projects(place: Place) -> None:
-    """What a repository says must not change what a person's own word for an agent means."""
+    """What a repository says must not change what a person's own word for an agent means, agreed to or not."""
+
+    def agreed(_powers: config.Powers) -> bool:
+        return True
+
     place.user(json.dumps({"agents": {"mine": MINE, "both": MINE}}))
     place.own(json.dumps({"agents": {"theirs": OTHER, "both": OTHER}}))
     environ = {"PRO0_AGENTS": json.dumps({"mine": OTHER})}
-    found = place.load(environ).agents
+    found = config.load(place.home, place.project, environ, {}, agreed).agents
     assert {name: one.argv[0] for name, one in found.items()} == {
         "mine": "other",
         "both": "mine",
         "theirs": "other",
     }
-    chosen = next(c for c in config.explain(place.home, place.project, environ, {}) if c.name == "agents")
+    chosen = next(c for c in config.explain(place.home, place.project, environ, {}, agreed) if c.name == "agents")
     sources = ("PRO0_AGENTS", str(place.home / config.USER_FILE), str(place.project / config.PROJECT_FILE))
     assert chosen.source == ", ".join(sources)
 

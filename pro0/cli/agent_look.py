@@ -8,11 +8,11 @@ import click
 
 from pro0.agents.drawings import DRAWINGS, drawing_named
 from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
-from pro0.config import Settings, load
+from pro0.config import Settings
 from pro0.errors import BadInput, NotFound
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
-from pro0.ops import project
+from pro0.ops import project, trust
 from pro0.rules import screens
 from pro0.rules.escapes import screen_of
 from pro0.rules.screens import Evidence
@@ -76,7 +76,7 @@ def list_agents(as_json: bool, output: str | None) -> None:
 
 
 def _settings() -> Settings:
-    return load(paths.home(os.environ), project.root(Path.cwd().resolve()), os.environ, {})
+    return trust.settings(paths.home(os.environ), project.root(Path.cwd().resolve()), os.environ)
 
 
 @click.command()

@@ -15,9 +15,8 @@ import msgspec
 from pro0.agents import AGENTS, adapter_named
 from pro0.agents.adapter import Adapter
 from pro0.cli.programs import look
-from pro0.config import load
 from pro0.errors import EnvironmentMissing, Pro0Error
-from pro0.ops import project
+from pro0.ops import project, trust
 from pro0.sessions import it2
 from pro0.sessions.starting import surroundings
 from pro0.terminals.ghostty import Ghostty
@@ -65,7 +64,7 @@ def machine() -> Iterator[Check]:
 def settings(home: Path, folder: Path) -> Check:
     """Check that the settings in force in a folder can be read and are allowed."""
     try:
-        load(home, project.root(folder), os.environ, {})
+        trust.settings(home, project.root(folder), os.environ)
     except Pro0Error as error:
         return Check("settings", Verdict.FAIL, error.message, error.hint or "correct it; `pro0 config` shows them all")
     return Check("settings", Verdict.OK, "can be read")

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from pro0 import resources
-from pro0.cli.task_file import value_of
+from pro0.cli.task_file import read_data, value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
+from pro0.ops import trust
 from pro0.ops.drafts import SeatDraft
 from pro0.rules.layouts import layout_of
 from pro0.store.paths import LAYOUT_SUFFIXES
@@ -14,12 +15,14 @@ from pro0.store.paths import LAYOUT_SUFFIXES
 def layout_named(name: str, project: Path, home: Path) -> Layout:
     """Return the layout of a file, or of that name; raises NotFound naming those there are, BadInput for a bad one."""
     if "/" in name or name == "-" or Path(name).suffix in LAYOUT_SUFFIXES:
-        return _read(name)
-    places = (project / ".pro0" / "layouts", home / "layouts", resources.data("layouts"))
+        return _read(name, read_data(name))
+    places = (project / trust.LAYOUTS, home / "layouts", resources.data("layouts"))
     for place in places:
         for suffix in LAYOUT_SUFFIXES:
-            if (place / f"{name}{suffix}").is_file():
-                return _read(str(place / f"{name}{suffix}"))
+            if (path := place / f"{name}{suffix}").is_file():
+                data = read_data(str(path))
+                trust.require_layout(home, project, path, data)
+                return _read(str(path), data)
     files = [path for place in places if place.is_dir() for path in place.iterdir()]
     known = sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
     raise NotFound(f"there is no layout {name!r}", hint=f"there are {', '.join(known)}, or name a file")
@@ -47,8 +50,8 @@ def _draft(member: LayoutMember, role: str) -> SeatDraft:
     )
 
 
-def _read(file: str) -> Layout:
+def _read(file: str, data: bytes) -> Layout:
     try:
-        return layout_of(value_of(file))
+        return layout_of(value_of(data, file))
     except BadInput as error:
         raise BadInput(f"{file}: {error.message}", code=error.code, hint=error.hint) from None

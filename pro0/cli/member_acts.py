@@ -8,11 +8,11 @@ import click
 from pro0.agents import AGENTS
 from pro0.cli.context import acting, given, need_lead, no_wait_option, store, team_option
 from pro0.cli.output import json_option, line, live, plain, say, talk, write, write_json
-from pro0.config import Settings, load, require_enabled
+from pro0.config import Settings, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import members, tasks
+from pro0.ops import members, tasks, trust
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.roles import told
@@ -155,7 +155,7 @@ def shutdown(
 
 def _settings(context: Context) -> Settings:
     project = Path(context.team.config.read().project)
-    settings = load(context.team.paths.home, project, os.environ, {})
+    settings = trust.settings(context.team.paths.home, project, os.environ)
     require_enabled(settings)
     return settings
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pro0.cli.context import caller, here, store
 from pro0.cli.output import say
-from pro0.config import Settings, load, require_enabled
+from pro0.config import Settings, require_enabled
 from pro0.errors import NotFound
-from pro0.ops import acting, project
+from pro0.ops import acting, project, trust
 from pro0.ops.context import Context
 
 _HEADLESS = {"teammateMode": "headless"}
@@ -26,7 +26,7 @@ def team_or_none(team: str | None) -> Context | None:
 
 def settings_here(context: Context | None) -> Settings:
     """Return the settings of a team's project, or of the one that gets a team."""
-    found = acting.settings(context) if context else load(store().home, folder(), os.environ, _HEADLESS)
+    found = acting.settings(context) if context else trust.settings(store().home, folder(), os.environ, _HEADLESS)
     require_enabled(found)
     return found
 

@@ -7,9 +7,10 @@ import click
 
 from pro0.cli.context import human_only
 from pro0.cli.output import json_option, line, say, table, write, write_json
-from pro0.config import Chosen, explain
+from pro0.config import Chosen
 from pro0.errors import NotFound
-from pro0.ops import hooks, project
+from pro0.ops import project
+from pro0.ops import trust as consent
 from pro0.store import paths
 
 
@@ -32,8 +33,10 @@ def config(context: click.Context, as_json: bool) -> None:
     chosen = _chosen()
     if as_json:
         write_json([_row(one) for one in chosen])
-    else:
-        table(("SETTING", "VALUE", "SOURCE"), [(one.name, _text(one.value), one.source) for one in chosen])
+        return
+    table(("SETTING", "VALUE", "SOURCE"), [(one.name, _text(one.value), one.source) for one in chosen])
+    if withheld := consent.withheld(*_place()):
+        say(f"not counted, since you have not agreed: {', '.join(withheld)} of the project; pro0 config trust --show")
 
 
 @config.command()
@@ -60,28 +63,35 @@ def get(name: str, as_json: bool) -> None:
 
 
 @config.command()
-def trust() -> None:
-    """Let the hooks of this project's .pro0/config.yaml run, as they are now.
+@click.option("--show", is_flag=True, help="Only show what it is, and agree to nothing.")
+def trust(show: bool) -> None:
+    """Agree to what this project's .pro0 asks for, as it is now.
 
-    Anybody who may write that file could run commands as you, so its hooks run only after this, and only until they
-    change. Yours, in config.yaml in PRO0_HOME, need no such word.
+    Whoever may write those files could have commands run as you, or agents do more than you let them. So its hooks,
+    agents, layouts, variables for members (passEnvironment), and a permissionMode or planApproval that allows more
+    than yours, count only after this, and only until they change. What is in PRO0_HOME is yours and needs no such word.
 
     \b
     Examples:
+      pro0 config trust --show
       pro0 config trust
     """
-    human_only("agree to hooks")
-    folder = project.root(Path.cwd().resolve())
-    agreed = hooks.agree(paths.home(os.environ), folder)
-    if not agreed:
-        say(f"{folder} has no hooks")
-    for event, commands in agreed.items():
-        for command in commands:
-            write(f"{event}: {line(command)}")
+    human_only("agree to what a project asks for")
+    home, folder = _place()
+    powers = (consent.asked if show else consent.agree)(home, folder)
+    if not powers:
+        say(f"{folder} asks for nothing that you would have to agree to")
+    for name, said in powers.items():
+        for one in said:
+            write(f"{name}: {line(one)}")
 
 
 def _chosen() -> tuple[Chosen, ...]:
-    return explain(paths.home(os.environ), project.root(Path.cwd().resolve()), os.environ, {})
+    return consent.chosen(*_place(), os.environ)
+
+
+def _place() -> tuple[Path, Path]:
+    return paths.home(os.environ), project.root(Path.cwd().resolve())
 
 
 def _row(chosen: Chosen) -> dict[str, object]:

@@ -24,7 +24,7 @@ _SHAPE = "a list of tasks, or {tasks: [...]}"
 def read(file: str) -> list[Draft]:
     """Return the tasks of a file, `-` being stdin; raises BadInput naming the task that cannot be used."""
     name = "stdin" if file == "-" else file
-    value = value_of(file)
+    value = value_of(read_data(file), name)
     if isinstance(value, dict) and set(value) == {"tasks"}:
         value = value["tasks"]
     if not isinstance(value, list):
@@ -32,12 +32,8 @@ def read(file: str) -> list[Draft]:
     return [_draft(item, f"task {number} of {name}") for number, item in enumerate(value, 1)]
 
 
-def value_of(file: str) -> object:
-    """Return what a file of YAML or JSON holds, `-` being stdin; raises BadInput for what is neither, or too large."""
-    return _parsed(_data(file), "stdin" if file == "-" else file)
-
-
-def _data(file: str) -> bytes:
+def read_data(file: str) -> bytes:
+    """Return the bytes of a file, `-` being stdin; raises NotFound, or BadInput for one that is too large."""
     try:
         if file == "-":
             data = sys.stdin.buffer.read(SIZE_LIMIT + 1)
@@ -54,7 +50,8 @@ def _data(file: str) -> bytes:
     return data
 
 
-def _parsed(data: bytes, name: str) -> object:
+def value_of(data: bytes, name: str) -> object:
+    """Return what YAML or JSON says; raises BadInput for what is neither."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -8,10 +8,10 @@ import click
 from pro0 import processes
 from pro0.cli.context import acting, named_team, need_lead
 from pro0.cli.output import json_option, live, write, write_json
-from pro0.config import load, require_enabled
+from pro0.config import require_enabled
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Wish
-from pro0.ops import teams
+from pro0.ops import teams, trust
 from pro0.ops.context import Context
 from pro0.ops.seats import roster
 from pro0.ops.status import lead_status, status
@@ -38,7 +38,7 @@ def resume(team: str | None, as_json: bool) -> None:
 
     context = acting(team)
     store, name = context.team, context.team.name
-    settings = load(store.paths.home, Path(store.config.read().project), os.environ, {})
+    settings = trust.settings(store.paths.home, Path(store.config.read().project), os.environ)
     require_enabled(settings)
     lead = lead_status(store.runtime.read())
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:

@@ -10,14 +10,14 @@ from pro0.agents import adapter_named
 from pro0.cli.context import caller, given, need_lead, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
-from pro0.config import APPROVERS, MODES, Settings, load, require_enabled
+from pro0.config import APPROVERS, MODES, Settings, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
 from pro0.model import ids
 from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import costs, hooks, members, project, tasks
+from pro0.ops import costs, members, project, tasks, trust
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, startable, with_definitions
 from pro0.ops.roles import told
@@ -102,7 +102,9 @@ def start(
 
 def _settings(folder: Path, mode: str | None, approver: str | None) -> Settings:
     flags = {"teammateMode": mode, "planApproval": approver}
-    settings = load(store().home, folder, os.environ, flags)
+    if withheld := trust.withheld(store().home, folder):
+        say(f"the project's settings ask for {', '.join(withheld)}: nothing before you agree, with pro0 config trust")
+    settings = trust.settings(store().home, folder, os.environ, flags)
     require_enabled(settings)
     return settings
 
@@ -167,8 +169,6 @@ def _make(
     config = context.team.config.read()
     say(f"team {name} in {folder}: {who}")
     say(f"mode {config.mode}: {config.mode_reason}")
-    if hooks.not_agreed(store().home, folder):
-        say("the hooks of the project do not run, since you have not agreed to them: pro0 config trust")
     if len(drafts) > 1 and not worktrees:
         say("the members share one checkout: give them tasks that touch different files")
     return context

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from pro0 import __version__, config, processes
+from pro0 import __version__, processes
 from pro0.config import Settings
 from pro0.engine.apply import Applier
 from pro0.engine.cleanup import remove
@@ -23,6 +23,7 @@ from pro0.engine.observe import Observer
 from pro0.engine.revival import declines
 from pro0.engine.stillness import Stillness
 from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.ops import trust
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
 from pro0.rules import revival
@@ -42,7 +43,7 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
     One that a guard has started, `revived`, ends without a word when there is a lead, or shall be none.
     """
     project = Path(team.require().config.read().project)
-    settings = config.load(team.paths.home, project, os.environ, {})
+    settings = trust.settings(team.paths.home, project, os.environ)
     lease = Lease(team.paths.team)
     if not lease.take("lead"):
         if revived:

@@ -9,7 +9,7 @@ from pro0.config import Settings
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
-from pro0.ops import tasks
+from pro0.ops import tasks, trust
 from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id
 from pro0.store.teams import Store
 
@@ -59,7 +59,7 @@ class Desk:
     def settings(self) -> Settings:
         """Return the settings in force for the team; raises Refused when teams are turned off."""
         project = Path(self.context.team.config.read().project)
-        settings = config.load(self.store.home, project, self.environment, {})
+        settings = trust.settings(self.store.home, project, self.environment)
         config.require_enabled(settings)
         return settings
 

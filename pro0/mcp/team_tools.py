@@ -5,14 +5,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from pro0.config import Mode, load, require_enabled
+from pro0.config import Mode, require_enabled
 from pro0.errors import Kept, Refused
 from pro0.mcp import views, waiting
 from pro0.mcp.desk import Desk
 from pro0.mcp.tool import LEADS, TEAMMATES, tool
 from pro0.model import ids
 from pro0.model.caller import Who
-from pro0.ops import members, outside, project, teams
+from pro0.ops import members, outside, project, teams, trust
 from pro0.ops.context import Context
 from pro0.ops.status import status
 
@@ -93,7 +93,7 @@ def _taken_or_made(desk: Desk, name: str, mode: Mode | None) -> Context:
     ids.team_name(name)
     desk.store.check()
     folder = project.root(Path.cwd().resolve())
-    settings = load(desk.store.home, folder, desk.environment, {"teammateMode": mode})
+    settings = trust.settings(desk.store.home, folder, desk.environment, {"teammateMode": mode})
     require_enabled(settings)
     team = desk.store.team(name)
     if team.exists() and team.config.read().project == str(folder):

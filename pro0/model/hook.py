@@ -1,4 +1,4 @@
-"""Hooks: the events at which a person's own commands are asked or told, and for which projects the person agreed."""
+"""Hooks: the events at which a person's own commands are asked or told, and which files the person agreed to."""
 
 from enum import StrEnum
 
@@ -17,6 +17,6 @@ class Event(StrEnum):
 
 
 class Consent(Document, frozen=True, kw_only=True):
-    """trusted.json: the projects whose hooks may run, with the digest of the hooks that the person agreed to."""
+    """trusted.json: projects and layouts, by path, with the digest of what the person agreed to."""
 
     projects: dict[str, str] = {}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from pro0 import config
 from pro0.config import Settings
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
+from pro0.ops import trust
 from pro0.ops.context import Context
 from pro0.ops.messages import addresses, pay_if_possible
 from pro0.rules import archive, changes, text
@@ -76,7 +76,7 @@ def settings(context: Context) -> Settings:
     """Return the settings in force; the environment of a session does not count."""
     environ = os.environ if context.caller.who in (Who.HUMAN, Who.LEAD) else {}
     project = Path(context.team.config.read().project)
-    return config.load(context.team.paths.home, project, environ, {})
+    return trust.settings(context.team.paths.home, project, environ)
 
 
 def limits(context: Context) -> Limits:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from pro0 import config
 from pro0.children import Running
 from pro0.model.hook import Event
 from pro0.model.ids import HUMAN
+from pro0.ops import trust
 from pro0.ops.context import TEAM_UID, clock, new_id
 from pro0.processes.table import SPARED
 from pro0.rules.text import visible
@@ -31,7 +31,7 @@ class Runs:
         self._team = team
         self._config = team.config.read()
         project = Path(self._config.project)
-        self._limit = config.load(team.paths.home, project, environ, {}).hook_timeout_seconds
+        self._limit = trust.settings(team.paths.home, project, environ).hook_timeout_seconds
 
     def ask(
         self,

@@ -7,20 +7,15 @@ of a project's file run only while they are what the person agreed to: anybody m
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-
-import msgspec
-from msgspec.structs import replace
 
 from pro0 import config
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.hook import Consent, Event
+from pro0.model.hook import Event
 from pro0.model.task import Task
+from pro0.ops import trust
 from pro0.ops.context import Context
-from pro0.store.files import File, make_folder
-from pro0.store.paths import TRUSTED
 from pro0.store.teams import TeamStore
 
 BLOCKED = "blocked_by_hook"
@@ -30,34 +25,9 @@ Commands = Mapping[Event, tuple[str, ...]]
 
 def in_force(home: Path, project: Path) -> Commands:
     """Return the commands of each event: those of the person's settings, then the project's if the person agreed."""
-    ours, theirs = config.hooks(home / config.USER_FILE), config.hooks(project / config.PROJECT_FILE)
-    if theirs and _consent(home).read().projects.get(str(project)) != digest(theirs):
-        theirs = {}
-    return {Event(name): (*ours.get(name, ()), *theirs.get(name, ())) for name in (*ours, *theirs)}
-
-
-def not_agreed(home: Path, project: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the hooks of a project's file that do not run, since the person has not agreed to them as they are."""
-    theirs = config.hooks(project / config.PROJECT_FILE)
-    agreed = theirs and _consent(home).read().projects.get(str(project)) == digest(theirs)
-    return {} if agreed else theirs
-
-
-def agree(home: Path, project: Path) -> Mapping[str, tuple[str, ...]]:
-    """Let the hooks of a project's file run, as they are now; a change of them needs a new yes. Returns them."""
-    theirs = config.hooks(project / config.PROJECT_FILE)
-    make_folder(home)
-    with _consent(home).change("agree to the hooks of a project") as change:
-        others = {name: known for name, known in change.value.projects.items() if name != str(project)}
-        change.value = replace(change.value, projects=others | ({str(project): digest(theirs)} if theirs else {}))
-    return theirs
-
-
-def digest(hooks: Mapping[str, tuple[str, ...]]) -> str:
-    """Return what tells these hooks from any other."""
-    import hashlib
-
-    return hashlib.sha256(msgspec.json.encode(sorted(hooks.items()))).hexdigest()
+    ours, theirs = config.hooks(home), trust.granted(home, project)
+    both = {event: (*ours.get(event, ()), *theirs.get(event, ())) for event in Event}
+    return {event: commands for event, commands in both.items() if commands}
 
 
 def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **about: object) -> None:
@@ -86,6 +56,3 @@ def workplace(team: TeamStore, caller: Caller) -> str:
     seats = team.runtime.read().seats if caller.who in (Who.MEMBER, Who.LEAD_AGENT) else ()
     own = next((seat.worktree for seat in seats if seat.incarnation == caller.incarnation), "")
     return own or team.config.read().project
-
-
-_consent = partial(File, name=TRUSTED, kind=Consent, absent=Consent)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from pro0 import config
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
 from pro0.model.run import RunOptions
+from pro0.ops import trust
 from pro0.ops.context import Context, caller_of
 from pro0.runner.loop import Runner
 from pro0.store.paths import home
@@ -24,8 +24,9 @@ def main(words: list[str]) -> int:
         print("pro0: the runner runs as a member of a team, started by pro0 run", file=sys.stderr)  # noqa: T201
         return 2
     options = msgspec.json.decode(words[0], type=RunOptions)
-    settings = config.load(root, Path.cwd(), os.environ, {})
-    return Runner(Context(Store(root).team(team), caller), options, settings).work()
+    context = Context(Store(root).team(team), caller)
+    settings = trust.settings(root, Path(context.team.config.read().project), os.environ)
+    return Runner(context, options, settings).work()
 
 
 if __name__ == "__main__":

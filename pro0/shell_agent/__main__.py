@@ -4,9 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from pro0 import config
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
+from pro0.ops import trust
 from pro0.ops.context import TASK_ID, Context, caller_of
 from pro0.shell_agent.agent import ShellAgent
 from pro0.store.paths import home
@@ -20,8 +20,8 @@ def main() -> int:
     if caller.who is Who.HUMAN or team is None:
         print("pro0: the shell agent runs as a member of a team, started by its lead", file=sys.stderr)  # noqa: T201
         return 2
-    settings = config.load(root, Path.cwd(), os.environ, {})
     context = Context(Store(root).team(team), caller)
+    settings = trust.settings(root, Path(context.team.config.read().project), os.environ)
     own = os.environ.get(TASK_ID) or None
     return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds, own).work()
 

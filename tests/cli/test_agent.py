@@ -256,6 +256,7 @@ def test_agents_of_the_settings_are_listed(pro0: Pro0, project: Path, fake: Path
         "agents: {mine: {argv: [fake-agent], nudge: true, screens: aider}}\n"
     )
     path = program(fake, "echo 0.1")
+    assert pro0("config", "trust").code == 0
     found = {agent["agent"]: agent for agent in json.loads(pro0("agent", "list", "--json").out)}["mine"]
     assert (found["path"], found["version"], found["resumes"]) == (path, "0.1", False)
     assert (found["state"], found["delivery"]) == (["screen", "process"], ["line"])

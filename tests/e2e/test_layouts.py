@@ -47,6 +47,9 @@ def test_a_layout_is_found_by_its_name(place: str, team: Team, home: Path) -> No
     folder = team.project / place if place else home / "layouts"
     folder.mkdir(parents=True)
     (folder / "mine.yaml").write_text("members: {ada: shell}\n")
+    if place:
+        assert "config trust" in team("team", "start", "alpha", "--detach", "-l", "mine", code=4).err
+        team("config", "trust")
     team("team", "start", "alpha", "--detach", "--mode", "headless", "-l", "mine")
     assert team.member("ada")["agent"] == "shell"
 

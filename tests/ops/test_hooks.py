@@ -14,7 +14,7 @@ from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.errors import BadInput, Refused
 from pro0.model.hook import Event
 from pro0.model.task import Draft, Status
-from pro0.ops import hooks, tasks
+from pro0.ops import hooks, tasks, trust
 from pro0.ops.context import Context
 from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore
@@ -132,13 +132,10 @@ def test_hooks_of_a_project_wait_for_the_persons_word(team: TeamStore, home: Pat
     settings(home, "hooks: {TaskCompleted: 'true'}")
     settings(home, "hooks: {TaskCompleted: 'exit 2'}", project=True)
     assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true",)}
-    assert hooks.not_agreed(home, home) == {"TaskCompleted": ("exit 2",)}
-    assert hooks.agree(home, home) == {"TaskCompleted": ("exit 2",)}
+    assert trust.agree(home, home) == {"TaskCompleted": ("exit 2",)}
     assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true", "exit 2")}
-    assert not hooks.not_agreed(home, home)
     settings(home, "hooks: {TaskCompleted: 'exit 2; evil'}", project=True)
     assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true",)}
-    assert hooks.not_agreed(home, home)
 
 
 @pytest.mark.parametrize(

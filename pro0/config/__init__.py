@@ -1,0 +1,28 @@
+"""Settings: flag > environment > project > user > default, decided in this one place (rulings 3.14).
+
+A new setting is one more field of `Settings` (`table.py`): everything else here reads that table.
+"""
+
+from pro0.config.files import PROJECT_FILE, SIZE_LIMIT, USER_FILE
+from pro0.config.layers import Chosen, Powers, explain, hooks, load, powers, require_enabled
+from pro0.config.table import APPROVERS, MODES, PERMISSIONS, SETTINGS, Mode, Setting, Settings
+
+__all__ = [
+    "APPROVERS",
+    "MODES",
+    "PERMISSIONS",
+    "PROJECT_FILE",
+    "SETTINGS",
+    "SIZE_LIMIT",
+    "USER_FILE",
+    "Chosen",
+    "Mode",
+    "Powers",
+    "Setting",
+    "Settings",
+    "explain",
+    "hooks",
+    "load",
+    "powers",
+    "require_enabled",
+]

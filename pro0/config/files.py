@@ -1,0 +1,148 @@
+"""Settings files: YAML without aliases, or JSON with comments, read whole or refused with the place of the fault."""
+
+import errno
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pro0.config.table import NAMES
+from pro0.errors import BadInput
+from pro0.model.hook import Event
+
+if TYPE_CHECKING:
+    import yaml
+
+USER_FILE = "config.yaml"
+"""The user's settings, in PRO0_HOME."""
+HOOKS = "hooks"
+PROJECT_FILE = Path(".pro0") / USER_FILE
+"""The project's settings, in the project directory."""
+SIZE_LIMIT = 1024 * 1024
+"""Bytes of a settings file."""
+DEPTH_LIMIT = 16
+EVENT_LIMIT = 10_000
+
+_STRINGS = r"""("(?:\\.|[^"\\])*(?:"|\Z)|'[^']*(?:'|\Z))"""
+_OUTSIDE_STRINGS = re.compile(rf"{_STRINGS}|(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|\t", re.DOTALL)
+_BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
+"""What PyYAML lets through, besides its own errors, for text like `!!int ""`."""
+
+
+class Written(NamedTuple):
+    """What one settings file says; nothing for one that is not there."""
+
+    path: Path
+    values: Mapping[object, object] = {}
+    hooks: dict[str, tuple[str, ...]] = {}
+
+
+def read(path: Path) -> Written:
+    """Return what a settings file says, by the names of the settings; raises BadInput for a bad one."""
+    values = _parsed(_text(path), path)
+    return Written(path, _flattened(values, path), _commands(values, path))
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.exists():
+            return ""
+        if not path.is_file():
+            raise BadInput(f"the settings {path} are not a regular file")
+        with path.open("rb") as stream:
+            data = stream.read(SIZE_LIMIT + 1)
+        if len(data) > SIZE_LIMIT:
+            raise BadInput(f"the settings {path} are larger than {SIZE_LIMIT} bytes")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the settings {path} are not UTF-8 text: {error.reason}") from error
+    except OSError as error:
+        code = errno.errorcode.get(error.errno or 0, "OSError")
+        raise BadInput(f"the settings {path} cannot be read: {error.strerror} ({code})") from error
+
+
+def _parsed(text: str, path: Path) -> dict[object, object]:
+    """Return the mapping in a settings file: YAML without aliases, or the PRD's JSON with comments."""
+    if not text.strip():
+        return {}
+    import yaml  # only when there is something to read: start-up time
+
+    if text.lstrip().startswith(("{", "//", "/*")):
+        text = _OUTSIDE_STRINGS.sub(lambda match: match[1] or " ", text)
+    try:
+        _bounded(yaml.parse(text, yaml.SafeLoader), path)
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, *_BROKEN) as error:
+        raise BadInput(f"the settings {path} are not YAML: {_trouble(error)}") from None
+    return _mapping(value, f"the settings {path}")
+
+
+def _bounded(events: Iterable["yaml.Event"], path: Path) -> None:
+    """Refuse what costs more to read than its size: aliases, deep nesting, very many values."""
+    import yaml
+
+    depth = 0
+    for count, event in enumerate(events):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEPTH_LIMIT or count > EVENT_LIMIT or isinstance(event, yaml.AliasEvent):
+            raise BadInput(f"the settings {path} use aliases, or are nested too deep or too long to be settings")
+
+
+def _trouble(error: Exception) -> str:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    return f"{problem or 'a value cannot be read'}{f', line {mark.line + 1}' if mark else ''}"
+
+
+def _flattened(values: dict[object, object], path: Path) -> dict[object, object]:
+    """Return the flat keys and those of the PRD's `experimental.agentTeams` block as one mapping (S004-105)."""
+    check_names(values, (*NAMES, "experimental", HOOKS), str(path))
+    outer = _mapping(values.get("experimental"), f"experimental ({path})")
+    check_names(outer, ("agentTeams",), f"experimental, {path}")
+    inner = _mapping(outer.get("agentTeams"), f"experimental.agentTeams ({path})")
+    check_names(inner, NAMES, f"experimental.agentTeams, {path}")
+    flat = {key: value for key, value in values.items() if key not in ("experimental", HOOKS)}
+    for key in inner.keys() & flat.keys():
+        raise BadInput(f"{key} is set twice, flat and in experimental.agentTeams ({path})", hint="remove one of them")
+    return flat | inner
+
+
+def _commands(values: dict[object, object], path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the `hooks:` block: events, each with one command or a list of them, as the shell takes them."""
+    block = _mapping(values.get(HOOKS), f"{HOOKS} ({path})")
+    check_names(block, tuple(Event), f"{HOOKS}, {path}")
+    found = {}
+    for event, value in block.items():
+        commands = value if isinstance(value, list) else [value]
+        if not commands or not all(isinstance(one, str) and one.strip() and "\0" not in one for one in commands):
+            raise BadInput(f"{HOOKS}, {event} must be a command or a list of commands ({path})", code="bad_setting")
+        found[str(event)] = tuple(commands)
+    return found
+
+
+def _mapping(value: object, what: str) -> dict[object, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadInput(f"{what} must be a mapping of names to values, not {shown(value)}")
+    return value
+
+
+def check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> None:
+    """Raise BadInput for a name that nobody knows, with the one that may be meant."""
+    for key in given:
+        if key not in known:
+            hint = _nearest(str(key)[:80], known)
+            raise BadInput(f"there is no setting {shown(key)} ({where})", code="unknown_setting", hint=hint)
+
+
+def _nearest(key: str, known: tuple[str, ...]) -> str:
+    import difflib  # only for an error: it takes longer to import than all else here
+
+    near = difflib.get_close_matches(key, known, 1, 0.5)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+
+
+def shown(value: object) -> str:
+    """Return a value as an error shows it: not at any length."""
+    text = f"{value!r}"
+    return text if len(text) <= 80 else f"{text[:77]}..."

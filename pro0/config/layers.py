@@ -1,0 +1,147 @@
+"""Layers: which source's word counts for each setting, and what of a project's file needs the person's agreement.
+
+A project's file may lie in a repository that was cloned a minute ago, and an agent may write it. So what it says of
+what agents may do, or of what is run, counts only when the person has agreed to it; all else counts at once.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from os.path import realpath
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import msgspec
+
+from pro0.config.files import PROJECT_FILE, USER_FILE, Written, check_names, read, shown
+from pro0.config.table import NAMES, SETTINGS, Setting, Settings
+from pro0.errors import BadInput, Refused
+
+Powers = Mapping[str, tuple[str, ...]]
+"""What a project asks for that needs the person's agreement: hooks by event, settings by name, each as it is said."""
+Agreed = Callable[[Powers], bool]
+
+
+class Chosen(NamedTuple):
+    """The value of a setting, and where it came from."""
+
+    name: str
+    value: object
+    source: str
+
+
+def nobody(_powers: Powers) -> bool:
+    """Agree to nothing: what counts unless somebody asks the person's word."""
+    return False
+
+
+def load(
+    home: Path,
+    project: Path | None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    agreed: Agreed = nobody,
+) -> Settings:
+    """Return the settings in force; flags have the settings' names, None meaning not given; BadInput for a bad one."""
+    chosen = explain(home, project, environ, flags, agreed)
+    return msgspec.convert({name: value for name, value, _ in chosen}, Settings)
+
+
+def explain(
+    home: Path,
+    project: Path | None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    agreed: Agreed = nobody,
+) -> tuple[Chosen, ...]:
+    """Return every setting in force with its source; reads at most two files and writes none."""
+    told = [*_flags(flags), *_environment(environ)]
+    persons = _said(read(home / USER_FILE))
+    projects = _agreed(_project(home, project), persons, agreed)
+    first = {chosen.name: chosen for chosen in reversed([*told, *projects, *persons])}
+    for setting in SETTINGS:
+        if setting.rule.joined:
+            # What is in a repository is not the person's word: it defines nothing anew that the person has defined.
+            first |= {chosen.name: chosen for chosen in _joined([*told, *persons, *projects], setting.name)}
+    return tuple(first.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
+
+
+def hooks(home: Path) -> Powers:
+    """Return the commands at each event of the person's own settings; raises BadInput for a bad block."""
+    return read(home / USER_FILE).hooks
+
+
+def powers(home: Path, project: Path | None) -> Powers:
+    """Return what a project's file asks for that needs the person's agreement."""
+    written = _project(home, project)
+    return _powers(written, _wider(_said(written), _said(read(home / USER_FILE))))
+
+
+def require_enabled(settings: Settings) -> None:
+    """Raise Refused when teams are turned off (AC-77)."""
+    if not settings.enabled:
+        raise Refused(
+            "agent teams are turned off (enabled: false)",
+            code="disabled",
+            hint="`pro0 config` shows where; PRO0_EXPERIMENTAL_AGENT_TEAMS=1 turns them on",
+        )
+
+
+def _joined(layers: Iterable[Chosen], name: str) -> Iterable[Chosen]:
+    """Yield what all sources say of a setting as one value, the strongest first; nothing when none says anything."""
+    if found := [chosen for chosen in layers if chosen.name == name]:
+        values = [cast("dict[str, object]", chosen.value) for chosen in reversed(found)]
+        together = {entry: value for one in values for entry, value in one.items()}
+        yield Chosen(name, together, ", ".join(chosen.source for chosen in found))
+
+
+def _flags(flags: Mapping[str, object]) -> Iterable[Chosen]:
+    given = {name: value for name, value in flags.items() if value is not None}
+    check_names(given, NAMES, "the flags")
+    for setting in SETTINGS:
+        if setting.name in given:
+            yield _chosen(setting, given[setting.name], "flag", text=True)
+
+
+def _environment(environ: Mapping[str, str]) -> Iterable[Chosen]:
+    for setting in SETTINGS:
+        if text := environ.get(setting.rule.variable):
+            yield _chosen(setting, text, setting.rule.variable, text=True)
+
+
+def _project(home: Path, project: Path | None) -> Written:
+    """Return what a project's file says; the person's own, for who works in the home directory, is not one."""
+    path = project / PROJECT_FILE if project else None
+    return Written(home) if path is None or realpath(path) == realpath(home / USER_FILE) else read(path)
+
+
+def _said(written: Written) -> list[Chosen]:
+    found = [setting for setting in SETTINGS if setting.name in written.values]
+    return [_chosen(setting, written.values[setting.name], str(written.path), text=False) for setting in found]
+
+
+def _agreed(written: Written, persons: list[Chosen], agreed: Agreed) -> list[Chosen]:
+    """Return what counts of a project's file."""
+    said = _said(written)
+    wider = _wider(said, persons)
+    return [one for one in said if one not in wider] if wider and not agreed(_powers(written, wider)) else said
+
+
+def _wider(said: list[Chosen], persons: list[Chosen]) -> list[Chosen]:
+    """Return what would allow more than the person's own settings do."""
+    rows = {setting.name: setting for setting in SETTINGS}
+    own = {setting.name: setting.default for setting in SETTINGS} | {one.name: one.value for one in persons}
+    return [one for one in said if rows[one.name].rule.widens(one.value, own[one.name])]
+
+
+def _powers(written: Written, wider: list[Chosen]) -> Powers:
+    return written.hooks | {one.name: (msgspec.json.encode(one.value, order="sorted").decode(),) for one in wider}
+
+
+def _chosen(setting: Setting, raw: object, source: str, *, text: bool) -> Chosen:
+    rule = setting.rule
+    try:
+        return Chosen(setting.name, rule.check(rule.parse(raw) if text and isinstance(raw, str) else raw), source)
+    except BadInput as error:
+        raise BadInput(f"{error.message} ({source})", code="bad_setting", hint=error.hint) from None
+    except ValueError:
+        said = f"{setting.name} must be {rule.allowed}, not {shown(raw)} ({source})"
+        raise BadInput(said, code="bad_setting") from None

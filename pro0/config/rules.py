@@ -1,0 +1,120 @@
+"""Rules: which values a setting takes, in a file and as text, and which of them allow more than others."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, cast
+
+import msgspec
+
+from pro0.rules.definitions import VARIABLE, definitions
+
+_SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_WORD = re.compile(r"[a-z0-9-]{0,48}")
+
+
+def never(_value: object, _other: object) -> bool:
+    """Say of a setting that no value of it allows more than another."""
+    return False
+
+
+class Rule(NamedTuple):
+    """Which values a setting takes; both functions raise ValueError for any other."""
+
+    variable: str
+    about: str
+    allowed: str
+    parse: Callable[[str], object]
+    check: Callable[[object], object]
+    """Also raises BadInput, which says more."""
+    joined: bool = False
+    """Whether what every source says counts, entry by entry; of two that are called the same a person's own."""
+    widens: Callable[[object, object], bool] = never
+    """Whether a value allows more than another: from a project such a one counts only when the person agrees."""
+
+
+def _adds(value: object, other: object) -> bool:
+    """Return whether a list or a mapping names what another does not."""
+    return not set(cast("Iterable[str]", value)) <= set(cast("Iterable[str]", other))
+
+
+def switch(variable: str, about: str) -> Rule:
+    """Make the rule of a setting that is on or off."""
+
+    def parse(text: str) -> object:
+        if text.lower() not in _SWITCH:
+            raise ValueError(text)
+        return _SWITCH[text.lower()]
+
+    def check(value: object) -> object:
+        if not isinstance(value, bool):
+            raise ValueError(value)
+        return value
+
+    return Rule(variable, about, "true or false", parse, check)
+
+
+def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) -> Rule:
+    """Make the rule of a whole number; a smaller one than `at_least` is raised to it."""
+
+    def parse(text: str) -> object:
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+            raise ValueError(text)
+        return int(text)
+
+    def check(value: object) -> object:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(value)
+        return max(value, at_least)
+
+    return Rule(variable, about, f"a whole number from {low} to {high}", parse, check)
+
+
+def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[str, ...] = ()) -> Rule:
+    """Make the rule of a setting that is one word of a list; `rising` orders them by what they allow."""
+
+    def check(value: object) -> object:
+        if value not in words:
+            raise ValueError(value)
+        return value
+
+    def widens(value: object, other: object) -> bool:
+        return rising.index(str(value)) > rising.index(str(other))
+
+    return Rule(variable, about, f"one of {', '.join(words)}", str, check, widens=widens if rising else never)
+
+
+def word(variable: str, about: str) -> Rule:
+    """Make the rule of a setting that is one name, or nothing."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, str) or not _WORD.fullmatch(value):
+            raise ValueError(value)
+        return value
+
+    return Rule(variable, about, "a name of letters, digits and '-'", str, check)
+
+
+def names(variable: str, about: str) -> Rule:
+    """Make the rule of a list of names of variables, `NAME*` standing for all that begin so; as text: with commas."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, list | tuple) or not all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
+            raise ValueError(value)
+        return tuple(value)
+
+    def parse(text: str) -> object:
+        return [name.strip() for name in text.split(",") if name.strip()]
+
+    return Rule(variable, about, "a list of names of variables; NAME* is all that begin so", parse, check, widens=_adds)
+
+
+def mapping(variable: str, about: str) -> Rule:
+    """Make the rule of the agents by name; as text: JSON."""
+
+    def parse(text: str) -> object:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            raise ValueError(text) from None
+
+    return Rule(variable, about, "a mapping of names to definitions", parse, definitions, joined=True, widens=_adds)

@@ -1,0 +1,111 @@
+"""Trust: what a project's files may do only after the person has agreed to them, as they are.
+
+Anybody may have written those files: who made the repository, or an agent that works in it. What they say of looks and
+of numbers counts at once. What they would run (hooks, agents, layouts), hand out (variables) or allow (modes, verdicts
+on plans) counts only while it is what the person has agreed to with `pro0 config trust`.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0 import config
+from pro0.errors import Refused
+from pro0.model.hook import Consent
+from pro0.store.files import File, make_folder
+from pro0.store.paths import LAYOUT_SUFFIXES, TRUSTED
+
+LAYOUTS = Path(".pro0") / "layouts"
+"""The project's layouts, in the project directory."""
+_consent = partial(File, name=TRUSTED, kind=Consent, absent=Consent)
+
+
+def settings(
+    home: Path, project: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] | None = None
+) -> config.Settings:
+    """Return the settings in force; flags have the settings' names, None meaning not given."""
+    return config.load(home, project, environ, flags or {}, partial(_agreed, home, project))
+
+
+def chosen(home: Path, project: Path, environ: Mapping[str, str]) -> tuple[config.Chosen, ...]:
+    """Return every setting in force, and where it came from."""
+    return config.explain(home, project, environ, {}, partial(_agreed, home, project))
+
+
+def granted(home: Path, project: Path) -> config.Powers:
+    """Return what a project's settings ask for, when the person has agreed to it as it is, else nothing."""
+    powers = config.powers(home, project)
+    return powers if _agreed(home, project, powers) else {}
+
+
+def withheld(home: Path, project: Path) -> config.Powers:
+    """Return what does not count of a project's settings, since the person has not agreed to it as it is."""
+    powers = config.powers(home, project)
+    return {} if _agreed(home, project, powers) else powers
+
+
+def asked(home: Path, project: Path) -> config.Powers:
+    """Return all that a project's files ask for, by hook, setting and layout."""
+    return {**config.powers(home, project), **_layouts(project)}
+
+
+def agree(home: Path, project: Path) -> config.Powers:
+    """Let all that a project's files ask for count, as it is now; a change of it needs a new yes. Returns it."""
+    powers, layouts = config.powers(home, project), _layouts(project)
+    agreed = {str(project): digest(powers)} if powers else {}
+    agreed |= {str(project / name): digest({"": said}) for name, said in layouts.items()}
+    make_folder(home)
+    with _consent(home).change("agree to what a project asks for") as change:
+        known = change.value.projects.items()
+        others = {name: said for name, said in known if name != str(project) and Path(name).parent != project / LAYOUTS}
+        change.value = replace(change.value, projects=others | agreed)
+    return {**powers, **layouts}
+
+
+def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None:
+    """Raise Refused for a layout of the project that the person has not agreed to as it is."""
+    if layout.parent == project / LAYOUTS and not _known(home, layout, _version(data)):
+        raise Refused(
+            f"you have not agreed to the layout {layout}, which can run commands",
+            code="not_trusted",
+            hint="look at it, then: pro0 config trust",
+        )
+
+
+def digest(powers: config.Powers) -> str:
+    """Return what tells this from anything else."""
+    return hashlib.sha256(msgspec.json.encode(sorted(powers.items()))).hexdigest()
+
+
+def _agreed(home: Path, project: Path | None, powers: config.Powers) -> bool:
+    return not powers or _word(home, project) == digest(powers)
+
+
+def _known(home: Path, layout: Path, said: tuple[str, ...]) -> bool:
+    return _word(home, layout) == digest({"": said})
+
+
+def _word(home: Path, path: Path | None) -> str:
+    """Return the digest of what the person has agreed to of a project or a layout, "" for nothing."""
+    return _consent(home).read().projects.get(str(path), "") if home.is_dir() else ""
+
+
+def _layouts(project: Path) -> config.Powers:
+    """Return the layouts of a project, each with what tells it from any other version of itself."""
+    folder = project / LAYOUTS
+    files = sorted(path for path in folder.iterdir() if path.suffix in LAYOUT_SUFFIXES) if folder.is_dir() else []
+    return {str(LAYOUTS / path.name): _version(_bytes(path)) for path in files if path.is_file()}
+
+
+def _bytes(path: Path) -> bytes:
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        return stream.read(config.SIZE_LIMIT + 1)
+
+
+def _version(data: bytes) -> tuple[str, ...]:
+    return (f"sha256 {hashlib.sha256(data).hexdigest()}",)
