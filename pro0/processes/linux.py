@@ -119,7 +119,7 @@ def _group(pid: int) -> int:
 
 def _read(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return b""
     try:

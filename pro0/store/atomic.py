@@ -27,7 +27,7 @@ class folder:  # noqa: N801 - used as a function
         self._within = within
 
     def __enter__(self) -> int:
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
         self._descriptor = os.open(self._path, flags, dir_fd=self._within)
         return self._descriptor
 
@@ -66,7 +66,7 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
     One error comes later, and says so: the file is replaced, but whether that would outlive a power failure is unknown.
     """
     temporary = f"{TEMPORARY}{os.urandom(16).hex()}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(temporary, flags, FILE_MODE, dir_fd=folder)
     try:
         try:
@@ -91,7 +91,7 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
 
 def read(folder: int, name: str, limit: int) -> bytes:
     """Return a regular file's bytes; raises OSError for a link, a FIFO or more than `limit` bytes."""
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     try:
         status = os.fstat(descriptor)
         if not _is_regular(status.st_mode):
@@ -109,7 +109,7 @@ def _is_regular(mode: int) -> bool:
 
 def _read_all(descriptor: int, size: int) -> bytes:
     parts = []
-    while part := os.read(descriptor, max(size + 1, 65536)):
+    while part := os.read(descriptor, size + 1):
         parts.append(part)
     return b"".join(parts)
 

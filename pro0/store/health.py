@@ -136,7 +136,7 @@ def odd_locks(home: Path, *tops: Path) -> Iterator[Path]:
 def held(path: Path) -> Held | None:
     """Return who has a lock now, None for nobody; a lock file that is not there is not made."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:
@@ -165,7 +165,7 @@ def _who(by: str, since: float) -> str:
 def flock_works(folder: Path) -> str:
     """Return why locks do not work on this file system, empty when they do; asked with the folder itself."""
     try:
-        first, second = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for _ in range(2))
+        first, second = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for _ in range(2))
     except OSError as error:
         return str(error.strerror)
     try:
@@ -181,7 +181,7 @@ def flock_works(folder: Path) -> str:
 
 def tighten(found: Loose) -> None:
     """Give a file or folder its proper mode, unless it has become a link."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         descriptor = os.open(found.path, flags)
     except PermissionError:  # its owner may not read it: by its name then

@@ -19,6 +19,9 @@ from pro0.store.paths import rotated, rotation
 LIMIT = 16 * 1024 * 1024
 """Bytes of one file of a log; whoever writes beyond it begins a new one (rulings 3.5)."""
 
+_PART = 1024 * 1024
+"""Bytes that are read at once."""
+
 
 def append(folder: int, name: str, line: object) -> None:
     """Append one line to a log in an open folder; raises OSError when it is not written."""
@@ -38,7 +41,7 @@ def check(folder: int, name: str) -> None:
 
 
 def _open(folder: int, name: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.open(name, flags, atomic.FILE_MODE, dir_fd=folder)
 
 
@@ -82,7 +85,7 @@ class Journal:
         if start > status.st_size:
             start, data = 0, b""
         self._read[file] = max(start, status.st_size - 2 * LIMIT)  # no log of ours is longer: of such, its end
-        while part := os.pread(descriptor, 1024 * 1024, self._read[file]):
+        while part := os.pread(descriptor, _PART, self._read[file]):
             self._read[file] += len(part)
             *lines, data = (data + part).split(b"\n")
             yield from lines
@@ -111,7 +114,7 @@ def _opened(path: Path) -> Iterator[int | None]:
     """Open a regular file, or None for what is not there or cannot be read."""
     descriptor = None
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         yield descriptor if descriptor is not None and stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     finally:

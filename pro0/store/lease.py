@@ -26,6 +26,7 @@ TRIES = 10
 PAUSE = 0.01
 """Whoever looks for the holder has the lock for a moment: a few tries, so many seconds apart, tell that from a lead."""
 _LIMIT = 4096
+_LONGEST = 1 << 20
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
@@ -92,7 +93,7 @@ class Lease:
     def read(self) -> Holder | None:
         """Return who took the lease last, whether it is held or not, without a lock; None when nobody can be read."""
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
-            return _signed(atomic.read(folder, LEASE, 1 << 20))
+            return _signed(atomic.read(folder, LEASE, _LONGEST))
         return None
 
     def rest(self, why: str) -> None:
@@ -128,7 +129,7 @@ def _open(folder: int) -> list[int]:
     """Open the lease and the folder of the logs; without that folder there is no lead, only somebody who mends."""
     lease = open_lock(folder, LEASE)
     try:
-        logs = os.open(LOGS, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        logs = os.open(LOGS, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
     except OSError as error:
         if error.errno in _NO_FOLDER:
             return [lease]

@@ -63,7 +63,7 @@ def both_locked(folder: int, descriptor: int) -> bool:
 
 def open_lock(folder: int, name: str) -> int:
     """Open a lock file of an open folder, making it if need be."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.open(name, flags, atomic.FILE_MODE, dir_fd=folder)
 
 

@@ -135,6 +135,6 @@ def _unused(folder: int, name: str) -> str:
 
 def _bytes(folder: int, name: str) -> bytes:
     """Return the bytes of a regular file up to the limit; raises OSError: what is only out of reach is not lost."""
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         return file.read(SIZE_LIMIT) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

@@ -24,6 +24,9 @@ from pro0.store.mailbox import Box
 from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, ROLES, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
 from pro0.store.tasklist import TaskFile
 
+_TRIES = 50
+"""How often a tree is removed in which late writers make files meanwhile."""
+
 
 class TeamStore:
     """The files of one team."""
@@ -235,7 +238,7 @@ def _put_away(path: Path) -> None:
 
 def _remove(path: Path) -> None:
     """Remove a tree of ours; late writers may add a file meanwhile, so it is tried until the folder is gone."""
-    for _ in range(50):
+    for _ in range(_TRIES):
         with suppress(FileNotFoundError, OSError):
             if path.is_symlink() or path.is_file():
                 path.unlink()

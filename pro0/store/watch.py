@@ -5,9 +5,13 @@ import re
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from watchfiles import Change, DefaultFilter, watch
+
+_watch = partial(watch, debounce=50, step=25, rust_timeout=1000)
+"""In milliseconds: how long changes are gathered, how often it looks for more, how often whether to stop."""
 
 
 class _Named(DefaultFilter):
@@ -52,9 +56,7 @@ class Watch:
         os.close(self._writable)
 
     def _run(self, folders: list[Path]) -> None:
-        changes = watch(
-            *folders, watch_filter=_Named(self._names), debounce=50, step=25, rust_timeout=1000, stop_event=self._stop
-        )
+        changes = _watch(*folders, watch_filter=_Named(self._names), stop_event=self._stop)
         with suppress(FileNotFoundError):
             for _ in changes:
                 with suppress(BlockingIOError):

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pro0 import processes
@@ -12,6 +14,18 @@ from tests.waiting import wait_until
 PROGRAM = Path(__file__).with_name("family.py")
 KINDS = ("plain", "nohup", "setsid", "double_fork", "grandchild", "deaf", "stopped", "untagged", "forking")
 TAG = "PRO0_INCARNATION"
+
+
+@contextmanager
+def running(
+    argv: Sequence[str | bytes | Path], *, env: Mapping[str, str] | None = None, stdin: int | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a program, and end it when the test ends, also when that fails."""
+    with subprocess.Popen(argv, env=env, stdin=stdin) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
 
 
 def argv(folder: Path, end: str, *kinds: str) -> list[str]:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -12,16 +13,15 @@ import pytest
 
 from pro0 import processes
 from pro0.model.runtime import Process
-from pro0.processes import pidfd
+from pro0.processes import ending, pidfd
 from tests.processes import families
 from tests.waiting import wait_until
 
 
 @pytest.fixture
 def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
-    with subprocess.Popen(["sleep", "600"]) as child:
+    with families.running(["sleep", "600"]) as child:
         yield child
-        child.kill()
 
 
 def identity(pid: int) -> Process:
@@ -47,7 +47,7 @@ def test_every_kind_of_child_is_ended(tmp_path: Path, kind: str) -> None:
 def test_polite_comes_first(tmp_path: Path) -> None:
     """One that cleans up on TERM, even if it was stopped, has its time for it."""
     script = f"trap 'echo clean > {tmp_path}/done; exit 0' TERM; echo > {tmp_path}/ready; while :; do sleep 0.01; done"
-    with subprocess.Popen(["sh", "-c", script]) as child:
+    with families.running(["sh", "-c", script]) as child:
         wait_until((tmp_path / "ready").exists, 5, "the trap is set")
         os.kill(child.pid, signal.SIGSTOP)
         found = identity(child.pid)
@@ -61,7 +61,7 @@ def test_each_is_asked_once_and_newcomers_too(tmp_path: Path) -> None:
     script = f"""
 trap 'echo asked >> {tmp_path}/log; sh -c "echo born > {tmp_path}/born; exec sleep 600" & wait; exit 0' TERM
 echo > {tmp_path}/ready; while :; do sleep 0.01; done"""
-    with subprocess.Popen(["sh", "-c", script], env={**os.environ, families.TAG: "newcomers"}) as child:
+    with families.running(["sh", "-c", script], env={**os.environ, families.TAG: "newcomers"}) as child:
         wait_until((tmp_path / "ready").exists, 5, "the trap is set")
         assert processes.end(lambda: processes.tagged(families.TAG, ["newcomers"])["newcomers"], 30) == []
         assert child.wait() == 0
@@ -78,6 +78,51 @@ def test_nothing_found_is_nothing_done() -> None:
 
     assert processes.end(find, 10) == []
     assert looks == 1
+
+
+class Clock:
+    """A time of its own, in which nobody ever ends, and what was done in it: (moment, pid, signal)."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.looks: list[float] = []
+        self.sent: list[tuple[float, int, int]] = []
+        self.pauses: list[float] = []
+        monkeypatch.setattr("time.monotonic", lambda: self.now)
+        monkeypatch.setattr("time.sleep", self.sleep)
+        monkeypatch.setattr(ending, "alive", lambda _process: True)
+        monkeypatch.setattr(ending, "signal_process", self.signal)
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds > 0
+        self.pauses.append(seconds)
+        self.now += seconds
+
+    def signal(self, process: Process, number: int) -> bool:
+        self.sent.append((self.now, process.pid, number))
+        return True
+
+    def find(self) -> list[Process]:
+        self.looks.append(self.now)
+        return [Process(pid=7, start="1", boot_id="b"), Process(pid=7, start="2", boot_id="b")]
+
+
+@pytest.mark.parametrize("grace", [0.0, 0.3, 10.0])
+def test_when_whom_nothing_ends_is_asked_and_killed(grace: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TERM and CONT once, at once; after the grace KILL, again and again for five seconds; looked for all the time."""
+    clock = Clock(monkeypatch)
+    assert [one.start for one in processes.end(clock.find, grace)] == ["1", "2"]
+    kills = [moment for moment, _, number in clock.sent if number == signal.SIGKILL]
+    asked = [one for one in clock.sent if one[2] != signal.SIGKILL]
+    assert asked == [(1000.0, 7, number) for number in (signal.SIGTERM, signal.SIGCONT)] * 2
+    assert min(kills) == pytest.approx(1000 + grace, abs=0.06)
+    assert clock.now == pytest.approx(1005 + grace, abs=0.12)
+    early = [moment for moment in clock.looks if moment < min(kills)]
+    assert all(later - one <= 1.06 for one, later in pairwise(early))
+    assert all(later - one <= 0.13 for one, later in pairwise(early[:3]))
+    assert all(later - one <= 0.11 for one, later in pairwise(sorted({*kills})))
+    assert len(clock.looks) < 90 + 4 * grace, "looking costs: not without end"
+    assert all(later in (pytest.approx(min(2 * one, 0.05)), 0.002) for one, later in pairwise(clock.pauses))
 
 
 @pytest.mark.parametrize("change", [{"start": "1"}, {"boot_id": "another boot"}])

@@ -22,9 +22,8 @@ from tests.waiting import wait_until
 
 @pytest.fixture
 def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
-    with subprocess.Popen(["sleep", "600"]) as child:
+    with families.running(["sleep", "600"]) as child:
         yield child
-        child.kill()
 
 
 def identity(pid: int) -> Process:
@@ -60,10 +59,9 @@ def test_whoever_differs_in_anything_is_someone_else(
 def test_a_programs_name_does_not_confuse(tmp_path: Path, name: str) -> None:
     program = tmp_path / name
     shutil.copy(shutil.which("sleep") or "", program)
-    with subprocess.Popen([program, "600"]) as child:
+    with families.running([program, "600"]) as child:
         assert processes.alive(identity(child.pid))
         assert os.getpid() in [one.pid for one in processes.ancestors(child.pid)]
-        child.kill()
 
 
 def test_ancestors_come_nearest_first() -> None:
@@ -92,7 +90,7 @@ def test_descendants_are_all_below(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("value", "spared"), [("1", True), ("0", False), ("", False)])
 def test_what_was_started_for_others_can_be_spared(value: str, spared: bool) -> None:
     """A lead that a command inside a session has started, and whatever is below that."""
-    with subprocess.Popen(["sh", "-c", "sleep 600 & wait"], env={table.SPARED: value}) as lead:
+    with families.running(["sh", "-c", "sleep 600 & wait"], env={table.SPARED: value}) as lead:
         try:
             wait_until(lambda: processes.descendants(lead.pid), 5, "it has a child")
             family = {lead.pid, *(one.pid for one in processes.descendants(lead.pid))}
@@ -101,7 +99,6 @@ def test_what_was_started_for_others_can_be_spared(value: str, spared: bool) -> 
                 assert (family & found) == (set() if sparing and spared else family)
         finally:
             processes.end(lambda: processes.descendants(lead.pid), 0)
-            lead.kill()
 
 
 def test_one_scan_finds_the_tags_of_many(sleeper: "subprocess.Popen[bytes]") -> None:
@@ -138,7 +135,7 @@ def test_an_empty_tag_is_not_no_tag(sleeper: "subprocess.Popen[bytes]") -> None:
 
 def test_a_tagged_process_that_dies_is_found_no_more() -> None:
     tag = str(uuid.uuid4())
-    with subprocess.Popen(["sleep", "600"], env={"PRO0_X": tag}) as child:
+    with families.running(["sleep", "600"], env={"PRO0_X": tag}) as child:
         wait_until(lambda: processes.tagged("PRO0_X", [tag])[tag], 5, "found")
         child.kill()
         wait_until(lambda: not processes.tagged("PRO0_X", [tag])[tag], 5, "a zombie carries nothing")
@@ -148,7 +145,7 @@ def test_a_tagged_process_that_dies_is_found_no_more() -> None:
 def test_both_ways_to_look_see_the_same(sleeper: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch) -> None:
     """What macOS uses is psutil, which runs on Linux too."""
     tag = str(uuid.uuid4())
-    with subprocess.Popen(["sleep", "600"], env={"PRO0_X": tag}) as child:
+    with families.running(["sleep", "600"], env={"PRO0_X": tag}) as child:
         wait_until(lambda: processes.tagged("PRO0_X", [tag])[tag], 5, "it carries its tag")
         seen = []
         for system in (linux, portable):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -16,6 +17,7 @@ import pytest
 from pro0 import processes
 from pro0.model.process import Process
 from pro0.processes import arguments, ending, linux, pidfd, portable, table
+from tests.processes import families
 from tests.waiting import wait_until
 
 NOBODY = 2**22 + 1
@@ -33,10 +35,9 @@ BOTH = pytest.mark.parametrize("system", SYSTEMS, ids=["linux", "portable"])
 @pytest.fixture
 def child() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that does nothing, whose last argument is known."""
-    with subprocess.Popen(["sleep", "600"], env={A: "a", B: "b=b"}) as started:
+    with families.running(["sleep", "600"], env={A: "a", B: "b=b"}) as started:
         wait_until(lambda: arguments.arguments(started.pid) == ["sleep", "600"], 5, "it is a sleep")
         yield started
-        started.kill()
 
 
 @BOTH
@@ -49,17 +50,19 @@ def test_of_who_is_not_there_nothing_is_known(system: ModuleType) -> None:
 
 def test_who_was_called_with_something_as_its_last_argument(child: "subprocess.Popen[bytes]") -> None:
     """How guards are known by their launch files: the whole last argument, and no other."""
-    keys = {"600": "last", "sleep": "first", "60": "part"}
-    assert processes.called_with(keys) == {"last"}
+    keys = {"600": "last", "sleep": "first", "60": "part", "end": "last of many", "middle": "not last"}
+    with families.running(["sh", "-c", "read _", "middle", "end"], stdin=subprocess.PIPE) as many:
+        wait_until(lambda: arguments.arguments(many.pid)[-1:] == ["end"], 5, "it is a shell")
+        assert processes.called_with(keys) == {"last", "last of many"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_who_has_ended_was_called_with_nothing() -> None:
     """A zombie has no command line any more: no argument, which is not one empty argument."""
-    with subprocess.Popen(["true"]) as dead:
+    with families.running(["true"]) as dead:
         wait_until(lambda: linux.status(dead.pid) is None, 5, "it is a zombie")
         assert arguments.arguments(dead.pid) == []
-    with subprocess.Popen(["sh", "-c", "read _", "name", ""], stdin=subprocess.PIPE) as child:
+    with families.running(["sh", "-c", "read _", "name", ""], stdin=subprocess.PIPE) as child:
         wait_until(lambda: arguments.arguments(child.pid)[-2:] == ["name", ""], 5, "it is a shell")
 
 
@@ -175,7 +178,7 @@ def test_a_program_whose_environment_breaks_psutil(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_zombie_is_none_of_psutils_either() -> None:
-    with subprocess.Popen(["true"]) as dead:
+    with families.running(["true"]) as dead:
         wait_until(lambda: portable.status(dead.pid) is None, 5, "it is a zombie")
 
 
@@ -227,7 +230,7 @@ def test_command_lines(platform: str, child: "subprocess.Popen[bytes]", monkeypa
 
 def test_a_command_line_may_hold_anything() -> None:
     odd = b"a\nb \xff"
-    with subprocess.Popen([b"sh", b"-c", b"read _", odd], stdin=subprocess.PIPE) as child:
+    with families.running([b"sh", b"-c", b"read _", odd], stdin=subprocess.PIPE) as child:
         wait_until(lambda: arguments.arguments(child.pid)[-1:] == [os.fsdecode(odd)], 5, "it is a shell")
 
 
@@ -249,6 +252,26 @@ def test_a_signal_goes_to_exactly_this_process(
     assert sent(monkeypatch, platform, found, signal.SIGUSR1)
     assert child.wait(5) == -signal.SIGUSR1
     assert not sent(monkeypatch, platform, found, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pidfd")
+@pytest.mark.parametrize(("platform", "pinned"), [("linux", 1), ("darwin", 0)])
+def test_where_there_are_pins_a_process_is_pinned_before_it_is_looked_at(
+    platform: str, pinned: int, child: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 51: between the look and the signal its pid could pass to a stranger."""
+    found = processes.identify(child.pid)
+    assert found
+    acts: list[str] = []
+
+    def noted(name: str, real: Callable[..., object], *given: object) -> object:
+        acts.append(name)
+        return real(*given)
+
+    for module, name in ((pidfd, "open_process"), (ending, "alive"), (pidfd, "send"), (os, "kill")):
+        monkeypatch.setattr(module, name, partial(noted, name, getattr(module, name)))
+    assert sent(monkeypatch, platform, found, signal.SIGUSR1)
+    assert acts == (["open_process", "alive", "send"] if pinned else ["alive", "kill"])
 
 
 @pytest.mark.parametrize("error", [ProcessLookupError, PermissionError])
@@ -352,7 +375,7 @@ def test_a_process_that_is_between_two_programs_shows_its_environment() -> None:
     """What works on as another program is found all the time: who is not found is not ended."""
     again = 'import os, sys; os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", sys.argv[1], sys.argv[1]])'
     argv = [sys.executable, "-I", "-S", "-c", again, again]
-    with subprocess.Popen(argv, env={"TAG": "between"}) as child:
+    with families.running(argv, env={"TAG": "between"}) as child:
         try:
             seen = Counter(linux.environment(child.pid).count(b"TAG=between") for _ in range(2_000))
         finally:
@@ -370,7 +393,7 @@ def test_nobody_is_waited_for_who_will_never_show_an_environment(monkeypatch: py
     """Every sweep looks at all processes: some have none, some nobody may look at, some are over."""
     slept: list[float] = []
     monkeypatch.setattr(linux, "time", SimpleNamespace(sleep=slept.append))
-    with subprocess.Popen(["sleep", "600"], env={}) as bare, subprocess.Popen(["true"]) as over:
+    with families.running(["sleep", "600"], env={}) as bare, families.running(["true"]) as over:
         wait_until(lambda: arguments.arguments(bare.pid) == ["sleep", "600"], 5, "it is a sleep")
         wait_until(lambda: linux.status(over.pid) is None, 5, "it has ended")
         assert linux.environment(bare.pid) == linux.environment(over.pid) == b""

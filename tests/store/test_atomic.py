@@ -126,6 +126,35 @@ def test_a_linked_folder_is_not_opened(tmp_path: Path) -> None:
         pass
 
 
+def test_a_file_is_not_opened_as_a_folder(place: Path) -> None:
+    with pytest.raises(NotADirectoryError), atomic.folder(place / "file"):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_temporary_file_is_always_a_new_one(place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reliability 30: whoever guesses its name cannot make a writer write elsewhere."""
+    monkeypatch.setattr(os, "urandom", bytes)
+    guessed = place / f".tmp-{'00' * 16}"
+    (place / "victim").write_bytes(OLD)
+    if kind == "link":
+        guessed.symlink_to("victim")
+    else:
+        os.link(place / "victim", guessed)
+    with pytest.raises(FileExistsError):
+        write(place)
+    assert (place / "victim").read_bytes() == (place / "file").read_bytes() == OLD
+    assert os.path.lexists(guessed)
+
+
+def test_a_file_is_read_in_one_go(place: Path) -> None:
+    """Of a file that does not change meanwhile: one call for all of it, one that finds its end."""
+    (place / "file").write_bytes(b"x" * 300_000)
+    with atomic.folder(place) as folder:
+        calls = count(lambda: atomic.read(folder, "file", 300_000), ("open", "read", "close"))
+    assert [call.name for call in calls] == ["open", "read", "read", "close"]
+
+
 def test_what_need_not_last_is_not_synced(place: Path) -> None:
     def quickly() -> None:
         with atomic.folder(place) as folder:

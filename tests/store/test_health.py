@@ -310,6 +310,7 @@ def test_whether_locks_work(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
     before = len(os.listdir("/dev/fd"))
     assert health.flock_works(home) == ""
     assert health.flock_works(home / "nowhere") == "No such file or directory"
+    assert health.flock_works(put(home / "file")) == "Not a directory"
     descriptor = os.open(home, os.O_RDONLY)
     assert lock_descriptor(descriptor, blocking=False)
     assert health.flock_works(home) == ""

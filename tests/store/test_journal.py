@@ -86,6 +86,47 @@ def test_of_a_file_that_is_too_long_the_end_is_read(tmp_path: Path) -> None:
     assert [line.lstrip(b"\0") for line in Journal(tmp_path / NAME).last(5)] == [b"1", b"2"]
 
 
+@pytest.mark.usefixtures("small")
+def test_of_a_file_that_is_too_long_the_last_two_limits_are_read(tmp_path: Path) -> None:
+    lines = [b"%03d" % number for number in range(501)]
+    (tmp_path / NAME).write_bytes(b"".join(line + b"\n" for line in lines))
+    assert list(Journal(tmp_path / NAME).fresh()) == lines[1:]
+    log = Journal(tmp_path / NAME)
+    assert log.last(2) == lines[-2:]
+    assert list(log.fresh()) == []
+
+
+def test_a_long_line_is_read_in_parts(tmp_path: Path) -> None:
+    line = b"x" * 3_000_000
+    (tmp_path / NAME).write_bytes(line + b"\nshort\n" + line)
+    log = Journal(tmp_path / NAME)
+    assert list(log.fresh()) == [line, b"short"]
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(b"y\n")
+    assert list(log.fresh()) == [line + b"y"]
+
+
+def test_nobody_waits_for_the_reader_of_a_pipe(tmp_path: Path) -> None:
+    """Reliability 30"""
+    os.mkfifo(tmp_path / NAME)
+    with pytest.raises(OSError, match="No such device"):
+        append(tmp_path, 1)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(("before", "rotates"), [(997, False), (998, True)])
+def test_the_limit_at_which_a_log_goes_on_in_a_new_file(tmp_path: Path, before: int, rotates: bool) -> None:
+    (tmp_path / NAME).write_bytes(b"x" * (before - 1) + b"\n")
+    append(tmp_path, 1)
+    assert (tmp_path / rotated(NAME, 1)).exists() == rotates
+    assert (tmp_path / NAME).exists() != rotates
+
+
+def test_what_json_cannot_say_is_written_as_text(tmp_path: Path) -> None:
+    append(tmp_path, {"at": tmp_path})
+    assert read(Journal(tmp_path / NAME)) == [{"at": str(tmp_path)}]
+
+
 @pytest.mark.parametrize("name", ["events.jsonl", "events-1.jsonl", "events-000000.jsonl", "events-00000x.jsonl", "x"])
 def test_other_files_are_none_of_a_log(name: str) -> None:
     assert rotation(NAME, name) == 0

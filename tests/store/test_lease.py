@@ -12,6 +12,7 @@ from filelock import lock_descriptor
 from pro0 import __version__, processes
 from pro0.errors import NotFound, StoreError
 from pro0.model.runtime import Process
+from pro0.processes import table
 from pro0.store.lease import Holder, Lease
 from pro0.store.paths import LEASE, LOGS
 from tests import crowd
@@ -194,6 +195,66 @@ def test_what_no_program_can_read(tmp_path: Path, text: str) -> None:
     assert lease.holder() == (text or "an unknown process")
     lease.drop()
     assert lease.holder() is None
+
+
+def test_of_a_lease_that_is_being_written_the_first_line_counts(tmp_path: Path) -> None:
+    """The new line is written over an older, longer one, which is cut off afterwards."""
+    line = json.dumps({"pid": 1, "start": "2", "bootId": "b", "version": "9", "why": "lead"})
+    (tmp_path / LEASE).write_text(f'{line}\nof an older one", "why": "lead"}}\n')
+    assert Lease(tmp_path).read() == Holder(1, "2", "b", "9", "lead")
+
+
+def test_a_lease_that_is_far_too_long_is_an_error(tmp_path: Path) -> None:
+    with (tmp_path / LEASE).open("wb") as file:
+        file.truncate(1 << 20)
+    assert Lease(tmp_path).read() is None
+    with (tmp_path / LEASE).open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(StoreError, match=f"lead.lock has {(1 << 20) + 1} bytes, more than {1 << 20}"):
+        Lease(tmp_path).read()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "file", "nothing"])
+def test_without_a_folder_of_logs_the_file_alone_is_the_lease(tmp_path: Path, kind: str) -> None:
+    """No link is followed: who has locked something elsewhere keeps no lead out; a pipe is not waited for."""
+    team, other = tmp_path / "team", tmp_path / "other"
+    team.mkdir()
+    other.mkdir()
+    if kind == "link":
+        (team / LOGS).symlink_to(other)
+    elif kind == "pipe":
+        os.mkfifo(team / LOGS)
+    elif kind == "file":
+        (team / LOGS).touch()
+    descriptor = os.open(other, os.O_RDONLY)
+    assert lock_descriptor(descriptor, blocking=False)
+    first, second = Lease(team), Lease(team)
+    assert first.take("lead")
+    assert not second.take("second")
+    assert (first.holder() or "").startswith(f"pid {os.getpid()} (lead,")
+    first.drop()
+    os.close(descriptor)
+
+
+def test_a_lead_that_cannot_see_itself_says_so_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "entry", lambda _pid: None)
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    assert lease.read() == Holder(os.getpid(), "", "", __version__, "lead")
+    lease.drop()
+
+
+def test_whoever_wants_it_looks_for_a_while_and_then_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten looks, a hundredth of a second apart: whoever only looked is gone by then."""
+    pauses: list[float] = []
+    first, second = Lease(tmp_path), Lease(tmp_path)
+    assert first.take("lead")
+    monkeypatch.setattr("time.sleep", pauses.append)
+    assert not second.take("second")
+    assert pauses == [0.01] * 10
+    monkeypatch.setattr("time.sleep", lambda _seconds: first.drop())
+    assert second.take("second")
+    second.drop()
 
 
 def test_a_newer_lease_can_be_read(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 import errno
 import fcntl
 import os
+import re
 import signal
 import stat
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -14,9 +16,11 @@ import psutil
 import pytest
 
 from pro0.errors import NotFound, StoreError
+from pro0.store import atomic, lock
 from pro0.store.files import add_folder
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
+from pro0.store.paths import LOCK
 from tests import crowd
 from tests.waiting import wait_until
 
@@ -135,6 +139,112 @@ def test_a_file_system_that_locks_no_folders(tmp_path: Path, monkeypatch: pytest
         pass
 
 
+def test_whoever_waits_looks_often_and_not_in_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AC-64: pauses of one to five milliseconds, no two waiters' alike for long."""
+    pauses: list[float] = []
+    real = time.sleep
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        real(0.001)
+
+    monkeypatch.setattr("time.sleep", sleep)
+    with locked(tmp_path, "first"), pytest.raises(StoreError), locked(tmp_path, "second", patience=0.2):
+        pass
+    assert 10 < len(pauses) <= 200
+    assert all(0.001 <= pause < 0.005 for pause in pauses)
+    assert max(pauses) - min(pauses) > 0.001
+
+
+def test_whoever_waits_stops_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(float(second) for second in range(1000))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    with locked(tmp_path, "first") as folder:
+        descriptor = lock.open_lock(folder, LOCK)
+        assert not lock._wait(folder, descriptor, next(clock) + 3)
+        os.close(descriptor)
+    assert next(clock) == 6.0, "it looks once more when the time is up, and gives up at the first look after"
+
+
+def test_what_a_waiter_is_told(tmp_path: Path) -> None:
+    since = r"\d\d:\d\d:\d\d"
+    with locked(tmp_path, "first"), pytest.raises(StoreError) as raised, locked(tmp_path, "second", patience=0.05):
+        pass
+    by = rf"pid {os.getpid()} \(first, since {since}\)"
+    said = rf"{re.escape(str(tmp_path))}/\.lock is held by {by}; gave up after 0\.05 s"
+    assert re.fullmatch(said, raised.value.message)
+    assert (raised.value.code, raised.value.hint) == (
+        "lock_timeout",
+        "if that process hangs, end it; nothing was changed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        (b"", "an unknown process"),
+        (b"pid 1 (\xff)", "pid 1 (\ufffd)"),
+        (b"x" * 400, "x" * 400),
+        (b"x" * 401, "x" * 400),
+    ],
+)
+def test_whatever_stands_in_a_lock_file_can_be_told(tmp_path: Path, written: bytes, told: str) -> None:
+    (tmp_path / "lock").write_bytes(written)
+    with (tmp_path / "lock").open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        assert lock.holder(file.fileno()) == told
+
+
+def test_a_name_is_written_over_a_longer_one(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("wb+") as file:
+        for why in ("a much longer reason than the next", "short"):
+            lock.sign(file.fileno(), why)
+        assert re.fullmatch(rf"pid {os.getpid()} \(short, since \d\d:\d\d:\d\d\)", lock.holder(file.fileno()))
+
+
+def test_a_lock_is_private(tmp_path: Path) -> None:
+    """Reliability 32."""
+    before = os.umask(0)
+    try:
+        with locked(tmp_path, "x"):
+            assert (tmp_path / ".lock").stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_a_lock_that_leads_nowhere_guards_nothing(tmp_path: Path) -> None:
+    """The folder, and the file in it, must still be those that are open."""
+    place = tmp_path / "place"
+    place.mkdir()
+    with atomic.folder(place) as folder:
+        descriptor = lock.open_lock(folder, "lock")
+        there = partial(lock.still_there, place, folder, "lock", descriptor)
+        assert there()
+        (place / "lock").rename(place / "other")
+        assert not there()
+        (place / "lock").touch()
+        assert not there()
+        (place / "lock").unlink()
+        (place / "lock").symlink_to("other")
+        assert not there(), "a link to it is not it"
+        os.rename(place / "other", place / "lock")
+        assert there()
+        place.rename(tmp_path / "away")
+        assert not there()
+        place.symlink_to(tmp_path / "away")
+        assert not there(), "a link to it is not it"
+        os.close(descriptor)
+
+
+def test_only_what_writers_leave_is_tidied_away(tmp_path: Path) -> None:
+    for name in (".tmp-x", ".tmp-", "x.tmp-", ".lock"):
+        (tmp_path / name).touch()
+    (tmp_path / ".tmp-folder").mkdir()
+    with atomic.folder(tmp_path) as folder:
+        lock.tidy(folder)
+    assert sorted(os.listdir(tmp_path)) == [".lock", ".tmp-folder", "x.tmp-"]
+
+
 def wait_for_lock(folder: Path, result: Path) -> None:
     try:
         with locked(folder, "wait", patience=60):
@@ -186,13 +296,13 @@ def test_an_error_inside_gives_the_lock_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["symlink", "fifo", "folder"])
 def test_a_lock_file_that_is_none(tmp_path: Path, kind: str) -> None:
     """Reliability 30: a link is not followed, a FIFO does not hang."""
-    lock = tmp_path / ".lock"
+    place = tmp_path / ".lock"
     if kind == "symlink":
-        lock.symlink_to(tmp_path / "victim")
+        place.symlink_to(tmp_path / "victim")
     elif kind == "fifo":
-        os.mkfifo(lock)
+        os.mkfifo(place)
     else:
-        lock.mkdir()
+        place.mkdir()
     with pytest.raises(OSError), locked(tmp_path, "x", patience=0):
         pass
     assert not (tmp_path / "victim").exists()

@@ -215,6 +215,37 @@ def test_a_debt_may_be_what_seals_a_head(box: Box) -> None:
     assert len(everything(box)) == HEAD_COUNT + 1
 
 
+ACTS: dict[str, Callable[[Box], object]] = {
+    "make the mailbox of w1": Box.make,
+    "send to w1": lambda box: send(box, "m1"),
+    "send to w1 ": lambda box: owe(box, "debt", {"debt"}),
+    "inbox of w1": lambda box: box.hand_out("first", acknowledge=True),
+    "inbox of w1 ": lambda box: box.take_back("first"),
+    "inbox of w1  ": lambda box: box.acknowledge(1),
+}
+
+
+@pytest.mark.parametrize("why", ACTS)
+def test_who_waits_for_a_mailbox_is_told_what_is_done_to_it(
+    tmp_path: Path, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box, said = Box(tmp_path / "box", "w1"), list[str]()
+    if ACTS[why] is not Box.make:
+        box.make()
+    monkeypatch.setattr("pro0.store.lock.sign", lambda _descriptor, text: said.append(text))
+    ACTS[why](box)
+    assert said == [why.rstrip()]
+
+
+def test_what_a_killed_sender_left_goes_with_the_next_segment(box: Box) -> None:
+    fill(box, HEAD_COUNT + 1)
+    strays = [box.folder / "archive" / name for name in (f".tmp-{'0' * 32}", "kept")]
+    for stray in strays:
+        stray.touch()
+    send(box, *(f"n{number}" for number in range(HEAD_COUNT)))
+    assert [stray.exists() for stray in strays] == [False, True]
+
+
 def test_reading_is_acknowledged_up_to_a_message(box: Box) -> None:
     fill(box, 5)
     box.acknowledge(3)

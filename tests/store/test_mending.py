@@ -93,6 +93,19 @@ def test_no_more_is_read_than_is_ever_parsed(tmp_path: Path, monkeypatch: pytest
     assert mending.remnant(document(tmp_path)) == Bad(b"x" * 100, 500, "500 bytes")
 
 
+@pytest.mark.parametrize("way", ["link", "pipe"])
+def test_what_takes_the_place_of_a_file_that_is_looked_at(tmp_path: Path, way: str) -> None:
+    """A link is not followed, and no pipe is waited for."""
+    (tmp_path / "elsewhere").write_bytes(b"another's")
+    bad(tmp_path, way)
+    with atomic.folder(tmp_path) as folder:
+        if way == "link":
+            with pytest.raises(OSError, match="symbolic"):
+                mending._bytes(folder, NAME)
+        else:
+            assert mending._bytes(folder, NAME) == b""
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_the_bad_one_is_kept_and_the_sound_one_takes_its_place(tmp_path: Path, way: str) -> None:
     before = bad(tmp_path, way).lstat() if way != "missing" else None

@@ -87,6 +87,10 @@ def test_a_full_pipe_blocks_nobody(folder: Path) -> None:
     assert not made._thread.is_alive()
 
 
+def test_a_watch_that_nobody_closes_keeps_no_program_from_ending(watching: Watch) -> None:
+    assert watching._thread.daemon
+
+
 def test_a_signal_wakes_whoever_waits(folder: Path) -> None:
     """As `signal.set_wakeup_fd` does it: a byte through the descriptor that rings."""
     made = Watch([folder], "x")
