@@ -1,93 +1,116 @@
 """For every small mistake in the store, the rules and what knows and ends processes: does a test fail? `make mutants`.
 
-mutmut makes the mistakes, mypy refuses those that do not fit their types, and the unit tests are run against the rest;
-all in a process name space of its own, since a mistake in what ends processes must not reach those of anybody else.
+mutmut makes the mistakes, mypy refuses those that do not fit their types, and the tests are run against the rest
+(`trying.py`), all in a process name space of its own: a mistake in what ends processes must not reach anybody else's.
+What lives is on a page with the reason why no test can notice it; whatever is not there is named, and fails.
 """
 
-import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from tests.crash.figures import MUTATED
 from tests.crash.lanes import SOAK, counted
+from tests.trying import CHILDREN, NAMES
+from tests.verdicts import OPEN, REFUSED, Mutant, Verdicts
 
 ROOT = Path(__file__).parents[1]
 PLACE = ROOT / "mutants"
+PAGE = ROOT / "docs" / "mutants.md"
 BIN = Path(sys.executable).parent
 GOAL = 0.9
-ALONE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+ALONE = ("--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit $?', "sh")
+"""The shell is the first process there, which waits for whoever has lost its parent."""
 NOT_ROOT = ("--user", "--map-current-user")
-REFUSED = 37
-SURVIVED, UNTESTED, UNTRIED = 0, (5, 33), (None, 2)
-AREAS = {"the store and its locks": "pro0/store", "the rules": "pro0/rules", "processes": "pro0/processes"}
 
 
-class Mutant(NamedTuple):
-    """One mistake: in which file, under which name, and how the run against it ended."""
+def make(children: int) -> None:
+    """Make all mutants anew where the code has changed, and take out those that mypy refuses."""
+    from mutmut.__main__ import create_mutants
+    from mutmut.mutation.file_mutation import filter_mutants_with_type_checker
+    from mutmut.utils.file_utils import copy_also_copy_files, copy_src_dir
 
-    file: str
-    name: str
-    code: int | None
+    PLACE.mkdir(exist_ok=True)
+    shutil.rmtree(PLACE / "tests", ignore_errors=True)
+    copy_src_dir()
+    copy_also_copy_files()
+    create_mutants(children)
+    verdicts = Verdicts(PLACE)
+    if any(one.code is None for one in verdicts):
+        for name in filter_mutants_with_type_checker().keys() & {one.name for one in verdicts}:
+            verdicts.put(name, REFUSED)
 
-    @property
-    def lives(self) -> bool:
-        """Whether no test noticed it."""
-        return self.code == SURVIVED or self.code in UNTESTED
+
+def try_all(names: list[str], children: int) -> int:
+    """Try those that no test has noticed yet, or some by patterns of their names; returns the exit code."""
+    from mutmut.configuration import config
+
+    chosen = [*config().pytest_add_cli_args, *config().pytest_add_cli_args_test_selection]
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "tests.trying", *chosen]
+    environment = os.environ | {NAMES: " ".join(names), CHILDREN: str(children)}
+    return subprocess.run(command, cwd=PLACE, env=environment, stdin=subprocess.DEVNULL).returncode
 
 
-def make(names: list[str]) -> int:
-    """Make all mutants and try those that are untried, or some by their names; returns the exit code."""
-    if not shutil.which(ALONE[0]):
+def alone(names: list[str]) -> int:
+    """Do all that in a process name space of its own; returns the exit code."""
+    if not shutil.which("unshare"):
         sys.exit("mutants need unshare, which is part of util-linux")
-    alone = [*ALONE, *(NOT_ROOT if os.geteuid() else ())]
+    apart = ["unshare", *(NOT_ROOT if os.geteuid() else ()), *ALONE]
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run([*alone, BIN / "mutmut", "run", *names], cwd=ROOT, env=environment).returncode
+    return subprocess.run([*apart, sys.executable, "-m", __spec__.name, "--inside", *names], env=environment).returncode
 
 
-def results() -> Iterator[Mutant]:
-    """Yield every mutant that was made."""
-    for path in sorted(PLACE.glob("pro0/**/*.meta")):
-        codes: dict[str, int | None] = json.loads(path.read_bytes())["exit_code_by_key"]
-        file = str(path.relative_to(PLACE)).removesuffix(".meta")
-        yield from (Mutant(file, name, code) for name, code in codes.items())
+def told(mutant: Mutant) -> str:
+    """Return where a mutant is and what it changes, as the page shows it."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    function = mutant.name.rpartition("__mutmut_")[0].rpartition(".")[2].removeprefix("x_").removeprefix("xǁ")
+    changed = [line for line in get_diff_for_mutant(mutant.name).splitlines() if line[:1] in "+-"]
+    lines = [f"{line[0]} {line[1:].strip()}" for line in changed if line[:3] not in ("+++", "---")]
+    return "".join(f"    {line}\n" for line in (f"{mutant.file} {function.replace('ǁ', '.')}", *lines))
 
 
-def change(mutant: Mutant) -> str:
-    """Return what a mutant changes, as the line before and after."""
-    shown = subprocess.run([BIN / "mutmut", "show", mutant.name], cwd=ROOT, capture_output=True, text=True, check=True)
-    lines = [line for line in shown.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    return "\n".join(f"    {line[0]} {line[1:].strip()}" for line in lines if "def x" not in line)
+def compare(found: Verdicts) -> bool:
+    """Name who lives and is not on the page, and who is there but does not live; true when there are none."""
+    page = PAGE.read_text(encoding="utf-8")
+    living = {told(one) for one in found if one.kind == "lives"}
+    tried = {f"    {one.file} " for one in found if one.code not in OPEN}
+    listed = {block for block in re.findall(r"(?:^    .*\n)+", page, re.MULTILINE) if block.startswith(tuple(tried))}
+    for heading, blocks in (("lives, and nobody has said why", living - listed), ("is noticed", listed - living)):
+        for block in sorted(blocks):
+            print(f"{heading}:\n\n{block}")
+    return living == listed
 
 
-def judge(found: list[Mutant]) -> bool:
-    """Print each area's score and whoever survived, and count them; true when every area reaches the goal."""
+def judge(found: Verdicts) -> bool:
+    """Print each area's score, and count its mutants; true when every area reaches the goal."""
     good = True
-    for area, folder in AREAS.items():
-        there = [mutant for mutant in found if mutant.file.startswith(folder)]
-        kinds = Counter("refused" if one.code == REFUSED else "lives" if one.lives else "killed" for one in there)
+    for area, folder in MUTATED.items():
+        there = [one for one in found if one.file.startswith(folder)]
+        kinds = Counter(one.kind for one in there)
         score = kinds["killed"] / max(1, kinds["killed"] + kinds["lives"])
-        good = good and score >= GOAL and not any(one.code in UNTRIED for one in there)
+        good = good and score >= GOAL and not kinds["untried"]
         print(f"{area}: {len(there)} mutants, {kinds['refused']} refused by mypy, {kinds['killed']} killed, "
               f"{kinds['lives']} live: {score:.1%}")  # fmt: skip
-        for kind in ("killed", "lives", "refused"):
+        for kind in ("killed", "lives", "refused") if there else ():
             counted(SOAK, f"mutants {kind}", area, kinds[kind])
     return good
 
 
 def main(arguments: list[str]) -> int:
-    """Make, try and judge; `--report` judges what was tried before, and names who lives."""
-    report = "--report" in arguments
-    code = 0 if report else make(arguments)
-    found = list(results())
-    for mutant in found if report else ():
-        if mutant.lives:
-            print(f"{mutant.file}  {mutant.name.rpartition('.')[2]}\n{change(mutant)}")
-    return code or (0 if judge(found) else 1)
+    """Make, try and judge; `--report` judges what was tried before."""
+    os.chdir(ROOT)
+    if arguments[:1] == ["--inside"]:
+        children = int(os.environ.get(CHILDREN) or os.cpu_count() or 1)
+        make(children)
+        return try_all(arguments[1:], children)
+    code = 0 if arguments == ["--report"] else alone(arguments)
+    found = Verdicts(PLACE)
+    return code or int(not all([compare(found), judge(found)]))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.crash.lanes import COUNTS, SOAK, TEST
+from tests.crash.lanes import COUNTS, SOAK, TEST, place_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 BEGIN = "<!-- figures: tests/crash/figures.py writes what follows -->"
 END = "<!-- end of figures -->"
+MUTANTS_BEGIN = "<!-- figures of mutants: tests/crash/figures.py writes what follows -->"
+MUTANTS_END = "<!-- end of figures of mutants -->"
+MUTATED = {"the store and its locks": "pro0/store", "the rules": "pro0/rules", "processes": "pro0/processes"}
+"""What `make mutants` puts mistakes into, and where that is."""
 
 
 class Row(NamedTuple):
@@ -163,6 +167,12 @@ ROWS = (
 )
 
 
+def count(lane: str, counts: str, part: str) -> int:
+    """Return what one test counted, 0 for nothing."""
+    path = place_of(lane, counts, part)
+    return int(json.loads(path.read_bytes())["number"]) if path.exists() else 0
+
+
 def total(lane: str, counts: str) -> str:
     """Return the sum of what the tests of one lane counted, a dash for nothing."""
     found = [json.loads(path.read_bytes())["number"] for path in sorted((COUNTS / lane / counts).glob("*.json"))]
@@ -176,6 +186,17 @@ def table(rows: Iterable[Row]) -> str:
         long = f"{total(SOAK, row.counts)} {row.unit}" if row.long else "the same"
         figures = f"{total(TEST, row.counts)} {row.unit} | {long}"
         lines.append(f"| {row.holds} | {row.how} | {figures} | `pytest tests/{row.file}` |")
+    return "\n".join(lines)
+
+
+def mutants() -> str:
+    """Return the table of the mutants of each area, as Markdown."""
+    lines = ["| area | mutants | refused by mypy | noticed | live | score |", "| --- | --- | --- | --- | --- | --- |"]
+    for area in MUTATED:
+        refused, killed, lives = (count(SOAK, f"mutants {kind}", area) for kind in ("refused", "killed", "lives"))
+        tried = killed + lives
+        figures = [f"{number:,}" for number in (refused + tried, refused, killed, lives)] if tried else ["-"] * 4
+        lines.append(f"| {area} | {' | '.join(figures)} | {f'{killed / tried:.1%}' if tried else '-'} |")
     return "\n".join(lines)
 
 
@@ -196,3 +217,4 @@ def place(begin: str, table: str, end: str) -> None:
 
 if __name__ == "__main__":
     put(BEGIN, ROWS, END)
+    place(MUTANTS_BEGIN, mutants(), MUTANTS_END)

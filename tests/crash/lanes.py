@@ -22,10 +22,15 @@ def sample(items: Sequence[T], number: int, seed: str) -> list[T]:
     return [items[index] for index in sorted(chosen)]
 
 
+def place_of(lane: str, what: str, part: str) -> Path:
+    """Return the file in which one test writes down its count."""
+    name = "".join(letter if letter.isalnum() else "-" for letter in part)
+    return COUNTS / lane / what / f"{name}.json"
+
+
 def counted(lane: str, what: str, part: str, number: int) -> None:
     """Write down and print how many trials one test did; the same test overwrites its own earlier count."""
-    place = COUNTS / lane / what
-    place.mkdir(parents=True, exist_ok=True)
-    name = "".join(letter if letter.isalnum() else "-" for letter in part)
-    (place / f"{name}.json").write_text(json.dumps({"what": what, "part": part, "number": number}))
+    place = place_of(lane, what, part)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps({"what": what, "part": part, "number": number}))
     print(f"{what}: {number} ({part})")

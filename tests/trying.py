@@ -1,0 +1,125 @@
+"""A plugin of pytest that tries mutants: it collects the tests once, and forks for each mutant.
+
+Run by `tests.mutation` in the folder of the mutants. One pass without any mistake says which tests reach which function
+and how long each takes; a mutant is then tried by the tests that reach it, the shortest first, until one fails.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from mutmut.mutation.trampoline import set_mutant_under_test
+from mutmut.state import state
+
+from tests.verdicts import KILLED, LIVES, NO_TEST, Verdicts
+
+REACHED = Path("reached.json")
+NAMES, CHILDREN = "MUTANTS_TO_TRY", "MUTANTS_AT_ONCE"
+PATIENCE, SLOWER = 10, 5
+"""A test may take so many seconds, and so many times what it took without a mistake: then it hangs."""
+
+
+class Reach(NamedTuple):
+    """What one test reaches of the mutated functions, and its time in seconds."""
+
+    seconds: float
+    functions: list[str]
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool:
+    """Try the mutants instead of running the tests."""
+    pid = _forked(lambda: _look(session), quiet=False)
+    if os.waitpid(pid, 0)[1]:
+        pytest.exit("the tests fail without any mistake", returncode=1)
+    reached = {name: Reach(*found) for name, found in json.loads(REACHED.read_bytes()).items()}
+    by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in sorted(session.items, key=lambda one: reached[one.nodeid].seconds):
+        for function in reached[item.nodeid].functions:
+            by_function[function].append(item)
+    _try_all(session, by_function, {name: one.seconds for name, one in reached.items()})
+    return True
+
+
+def _look(session: pytest.Session) -> int:
+    """Run every test without a mistake, and write down what each of them reaches."""
+    set_mutant_under_test("stats")
+    reached: dict[str, Reach] = {}
+    for item, following in _pairs(session.items):
+        hit = state()._stats
+        hit.clear()
+        start = time.monotonic()
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        reached[item.nodeid] = Reach(time.monotonic() - start, sorted(hit))
+    REACHED.write_text(json.dumps(reached))
+    return int(session.testsfailed > 0)
+
+
+def _try_all(session: pytest.Session, by_function: dict[str, list[pytest.Item]], seconds: dict[str, float]) -> None:
+    """Try mutant after mutant, some at once, and write down each verdict."""
+    verdicts, running = Verdicts(Path()), dict[int, str]()
+    for name in verdicts.untried(os.environ.get(NAMES, "").split()):
+        items = by_function.get(name.rpartition("__mutmut_")[0], [])
+        if not items:
+            verdicts.put(name, NO_TEST)
+            continue
+        while len(running) >= int(os.environ[CHILDREN]):
+            _reap(running, verdicts)
+        running[_forked(lambda name=name, items=items: _try(session, name, items, seconds))] = name  # type: ignore[misc]
+    while running:
+        _reap(running, verdicts)
+
+
+def _reap(running: dict[int, str], verdicts: Verdicts) -> None:
+    pid, status = os.wait()
+    shutil.rmtree(_folder(pid), ignore_errors=True)
+    code = os.waitstatus_to_exitcode(status)
+    verdicts.put(running.pop(pid), LIVES if code == 0 else KILLED if code == 1 else code)
+
+
+def _try(session: pytest.Session, name: str, items: list[pytest.Item], seconds: dict[str, float]) -> int:
+    """Run tests against one mutant until one fails; whoever hangs is ended by the alarm."""
+    set_mutant_under_test(name)
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_folder(os.getpid()))
+    for item, following in _pairs(items):
+        signal.alarm(int(PATIENCE + SLOWER * seconds[item.nodeid]))
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        if session.testsfailed:
+            session._setupstate.teardown_exact(None)
+            return 1
+    return 0
+
+
+def _folder(pid: int) -> Path:
+    """Return the folder of the temporary files of one try."""
+    folder = Path(tempfile.gettempdir(), f"mutant-{pid}")
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _pairs(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+    return zip(items, [*items[1:], None], strict=True)
+
+
+def _forked(act: Callable[[], int], *, quiet: bool = True) -> int:
+    """Do something in a child, whose exit code is what it returns; returns the child's pid."""
+    if pid := os.fork():
+        return pid
+    code = 1
+    try:
+        if quiet:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            for descriptor in (1, 2):
+                os.dup2(nothing, descriptor)
+        code = act()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
