@@ -44,9 +44,9 @@ def inherit(data: Data) -> Data:
             name = str(pane["name"])
             known = members.get(name)
             if known is None and pane.keys() == {"name"}:
-                raise BadInput(f"{window['window_name']}: there is no member {name!r}", hint="add it to members")
+                raise _wrong(f"{window['window_name']}: there is no member {name!r}", hint="add it to members")
             if known is not None and "window" in known:
-                raise BadInput(f"{window['window_name']}: {name!r} has a pane already", hint="one pane a member")
+                raise _wrong(f"{window['window_name']}: {name!r} has a pane already", hint="one pane a member")
             members[name] = {**_handed_down(window), **(known or {}), **pane, "window": window["window_name"]}
     top = _handed_down(data)
     return {
@@ -63,7 +63,7 @@ def checked(data: Data) -> Layout:
             _camel({key: value for key, value in data.items() if key != "start_directory"}), Layout
         )
     except msgspec.ValidationError as error:
-        raise BadInput(f"the layout is wrong: {error}", code="bad_layout") from None
+        raise _wrong(f"the layout is wrong: {error}") from None
     _unique("member", (member.name.strip().casefold() for member in layout.members))
     _unique("window", (window.window_name for window in layout.windows))
     return layout
@@ -87,11 +87,11 @@ def _pane(value: object, window: str, number: int) -> Data:
         pane.pop(word, None)
     if command is None:
         if "name" not in pane:
-            raise BadInput(f"{window}, pane {number}: it needs a name or a shell_command")
+            raise _wrong(f"{window}, pane {number}: it needs a name or a shell_command")
         return pane
     lines = [line for line in (command if isinstance(command, list) else [command]) if isinstance(line, str)]
     if not lines or (isinstance(command, list) and len(lines) < len(command)):
-        raise BadInput(f"{window}, pane {number}: shell_command is a text, or a list of texts")
+        raise _wrong(f"{window}, pane {number}: shell_command is a text, or a list of texts")
     name = pane.get("name") or (window if number == 1 else f"{window}-{number}")
     return {**pane, "name": name, "agent": "command", "argv": ["/bin/sh", "-c", " && ".join(lines)]}
 
@@ -115,7 +115,7 @@ def _items(value: object, where: str) -> Iterator[tuple[str, object]]:
             else:
                 one = _mapping(item, f"{where}, {number}", None)
                 if not isinstance(one.get("name"), str):
-                    raise BadInput(f"{where}, {number}: it needs a name")
+                    raise _wrong(f"{where}, {number}: it needs a name")
                 yield str(one["name"]), {key: what for key, what in one.items() if key != "name"}
     else:
         yield from _mapping(value if value is not None else {}, where, None).items()
@@ -125,18 +125,16 @@ def _list(value: object, where: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise BadInput(f"{where}: this is a list", code="bad_layout")
+        raise _wrong(f"{where}: this is a list")
     return value
 
 
 def _mapping(value: object, where: str, known: frozenset[str] | None) -> Data:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise BadInput(f"{where}: this is a mapping of names to values", code="bad_layout")
+        raise _wrong(f"{where}: this is a mapping of names to values")
     for key in value:
         if known is not None and key not in known:
-            raise BadInput(
-                f"{where}: there is no {key!r}", code="bad_layout", hint=f"known: {', '.join(sorted(known))}"
-            )
+            raise _wrong(f"{where}: there is no {key!r}", hint=f"known: {', '.join(sorted(known))}")
     return value
 
 
@@ -144,8 +142,12 @@ def _unique(what: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise BadInput(f"two {what}s are called {name!r}", code="bad_layout", hint="names differ by more than case")
+            raise _wrong(f"two {what}s are called {name!r}", hint="names differ by more than case")
         seen.add(name)
+
+
+def _wrong(said: str, hint: str | None = None) -> BadInput:
+    return BadInput(said, code="bad_layout", hint=hint)
 
 
 def _camel(value: object) -> object:

@@ -161,7 +161,7 @@ def _not_in_the_table(task: Task, request: Request) -> Refused:
             code="conflict",
             hint="take another one: pro0 task next",
         )
-    kind = "epic" if task.type is Kind.EPIC else "task"
+    kind = "an epic" if task.type is Kind.EPIC else "a task"
     look = "approve or reject it: pro0 task approve" if now is Phase.AWAITING else "see it: pro0 task show"
-    said = f"{task.id} is {now}: a {kind} that is {now} cannot be {PAST[act]}"
+    said = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
     return Refused(said, code="wrong_phase", hint=f"{look} {task.id}")
