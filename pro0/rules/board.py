@@ -20,9 +20,9 @@ class Board:
     def __iter__(self) -> Iterator[Task]:
         return iter(self.tasks.values())
 
-    def get(self, id: str) -> Task | None:
-        """Return the task with that id, or None."""
-        return self.tasks.get(id)
+    def get(self, id: str | None) -> Task | None:
+        """Return the task with that id, None for none."""
+        return self.tasks.get(id) if id else None
 
     def children(self, id: str) -> list[Task]:
         """Return the subtasks of a task."""

@@ -95,7 +95,7 @@ def warn(view: View, plan: Plan) -> Plan:
         return plan
     still = seen.still.get(state.incarnation, 0.0)
     cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=seen.stuck_after)
-    task = view.board.get(plan.seat.task or "")
+    task = view.board.get(plan.seat.task)
     if still < seen.stuck_after or cool or (task and task.waits):
         return plan
     text = prompts.stuck(state.agent_id, plan.seat.task or "", still)

@@ -130,7 +130,7 @@ def _below_its_prompt(frame: Frame, rows: Sequence[str]) -> Span | None:
 def _between_edges(frame: Frame, rows: Sequence[str]) -> Span | None:
     lower = _lowest(frame.edge, rows)
     upper = _lowest(frame.edge, rows[:lower])
-    if lower is None or upper is None or upper + 1 == lower or not re.search(frame.prompt, rows[upper + 1]):
+    if lower is None or upper is None or not re.search(frame.prompt, rows[upper + 1]):
         return None
     return upper + 1, lower
 

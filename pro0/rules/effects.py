@@ -145,5 +145,5 @@ def _wait_for_subtasks(task: Task, request: Request) -> Task:
 
 
 def _kind(task: Task) -> Awaiting:
-    assert task.awaiting is not None, "the table looks verdicts up under AWAITING only"
+    assert task.awaiting is not None  # the table looks verdicts up under AWAITING only
     return task.awaiting.kind

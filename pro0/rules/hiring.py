@@ -14,6 +14,7 @@ A way of working is one row of `WAYS`.
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from itertools import chain, count
 
 import msgspec
 from msgspec.structs import replace
@@ -59,7 +60,7 @@ def let_go(view: View, plan: Plan) -> Plan:
     state = plan.living
     if state is None or state.ending_since or not is_over(view, plan.seat, state):
         return plan
-    task = view.board.get(plan.seat.task or "")
+    task = view.board.get(plan.seat.task)
     if task and task.status is Status.COMPLETED and view.now < (due := _turn_is_over(view, task, state)):
         return plan.wake(due)
     return ending.end(view, plan, state)
@@ -67,7 +68,7 @@ def let_go(view: View, plan: Plan) -> Plan:
 
 def remind(view: View, plan: Plan) -> Plan:
     """Remind a session that ended its turn without a word of how its task went; when that is in vain, tell people."""
-    state, task = plan.living, view.board.get(plan.seat.task or "")
+    state, task = plan.living, view.board.get(plan.seat.task)
     if state is None or task is None or task.claim is None or view.stopping or not _owes_a_word(view, task, state):
         return plan
     due = max(view.at(state.since), view.at(task.claim.since or task.claim.claimed_at)) + REMIND_AFTER
@@ -169,7 +170,7 @@ def _is_done_with(view: View, plan: Plan) -> bool:
         return False
     if plan.state is None:
         return True
-    task = view.board.get(plan.seat.task or "")
+    task = view.board.get(plan.seat.task)
     holds = task is not None and task.claim is not None and task.claim.incarnation == plan.state.incarnation
     return not holds and is_over(view, plan.seat, plan.state)
 
@@ -181,5 +182,5 @@ def _name(view: View, task: Task) -> str:
         return task.assignee
     number = f"t{task_number(task.id)}"
     role = f"{task.role[:30]}-" if task.role and NAME.fullmatch(task.role) else ""
-    names = [f"{role}{number}", *(f"{role}{number}-{more}" for more in range(2, len(taken) + 3))]
+    names = chain([f"{role}{number}"], (f"{role}{number}-{more}" for more in count(2)))
     return next(name for name in names if name not in taken)

@@ -28,7 +28,7 @@ def check(board: Board, new: Iterable[Task], limits: Limits) -> None:
         if depth > limits.depth:
             said = f"{task.title!r} would be {depth} levels deep, more than maxSubtaskDepth ({limits.depth})"
             raise Refused(said, code="too_deep", hint="make it a subtask of a task further up")
-        parent = board.get(task.parent or "")
+        parent = board.get(task.parent)
         if parent and parent.type is not Kind.EPIC and len(board.children(parent.id)) > limits.subtasks:
             said = f"{parent.id} would have more subtasks than maxSubtasksPerParent ({limits.subtasks})"
             raise Refused(said, code="too_many", hint="group them under subtasks, or raise the setting")

@@ -25,5 +25,5 @@ def within(board: Board, task: Task, scope: Scope) -> bool:
         return True
     if scope.standalone and not task.parent:
         return True
-    above = board.get(task.parent or "")
+    above = board.get(task.parent)
     return scope.orphan and above is not None and above.status in (Status.COMPLETED, Status.CANCELLED)

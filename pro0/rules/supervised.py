@@ -94,7 +94,7 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Said]]:
 def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Said]:
     """Return who is told that a task has failed or waits: those above it, once each (rulings 2.8; 2, fail)."""
     above = board.supervisor(task)
-    parent = above or board.get(task.parent or "")
+    parent = above or board.get(task.parent)
     told = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []
     everyone = dict.fromkeys([*told, *(watchers if above else ())])
     return [(to, notice_id(task, to), prompts.stopped(task)) for to in everyone]

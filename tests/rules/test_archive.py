@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
-from pro0.model.task import SETTLED, Archived, Entry, Status, Task, TaskList
+from pro0.model.task import SETTLED, Archived, Entry, Status, Task, TaskList, TaskSegment
 from pro0.rules import archive, changes
 from pro0.rules.acts import Act
 from pro0.rules.archive import HISTORY_COUNT, SEGMENT_COUNT, SETTLED_COUNT
@@ -82,7 +82,24 @@ def test_recalled_copies_count_no_more() -> None:
     tasks = replace(listed(), next_id=10, sealed=1, archived=Archived(completed=2, failed=1))
     back = archive.recall(tasks, [over(1), over(2, status=Status.FAILED)])
     assert (back.archived, back.recalled) == (Archived(completed=1), ("task-1", "task-2"))
+    assert [one.id for one in archive.recall(listed(task(3)), [over(1)]).tasks] == ["task-3", "task-1"]
     assert archive.recall(back, []) is back
+
+
+def test_what_settled_first_moves_first() -> None:
+    """By its last change, else by when it was made, else by its number."""
+    never = replace(over(3000), updated_at=None, created_at=None)
+    made = replace(over(2000), updated_at=None, created_at=at(-1))
+    twins = [replace(over(number), updated_at=at(5)) for number in (12, 2)]
+    rest = [over(number) for number in range(100, 100 + SETTLED_COUNT)]
+    _, [moved, *_] = archive.overflow(listed(*rest, *twins, made, never))
+    assert [one.id for one in moved[:4]] == ["task-3000", "task-2000", "task-2", "task-12"]
+
+
+def test_what_is_open_in_the_archive_is_named() -> None:
+    assert archive.fault(TaskSegment(tasks=(over(1), *(over(2, status=status) for status in ENDS)))) == ""
+    wrong = TaskSegment(tasks=(over(1), task(2), task(3)))
+    assert archive.fault(wrong) == "task-2 is pending, which no archived task is"
 
 
 def test_a_lost_count_is_made_again_from_the_segments() -> None:

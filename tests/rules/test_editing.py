@@ -1,6 +1,7 @@
 """Tasks that are changed or deleted, with what names them (rulings 2.5, 2.6)."""
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import THE_HUMAN, Caller
@@ -69,8 +70,52 @@ def test_a_settled_task_stays_as_it_is(now: Phase) -> None:
 
 def test_an_update_says_what_it_changed() -> None:
     after = update(listed(task(1)), "task-1", Changes(title="b", priority=0))
-    assert (after.history[-1].act, after.history[-1].text) == ("update", "title, priority")
+    entry = after.history[-1]
+    assert (entry.at, entry.actor, entry.act, entry.to) == (at(7), "human", "update", Status.PENDING)
+    assert (entry.text, entry.from_) == ("title, priority", None)
     assert after.updated_at == at(7)
+
+
+WHOLE = Changes(
+    title=" b ", description="d", acceptance="a", run="make", timeout=5.0, priority=0, labels=("x", "x", "y"),
+    role=" dev ", requires="review", add_dependencies=("2",),
+)  # fmt: skip
+AFTER = {
+    "title": "b", "description": "d", "acceptance": "a", "run": "make", "timeout": 5.0, "priority": 0,
+    "labels": ("x", "y"), "role": "dev", "requires": Gate.REVIEW, "dependencies": ("task-2",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", AFTER)
+def test_a_field_is_changed_and_no_other(field: str) -> None:
+    """What is not named stays, whatever it is; what is empty is taken away."""
+    tasks = listed(task(1), task(2))
+    all_changed = update(tasks, "task-1", WHOLE)
+    assert getattr(all_changed, field) == AFTER[field]
+    name = "add_dependencies" if field == "dependencies" else field
+    alone = update(tasks, "task-1", Changes(**{name: getattr(WHOLE, name)}))  # type: ignore[arg-type]
+    same = [other for other in AFTER if other != field]
+    assert [getattr(alone, other) for other in same] == [getattr(tasks.tasks[0], other) for other in same]
+    rest = Changes(**{other: getattr(WHOLE, other) for other in same if other != "dependencies"})  # type: ignore[arg-type]
+    assert getattr(update(listed(all_changed, task(2)), "task-1", rest), field) == AFTER[field]
+
+
+def test_what_is_empty_is_taken_away() -> None:
+    full = update(listed(task(1), task(2)), "task-1", WHOLE)
+    empty = Changes(description="", acceptance="", run="", labels=(), role="", requires="", drop_dependencies=("2",))
+    after = update(listed(full, task(2)), "task-1", empty)
+    assert (after.description, after.acceptance, after.run, after.labels) == ("", "", None, ())
+    assert (after.role, after.requires, after.dependencies, after.timeout) == (None, None, (), 5.0)
+
+
+def test_an_agents_command_is_held_in_its_name() -> None:
+    """Rulings 2.9: and when it takes its command back, nothing is to be agreed to any more."""
+    held = update(listed(task(1)), "task-1", Changes(run="make"), LEAD_AGENT)
+    assert held.awaiting
+    assert (held.unagreed, held.awaiting.by, held.awaiting.since) == (True, "lead", at(7))
+    pending = replace(held, awaiting=None)
+    gone = update(listed(pending), "task-1", Changes(run=""), LEAD_AGENT)
+    assert (gone.unagreed, gone.run, gone.awaiting) == (False, None, None)
 
 
 # --- delete
@@ -114,7 +159,8 @@ def test_a_done_parent_ends_with_the_deletion_of_its_last_open_subtask() -> None
     tasks = listed(standing(Phase.DONE), task(2, parent=1), task(3, parent=1, status=Status.FAILED))
     assert phase(delete(tasks, "task-2").tasks[0]) is Phase.COMPLETED
     alone = listed(standing(Phase.DONE), task(2, parent=1))
-    assert phase(delete(alone, "task-2").tasks[0]) is Phase.COMPLETED
+    ended = delete(alone, "task-2").tasks[0]
+    assert (phase(ended), ended.completed_at) == (Phase.COMPLETED, T0)
 
 
 def test_an_epic_without_subtasks_has_yet_to_begin() -> None:

@@ -89,7 +89,8 @@ def test_who_agrees_is_ended() -> None:
     """AC-74"""
     decision = decided(look(known(), seats=[asked(answer=said(approve=True))], now=2))
     assert only(End, decision) == [End("w1", "inc-w1")]
-    assert (recorded(decision).state, recorded(decision).ending_since) == (State.STOPPING, at(2))
+    after = recorded(decision)
+    assert (after.state, after.ending_since, after.since) == (State.STOPPING, at(2), at(2))
 
 
 def test_who_agrees_and_leaves_by_itself_is_shut_down() -> None:

@@ -126,6 +126,8 @@ def test_a_completed_task_lets_its_session_end_its_turn() -> None:
     done = replace(working(), status=Status.COMPLETED, claim=None, completed_at=at(-5))
     busy = decided(seen(parent(), done, seats=(own(),), states=(session("t2", State.WORKING),)))
     assert (only(End, busy), busy.wake_at) == ([], at(25))
+    late = replace(done, completed_at=at(-30))
+    assert only(End, decided(seen(parent(), late, seats=(own(),), states=(session("t2", State.WORKING),))))
     idle = decided(seen(parent(), done, seats=(own(),), states=(session("t2", State.IDLE),)))
     assert only(End, idle) == [End("t2", INC)]
     just = replace(session("t2", State.IDLE), since=at(-1), source="session file")

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import THE_HUMAN
-from pro0.model.task import Awaiting, Draft, Gate, Kind, Status, Task, TaskList
-from pro0.rules import tickets, ticks
+from pro0.model.task import Awaiting, Draft, Entry, Gate, Kind, Status, Task, TaskList
+from pro0.rules import text, tickets, ticks
 from pro0.rules.acts import Act
 from pro0.rules.board import Board, why_not_ready
 from pro0.rules.changes import act
-from pro0.rules.importing import Note, Ticket, moment, take_over
+from pro0.rules.importing import Note, Ticket, faults, moment, take_over
 from tests.rules.building import T0, ask, at, make
 
 LATER = datetime(2026, 2, 1, tzinfo=UTC)
@@ -33,6 +33,29 @@ def taken(*found: Ticket) -> list[Task]:
 
 def origins(tasks: Sequence[Task]) -> dict[str, str]:
     return {task.origin: task.id for task in tasks if task.origin}
+
+
+def test_what_is_written_of_a_ticket_and_when() -> None:
+    [task] = taken(tick(description="d", closed_reason="r"))
+    assert (task.created_at, task.updated_at, task.created_by) == (LATER, LATER, "human")
+    assert task.history == (Entry(at=LATER, actor="human", act="import", to=Status.PENDING),)
+
+
+@pytest.mark.parametrize(("field", "limit"), [("description", text.TEXT_LIMIT), ("reason", text.TEXT_LIMIT)])
+def test_a_text_that_is_too_long_is_named(field: str, limit: int) -> None:
+    long = {"description": "x" * (limit + 1)} if field == "description" else {"closed_reason": "x" * (limit + 1)}
+    with pytest.raises(BadInput) as refused:
+        taken(tick(status="closed", **long))
+    assert refused.value.message == f"cannot import abc.json: the {field} has {limit + 1} bytes, more than {limit}"
+
+
+@pytest.mark.parametrize(("count", "end"), [(10, "10.md: bad"), (11, "10.md: bad; and 1 more")])
+def test_so_many_faults_are_named_at_once(count: int, end: str) -> None:
+    error = faults([f"{number}.md: bad" for number in range(1, count + 1)])
+    assert error.message.startswith("cannot import 1.md: bad; 2.md: bad; ")
+    assert error.message.endswith(f"; 9.md: bad; {end}")
+    assert (error.code, error.exit_code) == ("bad_import", 2)
+    assert error.hint == "mend these files, or move them away; nothing was imported"
 
 
 # What each state becomes

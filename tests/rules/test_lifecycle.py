@@ -98,12 +98,34 @@ def test_every_cell(now: Phase, act: Act, who: Who) -> None:
     assert len(after.history) == len(before.history) + 1
     assert (entry.at, entry.actor, entry.act, entry.text) == (at(5), caller.agent_id, act, "why")
     assert (entry.from_, entry.to) == (before.status, after.status)
+    assert entry.incarnation == (caller.incarnation if who in (AGENT, MEMBER) else None)
     assert after.updated_at == at(5)
     holds(after)
 
 
 def test_the_code_has_exactly_the_cells_of_the_ruling() -> None:
     assert set(lifecycle.TRANSITIONS) == set(ALLOWED)
+
+
+@pytest.mark.parametrize(("now", "act"), [(Phase.FAILED, Act.CONTINUE), (Phase.AWAITING, Act.CONTINUE)])
+def test_a_claim_names_its_session_and_forgets_why_the_last_one_ended(now: Phase, act: Act) -> None:
+    after = advance(replace(standing(now), closed_reason="broken"), ask(act, THE_HUMAN, holder=W1_LATER))
+    assert (after.session, after.assignee, after.closed_reason) == ("inc-w1-later", "w1", "")
+
+
+@pytest.mark.parametrize(("now", "act"), [(Phase.FAILED, Act.RETRY), (Phase.CANCELLED, Act.REOPEN)])
+def test_what_is_handed_back_has_nothing_left_of_its_end(now: Phase, act: Act) -> None:
+    before = replace(standing(now), session="inc-w1", open_before=2, review_cycles=3)
+    after = advance(before, ask(act, THE_HUMAN))
+    assert (after.closed_reason, after.session, after.open_before, after.review_cycles) == ("", None, None, 0)
+
+
+def test_a_start_that_came_to_nothing_leaves_when_it_was_begun_before() -> None:
+    """Rulings 2, start: a failed start is rolled back; offered first is what was begun (2.10)."""
+    fresh = advance(standing(Phase.PENDING), ask(Act.START, THE_LEAD, now=at(5), holder=W1))
+    assert advance(fresh, ask(Act.UNDO_START, THE_LEAD)).started_at is None
+    again = advance(replace(standing(Phase.PENDING), started_at=T0), ask(Act.START, THE_LEAD, now=at(5), holder=W1))
+    assert advance(again, ask(Act.UNDO_START, THE_LEAD)).started_at == T0
 
 
 @pytest.mark.parametrize("act", [Act.RELEASE, Act.COMPLETE, Act.FAIL])
