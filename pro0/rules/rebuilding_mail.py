@@ -101,7 +101,7 @@ def _head(
         read = [message.seq for message in everything if message.read]
         real = [message.seq for message in everything if not message.id.startswith(NOTE)]
         acked = max(read) if read else (min(real) - 1 if real else next_seq - 2)
-    acked = max(0, min(acked, next_seq - 1))
+    acked = max(0, acked)
     known = [message.id for part in (*segments.values(), messages) for message in part][-HEAD_COUNT:]
     return Mailbox(
         agent_id=pieces.agent_id,

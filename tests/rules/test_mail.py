@@ -144,6 +144,28 @@ def test_the_head_is_bounded_in_bytes_and_nothing_is_dropped(contents: list[str]
     assert [message.seq for message in [*sealed, *box.messages]] == list(range(1, len(contents) + 1))
 
 
+@pytest.mark.parametrize(
+    ("contents", "sealed"),
+    [
+        (["x" * mail.HEAD_BYTES], 0),
+        (["x" * (mail.HEAD_BYTES + 1)], 0),
+        (["x", "y" * (mail.HEAD_BYTES - 1)], 0),
+        (["x", "y" * mail.HEAD_BYTES], 1),
+        (["x", "ä" * (mail.HEAD_BYTES // 2)], 1),
+        (["a", "b", "x", "y" * (mail.HEAD_BYTES - 1)], 2),
+        (["a", "b", "x", "y" * mail.HEAD_BYTES], 3),
+        (["a", "b", "x", "y", "z" * (2 * mail.HEAD_BYTES)], 4),
+    ],
+)
+def test_the_bound_in_bytes_is_exact(contents: list[str], sealed: int) -> None:
+    """At the limit everything stays; over it half goes, and more until the rest is within it; the newest never."""
+    box = posted(*contents)
+    kept, older = mail.overflow(box)
+    assert len(older) == sealed
+    assert (*older, *kept.messages) == box.messages
+    assert kept.sealed == (1 if sealed else 0)
+
+
 def test_the_head_is_bounded_in_number() -> None:
     box, segments = Mailbox(), list[tuple[Message, ...]]()
     for number in range(1, 1001):

@@ -4,7 +4,7 @@ import pytest
 
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import Caller
-from pro0.model.task import Awaiting, Changes, Draft, Wait
+from pro0.model.task import Awaiting, Changes, Draft, Entry, Gate, Kind, Policy, Status, Task, Wait
 from pro0.rules import changes, making
 from pro0.rules.acts import Act, Phase
 from pro0.rules.board import Board, why_not_ready
@@ -38,6 +38,44 @@ def test_created_tasks_name_each_other_by_key_and_others_by_id() -> None:
     assert (made[2].parent, made[2].dependencies) == ("task-2", ("task-3",))
     assert tasks.next_id == 5
     assert all(task.created_by == "human" and task.history[0].act == "create" for task in made)
+
+
+def test_a_draft_becomes_a_task_with_all_that_it_says() -> None:
+    draft = Draft(
+        title=" t ", description="d", acceptance="a", type=Kind.EPIC, labels=("x", "x"), run="make", timeout=5.0,
+        priority=0, role=" dev ", requires=Gate.REVIEW, policy=Policy.DISPATCH, agent="claude", shared=True,
+        assignee="w1",
+    )  # fmt: skip
+    _, [made] = make(listed(), draft)
+    assert made == Task(
+        id="task-1", title="t", description="d", acceptance="a", type=Kind.EPIC, labels=("x",), run="make",
+        timeout=5.0, priority=0, role="dev", requires=Gate.REVIEW, policy=Policy.DISPATCH, agent="claude", shared=True,
+        assignee="w1", created_at=T0, created_by="human", updated_at=T0,
+        history=(Entry(at=T0, actor="human", act="create", to=Status.PENDING),),
+    )  # fmt: skip
+
+
+def test_a_bare_draft_leaves_all_else_as_it_usually_is() -> None:
+    _, [made] = make(listed(), Draft(title="t", run="", role="", awaiting=Awaiting.INPUT))
+    wait = Wait(kind=Awaiting.INPUT, since=T0, by="human")
+    entry = Entry(at=T0, actor="human", act="create", to=Status.PENDING)
+    usual = {"created_at": T0, "created_by": "human", "updated_at": T0, "awaiting": wait, "history": (entry,)}
+    assert made == Task(id="task-1", title="t", **usual)  # type: ignore[arg-type]
+
+
+def test_a_key_counts_also_behind_a_draft_without_one() -> None:
+    _, made = make(listed(), Draft(title="a", key="a"), Draft(title="b"), Draft(title="c", key="c", blocked_by=("a",)),
+                   Draft(title="d", parent="c"))  # fmt: skip
+    assert (made[2].dependencies, made[3].parent) == (("task-1",), "task-3")
+
+
+@pytest.mark.parametrize(("timeout", "fine"), [(0.0, False), (0.1, True), (604800.0, True), (604801.0, False)])
+def test_a_command_has_at_most_a_week(timeout: float, fine: bool) -> None:
+    if fine:
+        assert making.time_limit(timeout) == timeout
+        return
+    with pytest.raises(BadInput, match="is no time limit"):
+        making.time_limit(timeout)
 
 
 def test_drafts_name_the_tasks_that_must_be_looked_at() -> None:

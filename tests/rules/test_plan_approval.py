@@ -37,20 +37,15 @@ def test_a_plan_waits_for_a_verdict() -> None:
     found = gate(WAITING)
     assert (found.text, found.stage, found.incarnation, found.at) == ("first this", "handed in", "inc-w1", at(1))
     assert (gate(FRESH).stage, gate(APPROVED).stage, gate(REJECTED).stage) == ("required", "approved", "rejected")
-    assert (gate(REJECTED).feedback, gate(APPROVED).by) == ("no", "human")
+    assert gate(APPROVED) == replace(found, verdict="approved", by="human", decided_at=at(2))
+    assert gate(REJECTED) == replace(found, verdict="rejected", by="human", feedback="no", decided_at=at(2))
 
 
 def test_what_is_shown_of_a_plan() -> None:
     assert view(seat())["stage"] == ""
     assert view(FRESH) | {"stage": ""} == view(seat())
-    found = view(REJECTED)
-    assert [found[key] for key in ("agentId", "text", "stage", "by", "feedback")] == [
-        "w1",
-        "first this",
-        "rejected",
-        "human",
-        "no",
-    ]
+    shown = {"agentId": "w1", "text": "first this", "stage": "rejected", "at": at(1), "by": "human", "feedback": "no"}
+    assert view(REJECTED) == {"id": gate(REJECTED).id, **shown}
 
 
 def test_another_plan_takes_its_place_and_the_same_one_again_changes_nothing() -> None:
@@ -178,7 +173,8 @@ def approved_session(**fields: object) -> SeatState:
 def test_the_session_that_begins_with_the_approval_is_told_once() -> None:
     first = lead_decides(look(approved_session(), seats=[NEXT], now=5))
     [said] = [tell for tell in only(Tell, first) if tell.to == "w1"]
-    assert said.type is MessageType.PLAN_APPROVAL_RESPONSE
+    assert (said.id, said.type) == (f"inc-w1:plan:{gate(NEXT).id}", MessageType.PLAN_APPROVAL_RESPONSE)
+    assert "inc-w1:plan" in recorded(first).told
     assert "carry it out" in said.content
     assert not only(Tell, lead_decides(look(recorded(first), seats=[NEXT], now=6)))
     later = replace(NEXT, generation=3)

@@ -61,6 +61,11 @@ TEXTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: prompts.ended(replace(CRASHED, note="signal 9"), [task(1), task(2)]),
         "w1 has crashed (signal 9); pending again: task-1, task-2",
     ),
+    "crashed, with tasks that wait": (
+        lambda: prompts.ended(CRASHED, [replace(task(number), status=Status.DONE) for number in (1, 2)]),
+        "w1 has crashed; task-1 waits for its subtasks without a session: pro0 task start task-1"
+        "; task-2 waits for its subtasks without a session: pro0 task start task-2",
+    ),
     "exited": (lambda: prompts.ended(replace(CRASHED, state=State.EXITED), []), "w1 has exited"),
     "idle": (lambda: prompts.idle("w1", None), "w1 is idle"),
     "idle after a task": (lambda: prompts.idle("w1", DONE), "w1 is idle; last: task-3 completed: all is well"),

@@ -12,7 +12,7 @@ from pro0.rules import assignment, dispatch, prompts, welcome
 from pro0.rules.assignment import Assignment
 from pro0.rules.welcome import Welcome
 from pro0.store.paths import trees_of, worktree
-from tests.rules.building import at, task
+from tests.rules.building import at, claimed, task
 from tests.rules.supervising import session
 
 HARVEST = Harvest("t1", "inc-t1", "task-1", how="crashed: worker process died unexpectedly: exit code 1")
@@ -50,6 +50,7 @@ def test_one_that_failed_or_was_sent_away() -> None:
     assert prompts.harvested(ended, task(1, status=Status.FAILED), "", NOTHING) == (
         "Worker t1 failed on task-1: exited without closing its task"
     )
+    assert "is gone, task-1 is in progress: " in prompts.harvested(ended, claimed(task(1)), "", NOTHING)
     assert prompts.harvested(ended, task(1, status=Status.CANCELLED), "", NOTHING) == (
         "Worker t1 is gone, task-1 is cancelled: title 1"
     )
