@@ -93,10 +93,10 @@ def test_a_field_is_changed_and_no_other(field: str) -> None:
     all_changed = update(tasks, "task-1", WHOLE)
     assert getattr(all_changed, field) == AFTER[field]
     name = "add_dependencies" if field == "dependencies" else field
-    alone = update(tasks, "task-1", Changes(**{name: getattr(WHOLE, name)}))  # type: ignore[arg-type]
+    alone = update(tasks, "task-1", Changes(**{name: getattr(WHOLE, name)}))
     same = [other for other in AFTER if other != field]
     assert [getattr(alone, other) for other in same] == [getattr(tasks.tasks[0], other) for other in same]
-    rest = Changes(**{other: getattr(WHOLE, other) for other in same if other != "dependencies"})  # type: ignore[arg-type]
+    rest = Changes(**{other: getattr(WHOLE, other) for other in same if other != "dependencies"})
     assert getattr(update(listed(all_changed, task(2)), "task-1", rest), field) == AFTER[field]
 
 
