@@ -39,7 +39,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the mutants instead of running the tests."""
     pid = _forked(lambda: _look(session), quiet=False)
     if os.waitpid(pid, 0)[1]:
-        pytest.exit("the tests fail without any mistake", returncode=1)
+        pytest.exit("no mutant was tried", returncode=1)
     reached = {name: Reach(*found) for name, found in json.loads(REACHED.read_bytes()).items()}
     by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in sorted(session.items, key=lambda one: reached[one.nodeid].seconds):
@@ -57,7 +57,10 @@ def _look(session: pytest.Session) -> int:
         hit = state()._stats
         hit.clear()
         start = time.monotonic()
+        failed = session.testsfailed
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        if session.testsfailed > failed:
+            print(f"\nfails without any mistake: {item.nodeid}")
         reached[item.nodeid] = Reach(time.monotonic() - start, sorted(hit))
     REACHED.write_text(json.dumps(reached))
     return int(session.testsfailed > 0)

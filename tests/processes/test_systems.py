@@ -366,8 +366,8 @@ def test_a_process_of_an_earlier_boot_is_dead(child: "subprocess.Popen[bytes]") 
     assert found
     assert processes.alive(found)
     assert not processes.alive(Process(pid=found.pid, start=found.start, boot_id="earlier"))
-    assert processes.variables(found, ["PRO0_B", "PRO0_NONE"]) == {"PRO0_B": "b=b"}
-    assert processes.variables(Process(pid=found.pid, start="1", boot_id=found.boot_id), ["PRO0_B"]) == {}
+    assert processes.variables(found, [B, "PRO0_NONE"]) == {B: "b=b"}
+    assert processes.variables(Process(pid=found.pid, start="1", boot_id=found.boot_id), [B]) == {}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is read from /proc there")
