@@ -107,6 +107,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it asks for mail by itself when a turn ends, so that nothing need be typed while it works."""
     interrupt: Literal["", "Escape"] = ""
     """The key that stops a turn, empty for an agent that cannot be interrupted."""
+    stop: Callable[[Sight], bool] | None = None
+    """Stop the turn by the agent's own channel, which is tried before its key; False when it did not take that."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None
     """Read what the transcript has got since the last look, and return the whole; None when there is none yet."""
     turn: OneTurn | None = None

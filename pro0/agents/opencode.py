@@ -10,7 +10,7 @@ from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode_database import began, usage
 from pro0.agents.opencode_screens import OPENCODE_SCREENS
-from pro0.agents.opencode_server import PASSWORD, SERVER, Server, deliver, look
+from pro0.agents.opencode_server import PASSWORD, SERVER, Server, deliver, look, stop
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -106,6 +106,7 @@ OPENCODE = Adapter(
     look=look,
     screens=OPENCODE_SCREENS,
     deliver=deliver,
+    stop=stop,
     interrupt="Escape",
     usage=usage,
     turn=OneTurn(call=turn, hear=opencode_turn.hear, reads_stdin=True),

@@ -98,13 +98,22 @@ def _reading(state: State, rule: str, note: str, session: str) -> Reading:
 
 def deliver(sight: Sight, line: str) -> bool:
     """Post a line as a prompt; the server queues it while a turn goes on."""
+    return _post(sight, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
+
+
+def stop(sight: Sight) -> bool:
+    """Stop the turn; Escape would have to be pressed twice, in time."""
+    return _post(sight, "abort", b"{}")
+
+
+def _post(sight: Sight, act: str, body: bytes) -> bool:
+    """Ask for an act of the session, and return whether the server agreed."""
     server = value(Path(sight.folder, SERVER), _SERVER)
     if not server or not _SESSION.fullmatch(sight.session):
         return False
-    body = msgspec.json.encode({"parts": [{"type": "text", "text": line}]})
     try:
         with closing(_Client(server, HAND_OVER)) as client:
-            return client.post(f"/session/{sight.session}/prompt_async", body)
+            return client.post(f"/session/{sight.session}/{act}", body)
     except _FAILURES:
         return False
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from pro0.agents import defined
 from pro0.agents.drawings import DRAWINGS, drawing_named
 from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
 from pro0.config import Settings
@@ -15,7 +16,7 @@ from pro0.model.screen import Reading, Screen
 from pro0.ops import project, trust
 from pro0.rules import screens
 from pro0.rules.escapes import screen_of
-from pro0.rules.screens import Evidence
+from pro0.rules.screens import Drawing, Evidence
 from pro0.rules.states import combine
 from pro0.rules.text import visible
 from pro0.store import paths
@@ -89,7 +90,8 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
     """Say which state a screen or a title of an agent means, by which rule, and which rows made it so.
 
     Exit 1 when nothing is known of it: pro0 then types nothing into that pane. AGENT is one whose screens pro0 knows:
-    claude, codex, gemini, opencode and pi, and also aider, copilot and qwen.
+    claude, codex, gemini, opencode and pi, and also aider, copilot and qwen; or one that the settings define here with
+    its screens.
 
     --json prints {agent, state, source, rule, note, readings: [{source, state, rule, note, place, rows}]}.
 
@@ -102,7 +104,7 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
     if screen is None and not title:
         raise BadInput("what should be explained?", hint="give --screen FILE, or --title TEXT, or both")
     shown = Screen(title=title) if screen is None else screen_of(_captured(screen), title)
-    evidence = screens.explain(drawing_named(agent), shown)
+    evidence = screens.explain(_drawing(agent), shown)
     counted = combine(None, (one.reading for one in evidence)) or Reading(state=State.UNKNOWN, source="title")
     if as_json:
         readings = [_as_data(one) for one in evidence]
@@ -110,6 +112,16 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
     else:
         _write(counted, evidence)
     context.exit(int(counted.state is State.UNKNOWN))
+
+
+def _drawing(agent: str) -> Drawing:
+    """Return how an agent draws its states, as the settings here say or pro0 knows; raises NotFound for any other."""
+    definition = _settings().agents.get(agent)
+    if definition is None:
+        return drawing_named(agent)
+    if drawing := defined(agent, definition).screens:
+        return drawing
+    raise NotFound(f"of {agent!r} no screens are known", hint=f"define them: agents.{agent}.screens in the settings")
 
 
 def _captured(name: str) -> str:

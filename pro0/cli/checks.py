@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import AGENTS, adapter_named, defined
 from pro0.agents.adapter import Adapter
 from pro0.cli.programs import look
 from pro0.errors import EnvironmentMissing, Pro0Error
@@ -61,13 +61,17 @@ def machine() -> Iterator[Check]:
         yield _agent(name)
 
 
-def settings(home: Path, folder: Path) -> Check:
-    """Check that the settings in force in a folder can be read and are allowed."""
+def settings(home: Path, folder: Path) -> Iterator[Check]:
+    """Check that the settings in force in a folder can be read and are allowed, and the agents that they define."""
     try:
-        trust.settings(home, project.root(folder), os.environ)
+        found = trust.settings(home, project.root(folder), os.environ)
     except Pro0Error as error:
-        return Check("settings", Verdict.FAIL, error.message, error.hint or "correct it; `pro0 config` shows them all")
-    return Check("settings", Verdict.OK, "can be read")
+        mend = error.hint or "correct it; `pro0 config` shows them all"
+        yield Check("settings", Verdict.FAIL, error.message, mend)
+        return
+    yield Check("settings", Verdict.OK, "can be read")
+    for name, definition in sorted(found.agents.items()):
+        yield _installed(defined(name, definition))
 
 
 def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:

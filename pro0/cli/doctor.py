@@ -70,7 +70,7 @@ def _known(team: str | None) -> None:
 
 def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
     here = store()
-    for part in (machine(), iter([settings(here.home, Path.cwd())]), checks_home.home(here, team)):
+    for part in (machine(), settings(here.home, Path.cwd()), checks_home.home(here, team)):
         for check in part:
             look(check.name)
             yield check

@@ -91,6 +91,8 @@ class Nudger:
     def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
         """Hand the line over; return why it waits, or nothing when it arrived."""
         watched, handle = self.sights.watched(nudge.incarnation), state.handle
+        if nudge.urgent and watched:
+            self._stop(watched, handle)
         if watched and watched.adapter.deliver and watched.adapter.deliver(watched.sight, nudge.line):
             return ""
         if handle is None:
@@ -98,11 +100,19 @@ class Nudger:
         drawing = watched.adapter.screens if watched else None
         if watched is None or drawing is None:
             return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input"
-        place = Input(self.sights, watched, drawing, nudge.line)
-        if nudge.urgent and watched.adapter.interrupt and place.busy():
-            self.backend.press(handle, watched.adapter.interrupt)
-            place.stopped()
-        return self._paste(place, handle)
+        return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
+
+    def _stop(self, watched: Watched, handle: Handle | None) -> None:
+        """Stop the turn of an agent that is in the middle of one, and wait until that is over, where it can be."""
+        adapter = watched.adapter
+        if not self.sights.busy(watched):
+            return
+        done = adapter.stop is not None and adapter.stop(watched.sight)
+        if not done and adapter.interrupt and handle:
+            done = self.backend.press(handle, adapter.interrupt)
+        deadline = time.monotonic() + VERIFY
+        while done and self.sights.busy(watched) and time.monotonic() < deadline:
+            time.sleep(PAUSE)
 
     def _paste(self, place: "Input", handle: Handle) -> str:
         if stands := place.standing():
@@ -144,20 +154,6 @@ class Input(msgspec.Struct, frozen=True):
         deadline = time.monotonic() + VERIFY
         while not alone(self.drawing, *(now := self.sights.now(self.watched)), self.line):
             if time.monotonic() > deadline or not comes(self.drawing, *now, self.line):
-                return False
-            time.sleep(PAUSE)
-        return True
-
-    def busy(self) -> bool:
-        """Return whether the agent is in the middle of a turn, which a key may stop."""
-        reading, _ = self.sights.now(self.watched)
-        return reading is not None and reading.state is State.WORKING
-
-    def stopped(self) -> bool:
-        """Wait until a turn that was stopped is over; False when it goes on too long."""
-        deadline = time.monotonic() + VERIFY
-        while self.busy():
-            if time.monotonic() > deadline:
                 return False
             time.sleep(PAUSE)
         return True

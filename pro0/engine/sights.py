@@ -11,7 +11,7 @@ from pro0.agents import adapter_of
 from pro0.agents.adapter import Adapter, Memory, Sight
 from pro0.engine.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
-from pro0.model.runtime import ENDED, Report, Runtime, SeatState, Seen
+from pro0.model.runtime import ENDED, Report, Runtime, SeatState, Seen, State
 from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
 from pro0.ops.context import clock
@@ -69,6 +69,11 @@ class Sights:
         screen = self._screens([watched]).get(watched.state.incarnation)
         # Its own memory: this is asked from other threads.
         return combine(None, _sources(replace(watched, memory=Memory()), screen)), screen
+
+    def busy(self, watched: Watched) -> bool:
+        """Return whether an agent is in the middle of a turn, and neither asks anything nor holds a draft."""
+        reading, _ = self.now(watched)
+        return reading is not None and reading.state is State.WORKING
 
     def _choose(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> Iterable[Watched]:
         seats = {seat.agent_id: seat for seat in wanted.seats}

@@ -147,6 +147,13 @@ def test_a_line_is_posted_as_a_prompt(sight: Sight, answers: Answers) -> None:
     assert body == {"parts": [{"type": "text", "text": "You have 1 unread message: run `pro0 inbox`"}]}
 
 
+def test_a_turn_is_stopped_by_its_server(sight: Sight, answers: Answers) -> None:
+    assert OPENCODE.stop
+    assert OPENCODE.stop(sight)
+    assert answers.posted == [(f"/session/{placed.OPENCODE}/abort", {})]
+    assert not OPENCODE.stop(msgspec.structs.replace(sight, session=""))
+
+
 @pytest.mark.parametrize("session", ["", "../x", "ses_1/abort?x=1", "ses_ä b"])
 def test_a_line_goes_to_a_known_session_only(sight: Sight, answers: Answers, session: str) -> None:
     assert OPENCODE.deliver

@@ -290,3 +290,49 @@ def test_a_lead_agent_gives_no_more_than_it_has(
     said = pro0("member", "spawn", "w9", "--agent", "gemini", "--permission-mode", "bypass", "--no-wait")
     assert (said.code, context.team.wanted.read().seats[1:]) == (4, ())
     assert "a lead agent in the mode ask gives nobody the mode bypass" in said.err
+
+
+DEFINED = {
+    "mine": {
+        "argv": ["fake-agent"],
+        "screens": {"prompt": "> ", "waiting": ["Allow this?"], "dialog": [], "working": []},
+    },
+    "theirs": {"argv": ["fake-agent"], "screens": "aider"},
+    "blind": {"argv": ["fake-agent"]},
+}
+
+
+@pytest.fixture
+def agents_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents that the settings define: one by words, one like one that is known, one without screens."""
+    monkeypatch.setenv("PRO0_AGENTS", json.dumps(DEFINED))
+
+
+@pytest.mark.parametrize(
+    ("agent", "screen", "state"),
+    [
+        ("mine", "Allow this? (y/n)\n> ", "waiting"),
+        ("mine", "> ", "idle"),
+        ("mine", "> half a th", "draft"),
+        ("theirs", (FOLDER / "aider-idle.txt").read_text(encoding="utf-8"), "idle"),
+    ],
+)
+@pytest.mark.usefixtures("agents_of_the_settings")
+def test_a_screen_of_an_agent_of_the_settings_is_explained(pro0: Pro0, agent: str, screen: str, state: str) -> None:
+    done = pro0("agent", "explain", agent, "--screen", "-", "--json", stdin=screen)
+    assert (done.code, json.loads(done.out)["state"]) == (0, state)
+
+
+@pytest.mark.usefixtures("agents_of_the_settings")
+def test_an_agent_of_the_settings_without_screens_cannot_be_explained(pro0: Pro0) -> None:
+    done = pro0("agent", "explain", "blind", "--title", "x")
+    assert (done.code, done.out) == (3, "")
+    assert "of 'blind' no screens are known" in done.err
+    assert "agents.blind.screens" in done.err
+
+
+@pytest.mark.usefixtures("agents_of_the_settings")
+def test_doctor_looks_at_agents_of_the_settings(pro0: Pro0, fake: Path) -> None:
+    path = program(fake, "echo 0.1")
+    checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)["checks"]}
+    assert [checks[f"agent {name}"]["what"] for name in DEFINED] == [f"0.1, {path}"] * 3

@@ -316,6 +316,33 @@ def test_urgent_mail_stops_a_turn_where_that_can_be_done(
     assert pane.sent == sent
 
 
+@pytest.mark.parametrize("works", [True, False])
+def test_an_agents_own_channel_stops_its_turn_before_the_line_is_handed_over(
+    works: bool, pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the line would wait behind the turn; its key is pressed where the channel does not work."""
+    acts: list[str] = []
+    watched = hand.nudger.sights.watched("inc-1")
+    assert watched
+
+    def done(act: str, after: bool = True) -> bool:
+        acts.append(act)
+        pane.screen = drawn("") if after else pane.screen
+        return after
+
+    own = replace(
+        watched.adapter,
+        deliver=lambda _sight, line: done(line),
+        stop=lambda _sight: done("stop", works),
+        interrupt="Escape",
+    )
+    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=own))
+    pane.screen = drawn("", WORKING)
+    monkeypatch.setattr(pane, "escape", lambda: done("Escape"))
+    assert hand.nudge(urgent=True) == ""
+    assert acts == ["stop", *([] if works else ["Escape"]), LINE]
+
+
 def test_a_permission_is_never_dismissed_for_urgent_mail(
     pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
