@@ -32,6 +32,10 @@ def adapter_named(name: str) -> "Adapter":
 
 def adapter_of(seat: "Seat") -> "Adapter":
     """Return the adapter of the agent that a seat runs, its own definition before all."""
+    if seat.agent == "runner":
+        from pro0.agents.runner import runner_of
+
+        return runner_of(seat)
     return defined(seat.agent, seat.definition)
 
 

@@ -3,15 +3,19 @@
 import re
 from functools import cache
 
+from msgspec.structs import replace
+
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Adapter, Brief, Call
+from pro0.agents.adapter import Adapter, Brief, Call, Heard, OneTurn
 from pro0.agents.drawings import drawing_named
-from pro0.model.agent import Definition, Signs
+from pro0.model.agent import Definition, Signs, is_told
 from pro0.model.runtime import State
 from pro0.rules.definitions import GIVEN, OPTIONS
 from pro0.rules.drawing import Frame
 from pro0.rules.screens import Drawing, Rule
 
+MESSAGE = 64 * 1024
+"""Letters of what it prints in one turn that count as its message: the last ones."""
 _GIVEN = re.compile(rf"\{{({'|'.join(GIVEN)})\}}")
 
 
@@ -22,7 +26,7 @@ def custom(name: str, definition: Definition) -> Adapter:
     return Adapter(
         name=name,
         program=definition.argv[0],
-        call=lambda brief: _call(definition, brief),
+        call=lambda brief: _call(definition, brief, definition.argv),
         first_state=State.STARTING if drawing else State.RUNNING,
         delivery="line" if definition.nudge else "none",
         answers_shutdown=definition.shutdown == "ask",
@@ -30,10 +34,24 @@ def custom(name: str, definition: Definition) -> Adapter:
         takes=(*(("model",) if definition.model else ()), *(("effort",) if definition.effort else ())),
         screens=drawing,
         install=definition.install,
+        turn=_turn(definition),
     )
 
 
-def _call(definition: Definition, brief: Brief) -> Call:
+def _turn(definition: Definition) -> OneTurn | None:
+    """Return how it does one turn: all that it prints is one message."""
+    words = definition.turn
+    if not words:
+        return None
+    return OneTurn(call=lambda brief: _call(definition, brief, words), hear=_hear, reads_stdin=not is_told(words))
+
+
+def _hear(heard: Heard, line: bytes) -> Heard:
+    whole = f"{heard.message}\n{line.decode(errors='replace')}" if heard.message else line.decode(errors="replace")
+    return replace(heard, message=whole[-MESSAGE:])
+
+
+def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Call:
     prompt, files = first_prompt.words(brief)
     seat = brief.seat
     values = {
@@ -44,11 +62,11 @@ def _call(definition: Definition, brief: Brief) -> Call:
     }
     mode = (definition.modes and definition.modes.words(brief.mode)) or ()
     options = (*mode, *(definition.model if seat.model else ()), *(definition.effort if seat.effort else ()))
-    program, *rest = definition.argv
-    words = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
-    spread = [part for word in words for part in (options if word == OPTIONS else (word,))]
+    program, *rest = words
+    placed = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
+    spread = [part for word in placed for part in (options if word == OPTIONS else (word,))]
     filled = tuple(_GIVEN.sub(lambda match: values[match[1]], word) for word in spread)
-    return Call(argv=filled, files=files if definition.instructed else {})
+    return Call(argv=filled, files=files if words == definition.turn or definition.instructed else {})
 
 
 def _drawing(definition: Definition) -> Drawing | None:

@@ -1,17 +1,21 @@
 """The runner of `pro0 run`: a member that runs other agents, one turn each, on one task after the other."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.agents import AGENTS, adapter_named
 from pro0.agents.adapter import Adapter, Brief, Call, Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.model.run import RUNNER as NAME
+from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.screen import Usage
+from pro0.model.team import Seat
 
 USED = "used.json"
 """What its turns have used so far, in its session's folder."""
@@ -26,6 +30,14 @@ def call(brief: Brief) -> Call:
 def usage(sight: Sight, _memory: Memory) -> Usage | None:
     """Return what it says that its turns have used."""
     return value(Path(sight.folder, USED), _USAGE)
+
+
+def runner_of(seat: Seat) -> Adapter:
+    """Return the adapter of one run: its agent may be one that the settings define, with variables of its own."""
+    definition = None
+    with suppress(IndexError, msgspec.MsgspecError):  # of a seat that was edited by hand: its runner will say so
+        definition = msgspec.json.decode(seat.argv[0], type=RunOptions).definition
+    return replace(RUNNER, passes=(*RUNNER.passes, *definition.environment)) if definition else RUNNER
 
 
 RUNNER = Adapter(

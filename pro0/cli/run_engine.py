@@ -7,20 +7,21 @@ import click
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import AGENTS, adapter_named, defined
 from pro0.agents.installed import require
 from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.own_team import own_team, settings_here, team_or_none
 from pro0.config import Settings
 from pro0.errors import BadInput, EnvironmentMissing
+from pro0.model.agent import Definition
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import SeatState
 from pro0.model.task import Kind
 from pro0.model.team import PermissionMode
 from pro0.ops import runs, tasks
 from pro0.ops.context import Context
-from pro0.ops.drafts import SeatDraft, takeable
+from pro0.ops.drafts import SeatDraft, limitable, takeable
 from pro0.rules.board import Board
 from pro0.rules.running import epic_of
 
@@ -116,7 +117,9 @@ def run(
     program: tuple[str, ...] = ctx.meta[_PROGRAM]
     context = team_or_none(team)
     settings = settings_here(context)
-    chosen = _agent(agent, program)
+    chosen = agent or ("command" if program else "claude")
+    definition = settings.agents.get(chosen)
+    _able(chosen, program, definition)
     context = context or own_team(settings)
     options = RunOptions(
         client=processes.identify(os.getpid()),
@@ -125,6 +128,7 @@ def run(
         standalone=standalone or everything,
         orphans=orphans or everything,
         agent=chosen,
+        definition=definition,
         program=program,
         max_iterations=max_iterations,
         max_cost=max_cost,
@@ -134,7 +138,8 @@ def run(
     )
     permission = PermissionMode(mode) if mode else None
     draft = SeatDraft(name=RUNNER, model=model, effort=effort, permission_mode=permission, worktree=worktree or None)
-    takeable(replace(draft, agent=options.agent))
+    takeable(own := replace(draft, agent=chosen, definition=definition))
+    limitable(own, permission or context.team.config.read().permission_mode)
     code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
     ctx.exit(code)
 
@@ -149,20 +154,20 @@ def _epic(context: Context, named: str) -> str:
     raise BadInput(f"{task.id} is no epic", code="not_an_epic", hint=hint)
 
 
-def _agent(named: str | None, program: tuple[str, ...]) -> str:
-    """Return the agent that does the turns; raises BadInput or EnvironmentMissing for one that cannot."""
-    agent = named or ("command" if program else "claude")
-    adapter = adapter_named(agent)
+def _able(agent: str, program: tuple[str, ...], definition: Definition | None) -> None:
+    """Raise BadInput for an agent that does no turns, EnvironmentMissing for a program that is not there."""
+    adapter = defined(agent, definition)
     if agent not in ("command", "shell") and adapter.turn is None:
         able = [name for name in AGENTS if name in ("command", "shell") or adapter_named(name).turn]
-        raise BadInput(f"the agent {agent} does no single turns", hint=f"one of {', '.join(able)}")
+        hint = f"say how: agents.{agent}.turn" if definition else f"one of {', '.join(able)}"
+        raise BadInput(f"the agent {agent} does no single turns", hint=hint)
     if bool(program) != (agent == "command"):
         raise BadInput("a program and --agent command go together", hint="pro0 run --agent command -- PROGRAM ARG...")
     require(adapter, os.environ.get("PATH", os.defpath))
-    if program and not shutil.which(program[0]):
+    started = program or (definition.turn if definition else ())
+    if started and not shutil.which(started[0]):
         hint = "name one that is on the PATH, or by its path"
-        raise EnvironmentMissing(f"{program[0]} is not installed", code="agent_missing", hint=hint)
-    return agent
+        raise EnvironmentMissing(f"{started[0]} is not installed", code="agent_missing", hint=hint)
 
 
 def _started(context: Context, options: RunOptions, draft: SeatDraft, settings: Settings) -> SeatState:

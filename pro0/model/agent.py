@@ -45,6 +45,9 @@ class Definition(Stored, frozen=True):
     argv: tuple[Argument, ...]
     """The words that start it: {prompt}, {prompt_file}, {model}, {effort} stand for what a session is given, and the
     word {options} for `model`, `effort` and the words of its permission mode, which else follow the program."""
+    turn: tuple[Argument, ...] = ()
+    """The words that start it for one turn of `pro0 run`, which it does to its end without a terminal, its last message
+    on stdout; without {prompt} and {prompt_file} it reads its prompt from stdin. Empty for one that does no turns."""
     environment: tuple[str, ...] = ()
     """The variables that only this agent gets; NAME* is all that begin so."""
     modes: Modes | None = None
@@ -64,4 +67,9 @@ class Definition(Stored, frozen=True):
     @property
     def instructed(self) -> bool:
         """Return whether it is told anything when it starts."""
-        return any("{prompt}" in word or "{prompt_file}" in word for word in self.argv)
+        return is_told(self.argv)
+
+
+def is_told(words: tuple[str, ...]) -> bool:
+    """Return whether a program that is started so is told anything."""
+    return any("{prompt}" in word or "{prompt_file}" in word for word in words)

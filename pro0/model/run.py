@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+from pro0.model.agent import Definition
 from pro0.model.process import Process
 from pro0.model.stored import Argument, Count, Moment, Stored, Tag, TaskId
 
@@ -25,6 +26,8 @@ class RunOptions(Stored, frozen=True, kw_only=True):
     standalone: bool = False
     orphans: bool = False
     agent: str = "claude"
+    definition: Definition | None = None
+    """That of its agent, when the settings define it."""
     program: tuple[Argument, ...] = ()
     """What it starts for each turn when the agent is `command`."""
     max_iterations: Count = 10

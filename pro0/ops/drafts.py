@@ -76,7 +76,7 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
         raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
     if draft.plan:
         _plannable(draft)
-    _limitable(draft, draft.permission_mode or mode)
+    limitable(draft, draft.permission_mode or mode)
     require(adapter, path)
 
 
@@ -93,7 +93,7 @@ def _plannable(draft: SeatDraft) -> None:
         raise BadInput(f"{what} cannot be kept to planning first", hint="leave --plan out")
 
 
-def _limitable(draft: SeatDraft, mode: PermissionMode) -> None:
+def limitable(draft: SeatDraft, mode: PermissionMode) -> None:
     """Raise BadInput for a mode that the definition of its agent does not know; one without any cannot be limited."""
     modes = draft.definition.modes if draft.definition else None
     if modes and modes.words(mode) is None:

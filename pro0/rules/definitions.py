@@ -46,17 +46,17 @@ def _definition(where: str, value: object) -> Definition:
 
 
 def _troubles(found: Definition) -> Iterable[str]:
-    program = found.argv[0] if found.argv else ""
-    relative = "/" in program and not program.startswith("/")
-    if not program.strip() or program.startswith("-") or PLACEHOLDER.search(program) or relative:
+    if not _is_program(found.argv):
         yield "argv must begin with a program: its name, or an absolute path"
+    if found.turn and not _is_program(found.turn):
+        yield "turn must begin with a program: its name, or an absolute path"
     modes = [found.modes.words(mode) or () for mode in found.modes.known] if found.modes else []
-    words = [*found.argv, *found.model, *found.effort, *(word for mode in modes for word in mode)]
+    words = [*found.argv, *found.turn, *found.model, *found.effort, *(word for mode in modes for word in mode)]
     known = ", ".join(f"{{{name}}}" for name in GIVEN)
     for word in words:
         for name in PLACEHOLDER.findall(word):
-            if name not in GIVEN and (word != OPTIONS or word not in found.argv):
-                yield f"{word!r}: there is no {{{name}}}, only {known} and the word {OPTIONS} in argv"
+            if name not in GIVEN and (word != OPTIONS or word not in (*found.argv, *found.turn)):
+                yield f"{word!r}: there is no {{{name}}}, only {known} and the word {OPTIONS} in argv and turn"
     for variable in found.environment:
         if not VARIABLE.fullmatch(variable) or variable.startswith("PRO0_"):
             yield f"environment: {variable!r} is not the name of a variable that can be passed on"
@@ -67,3 +67,9 @@ def _troubles(found: Definition) -> Iterable[str]:
         text.strip() for text in (signs.prompt, *signs.waiting, *signs.dialog, *signs.working, *signs.error)
     ):
         yield "screens: an empty text is found everywhere"
+
+
+def _is_program(words: tuple[str, ...]) -> bool:
+    program = words[0] if words else ""
+    relative = "/" in program and not program.startswith("/")
+    return bool(program.strip()) and not (program.startswith("-") or PLACEHOLDER.search(program) or relative)

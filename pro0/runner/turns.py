@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named
+from pro0.agents import defined
 from pro0.agents.adapter import Brief, Call, Heard, OneTurn
 from pro0.agents.first_prompt import FILE
 from pro0.children import Changes, Ending, Running
@@ -48,7 +48,7 @@ class Turns:
         self._options = options
         self._settings = settings
         self._voice = voice
-        self._adapter = adapter_named(options.agent)
+        self._adapter = defined(options.agent, options.definition)
         self._folder = context.team.paths.agent_folder(context.caller.incarnation)
         self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
         # What this session sees, without the keys of other agents.
@@ -118,7 +118,7 @@ class Turns:
         team, seat = self._context.team, self._seat()
         config = team.config.read()
         return Brief(
-            seat=seat,
+            seat=seat,  # its model and effort: they are those of the agent that does the turns
             prompt=prompt,
             mode=permission_mode(seat, team.wanted.read(), config),
             session=self._context.new_id() if self._adapter.session_ids == "chosen" else "",

@@ -1,11 +1,13 @@
 """Agents that the settings define: how they are started, seen and fed."""
 
 from dataclasses import dataclass
+from functools import reduce
 
 import pytest
 
 from pro0.agents import adapter_of, defined
-from pro0.agents.adapter import Brief
+from pro0.agents.adapter import Brief, Heard
+from pro0.agents.custom import MESSAGE
 from pro0.agents.drawings import drawing_named
 from pro0.agents.first_prompt import IN_ARGV
 from pro0.model.agent import Definition, Modes, Signs
@@ -58,6 +60,27 @@ def test_what_a_definition_says_the_adapter_does() -> None:
     adapter = defined("mine", rich)
     assert (adapter.delivery, adapter.answers_shutdown, adapter.passes) == ("line", True, ("A_*",))
     assert (adapter.first_state, adapter.screens) == (State.STARTING, drawing_named("aider"))
+
+
+TURNS = {
+    "told in argv": (("mine", "--once", "{prompt}"), ("mine", "-m", "big", "--once", "Build it."), False),
+    "told on stdin": (("mine", "{options}", "--once"), ("mine", "-m", "big", "--once"), True),
+}
+
+
+@pytest.mark.parametrize(("words", "started", "stdin"), TURNS.values(), ids=TURNS)
+def test_a_turn_of_its_own(words: tuple[str, ...], started: tuple[str, ...], stdin: bool) -> None:
+    turn = defined("mine", Definition(argv=("mine",), turn=words, model=MODEL)).turn
+    assert turn
+    call = turn.call(Brief(seat=Seat(agent_id="w1", name="w1", agent="mine", model="big"), prompt="Build it."))
+    assert (call.argv, turn.reads_stdin) == (started, stdin)
+    assert call.files == {"prompt.md": b"Build it."}
+    assert reduce(turn.hear, [b"one", b"", "zw\xf6lf".encode("latin1")], Heard()).message == "one\n\nzw\ufffdlf"
+    assert len(turn.hear(Heard(message="x" * MESSAGE), b"end").message) == MESSAGE
+
+
+def test_one_that_does_no_turns() -> None:
+    assert defined("mine", Definition(argv=("mine", "{prompt}"))).turn is None
 
 
 @dataclass

@@ -54,6 +54,8 @@ WRONG: dict[str, tuple[object, str]] = {
     "an option first": ({"mine": {"argv": ["-c"]}}, "agents.mine: argv must begin with a program"),
     "a prompt first": ({"mine": {"argv": ["{prompt}"]}}, "agents.mine: argv must begin with a program"),
     "a folder's program": ({"mine": {"argv": ["./mine"]}}, "agents.mine: argv must begin with a program"),
+    "a turn of nothing": ({"mine": {**PLAIN, "turn": ["-c"]}}, "agents.mine: turn must begin with a program"),
+    "an unknown place in a turn": ({"mine": {**PLAIN, "turn": ["mine", "{x}"]}}, "agents.mine: '{x}': there is no {x}"),
     "a NUL": ({"mine": {"argv": ["mine", "a\0b"]}}, "agents.mine: Expected `str` matching regex"),
     "an unknown key": ({"mine": {**PLAIN, "promt": "x"}}, "agents.mine: Object contains unknown field `promt`"),
     "an unknown place": ({"mine": {"argv": ["mine", "{promt}"]}}, "agents.mine: '{promt}': there is no {promt}, only"),

@@ -2,9 +2,12 @@
 
 import json
 import signal
+import sys
+
+import pytest
 
 from tests.engine.crew import PATIENCE
-from tests.scenarios.runs import DONE, FEEDBACK, Terminal, below, hands_off
+from tests.scenarios.runs import DONE, FEEDBACK, PROGRAM, Terminal, below, hands_off
 from tests.waiting import wait_until
 
 
@@ -225,3 +228,21 @@ def test_what_cannot_be_run_is_said_before_anything_is_started(alone: Terminal) 
     assert "takes no model" in alone.pro0("run", "1", "--model", "m", "--", "true", code=2).err
     assert "no single turns" in alone.pro0("run", "1", "--agent", "runner", code=2).err
     assert alone.status(task) == "pending"
+
+
+def test_an_agent_of_the_settings_does_turns(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """issue 6, build 5: with the words of its own, and the variables that only it gets"""
+    monkeypatch.setenv("MINE_KEY", "secret")
+    turn = [sys.executable, str(PROGRAM), str(terminal.folder), "{options}"]
+    mine = {"argv": [sys.executable], "turn": turn, "environment": ["MINE_KEY"], "model": ["--model", "{model}"]}
+    terminal.home.mkdir(mode=0o700)
+    (terminal.home / "config.yaml").write_text(json.dumps({"agents": {"mine": mine, "other": {"argv": ["sh"]}}}))
+    terminal.pro0("run", "--agent", "other", code=2)
+    terminal.pro0("team", "start", "alpha", "--mode", "headless", "--detach")
+    first = terminal.create("t1")
+    terminal.script(others=[{"run": f"echo $MINE_KEY > {terminal.folder}/key", "say": DONE}])
+    run = terminal.run("--all", "--agent", "mine", "--model", "big", program=False)
+    assert "with mine" in terminal.over(run)
+    assert terminal.status(first) == "completed"
+    assert (terminal.folder / "key").read_text() == "secret\n"
+    assert "# task-1: t1" in terminal.prompts(first)[0]
