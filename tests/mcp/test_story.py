@@ -65,11 +65,12 @@ def test_a_team_from_the_first_tool_to_the_last(home: Path, project: Path, era: 
             async with client(project, era, **identity(home, "w1")) as w1:
                 assert await w1.tools() == names(Who.MEMBER)
                 await _work(lead, w1)
-                await _plan(home, lead, w1)
+                hold(home, "second-worker")
+                async with client(project, era, **identity(home, "second-worker")) as w2:
+                    await _plan(home, lead, w1, w2)
                 async with anyio.create_task_group() as group:
                     group.start_soon(_let_go, lead)
                     await _answer(home, w1)
-                w1.used |= {"submit_plan"}  # refused to who needs no plan
                 assert w1.used == names(Who.MEMBER)  # its server has ended with its session
             await _delegate(lead, project)
             await _end(lead)
@@ -125,25 +126,40 @@ async def _work(lead: Caller, w1: Caller) -> None:
     await _lead_alone(lead)
 
 
-async def _plan(home: Path, lead: Caller, w1: Caller) -> None:
-    """A plan is handed in and decided on; an approval would end the session, so here it is for another plan."""
+async def _plan(home: Path, lead: Caller, w1: Caller, w2: Caller) -> None:
+    """A plan is handed in, and rejected; the other member's is approved, which ends the session that made it."""
     assert await w1.refused("submit_plan", plan="first this") == "no_plan_required"
-    with Store(home).team("alpha").wanted.change("ask for a plan") as change:
-        first, *others = change.value.seats
-        change.value = replace(change.value, seats=(replace(first, gate=PlanGate()), *others))
-    await w1("submit_plan", plan="first this")
-    got = (await lead("check_messages"))["messages"]
-    [asked] = [message for message in got if message["type"] == "plan_approval_request"]
-    assert asked["from"] == "w1"
-    gate = Store(home).team("alpha").wanted.read().seats[0].gate
-    assert gate
-    assert gate.id in asked["content"]
+    gate = await _handed_in(home, lead, w1, "w1")
     assert await lead.refused("approve_plan", teammate_name="w1", plan_id="0" * 12) == "stale_plan"
-    lead.used.add("approve_plan")
-    rejected = await lead("reject_plan", teammate_name="w1", plan_id=gate.id, feedback="smaller")
+    rejected = await lead("reject_plan", teammate_name="w1", plan_id=gate, feedback="smaller")
     assert rejected["plan"] == "rejected"
     got = (await w1("check_messages"))["messages"]
     assert [message["type"] for message in got if "smaller" in message["content"]] == ["plan_approval_response"]
+    before = identity(home, "second-worker")
+    gate = await _handed_in(home, lead, w2, "second-worker")
+    approved = await lead("approve_plan", teammate_name="second-worker", plan_id=gate)
+    assert approved["plan"] == "approved"
+
+    def renewed() -> bool:
+        return identity(home, "second-worker") != before
+
+    await anyio.to_thread.run_sync(lambda: wait_until(renewed, PATIENCE, "it goes on in a new session"))
+
+
+async def _handed_in(home: Path, lead: Caller, member: Caller, name: str) -> str:
+    """Let a member hand a plan in that was asked of it; return the plan's id, as the lead agent is told it."""
+    wanted = Store(home).team("alpha").wanted
+    with wanted.change("ask for a plan") as change:
+        seats = [replace(seat, gate=PlanGate()) if seat.agent_id == name else seat for seat in change.value.seats]
+        change.value = replace(change.value, seats=tuple(seats))
+    await member("submit_plan", plan="first this")
+    got = (await lead("check_messages"))["messages"]
+    [asked] = [message for message in got if message["type"] == "plan_approval_request"]
+    assert asked["from"] == name
+    [gate] = [seat.gate for seat in wanted.read().seats if seat.agent_id == name]
+    assert gate
+    assert gate.id in asked["content"]
+    return gate.id
 
 
 async def _mail(lead: Caller, w1: Caller) -> None:
@@ -247,4 +263,3 @@ async def _end(lead: Caller) -> None:
     assert await lead.refused("spawn_teammate", name="late") == "stopping"
     assert "removed" in (await lead("cleanup_team"))["answered"]
     lead.used |= {"approve_shutdown", "reject_shutdown"}  # who has no session is never asked to end it
-    lead.used |= {"approve_plan", "reject_plan"}  # nobody here hands one in
