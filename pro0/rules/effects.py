@@ -5,12 +5,18 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from pro0.model.caller import Who
+from pro0.model.ids import HUMAN, LEAD
 from pro0.model.task import Awaiting, Claim, Policy, StartWish, Status, Task, Verdict
 from pro0.rules.acts import Act, Request
 from pro0.rules.gates import MATRIX, Outcome, finish, hand_back, waiting
 
 OWN_SESSION = frozenset({Policy.SUPERVISED, Policy.DISPATCH})
 """The policies whose sessions are opened for one task: when such a session dies, its task has failed."""
+
+RETURNS = 3
+"""How often in a row sessions of its own may give a task back: each time another one is opened, at somebody's cost."""
+_BETWEEN_RETURNS = frozenset({Act.START, Act.CLAIM, Act.UNDO_START, Act.DIED})
 
 
 def claim(task: Task, request: Request) -> Task:
@@ -63,6 +69,15 @@ def complete(task: Task, request: Request) -> Task:
     if request.open_subtasks and request.policy is Policy.SUPERVISED:
         return _wait_for_subtasks(worked, request)
     return finish(worked, request)
+
+
+def release(task: Task, request: Request) -> Task:
+    """Hand it back; what its own sessions give back again and again waits for a human."""
+    by_its_session = request.policy in OWN_SESSION and request.caller.who is Who.MEMBER
+    if not by_its_session or _returns(task) + 1 < RETURNS:
+        return hand_back(task, request)
+    reason = f"given back {RETURNS} times in a row: {request.text}".rstrip(": ")
+    return replace(task, claim=None, awaiting=waiting(Awaiting.ESCALATION, request, reason))
 
 
 def hand_off(task: Task, request: Request) -> Task:
@@ -130,6 +145,17 @@ def reopen(task: Task, request: Request) -> Task:
 def seconds_worked(claim: Claim, now: datetime, at: Callable[[datetime], datetime] = lambda stamp: stamp) -> float:
     """Return how long a claim has been worked on; ask only of a task in progress. `at` reads a stored moment."""
     return claim.worked + (now - at(claim.since or claim.claimed_at)).total_seconds()
+
+
+def _returns(task: Task) -> int:
+    """Return how often in a row, up to now, a member has given it back."""
+    times = 0
+    for entry in reversed(task.history):
+        if entry.act == Act.RELEASE and entry.actor not in (HUMAN, LEAD):
+            times += 1
+        elif entry.act in tuple(Act) and entry.act not in _BETWEEN_RETURNS:
+            break
+    return times
 
 
 def _wait_for_subtasks(task: Task, request: Request) -> Task:

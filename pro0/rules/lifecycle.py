@@ -61,7 +61,7 @@ TRANSITIONS: Mapping[tuple[Phase, Act], Step] = {
     (Phase.PENDING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
     (Phase.PENDING, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
     (Phase.WORKING, Act.UNDO_START): Step(LEAD_ONLY, effects.undo_start),
-    (Phase.WORKING, Act.RELEASE): Step(_ANYONE, hand_back, own=AGENTS),
+    (Phase.WORKING, Act.RELEASE): Step(_ANYONE, effects.release, own=AGENTS),
     (Phase.WORKING, Act.COMPLETE): Step(PEOPLE_AND_AGENTS, effects.complete, own=AGENTS),
     (Phase.WORKING, Act.HAND_OFF): Step(PEOPLE_AND_AGENTS, effects.hand_off, own=PEOPLE_AND_AGENTS),
     (Phase.WORKING, Act.FAIL): Step(_ANYONE, effects.fail, own=AGENTS),

@@ -13,6 +13,8 @@ AGENTS = ("w1", "w2", "lead agent")
 IN_CHARGE = ("human", "lead agent")
 CYCLES = 1
 """Reviews in a row without progress that are allowed here, so that random walks get there."""
+RETURNS = 3
+"""How often in a row a task of sessions of its own is given back, until a human is asked."""
 
 
 def mail(who: str) -> str:
@@ -39,6 +41,7 @@ class Item:
     watch: set[int] = field(default_factory=set)
     open_before: int | None = None
     cycles: int = 0
+    returned: int = 0
     from_done: bool = False
     just_started: bool = False
 
@@ -142,7 +145,7 @@ class Model:
             if through:
                 self.told[mail(item.assignee or "lead")] += 1
                 if item.holder:
-                    item.status = "in_progress"
+                    item.status, item.returned = "in_progress", 0
 
     def _through(self, number: int) -> bool:
         return self.items[number].status in ("completed", "cancelled")

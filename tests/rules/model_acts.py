@@ -1,6 +1,6 @@
 """What may be done to the tasks of the model, by whom, and what it makes of them (rulings 2)."""
 
-from tests.rules.model import AGENTS, CANCELS, COMPLETES, CYCLES, IN_CHARGE, Item, Model
+from tests.rules.model import AGENTS, CANCELS, COMPLETES, CYCLES, IN_CHARGE, RETURNS, Item, Model
 
 
 def act(model: Model, verb: str, number: int, who: str, *, kind: str = "work", session: str = "w1") -> bool:
@@ -14,6 +14,8 @@ def act(model: Model, verb: str, number: int, who: str, *, kind: str = "work", s
     if not VERBS[verb](model, number, item, who, kind, session):
         return False
     item.just_started = verb == "start"
+    if verb not in ("start", "claim", "undo_start") and not (verb == "release" and who in ("w1", "w2")):
+        item.returned = 0
     if not was_stopped:
         model.tell_of_stop(number, who)
     if was_settled != (not item.open) or item.status == "done" or was_settled:
@@ -68,7 +70,11 @@ def _wish(model: Model, number: int, item: Item, who: str, _kind: str, _session:
 def _release(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
     if not _working(item) or (who in AGENTS and not _owns(item, who)):
         return False
-    model.back(number)
+    item.returned += 1
+    if who in ("w1", "w2") and item.returned >= RETURNS and model.policy(number) in ("supervised", "dispatch"):
+        item.holder, item.waits = None, "escalation"
+    else:
+        model.back(number)
     return True
 
 

@@ -13,6 +13,7 @@ from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.task import SETTLED, Awaiting, Gate, Policy, Status, Task
 from pro0.rules import lifecycle
 from pro0.rules.acts import GRANTS, Act, Phase, phase
+from pro0.rules.effects import RETURNS
 from pro0.rules.lifecycle import advance
 from tests.rules.building import CALLERS, LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, standing
 
@@ -353,3 +354,38 @@ class Acts(RuleBasedStateMachine):
 
 TestActs = Acts.TestCase
 TestActs.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+@pytest.mark.parametrize(
+    ("policy", "between", "result"),
+    [
+        (Policy.SUPERVISED, None, Phase.AWAITING),
+        (Policy.DISPATCH, None, Phase.AWAITING),
+        (Policy.SUPERVISED, Act.DIED, Phase.AWAITING),
+        (Policy.SUPERVISED, Act.HOLD, Phase.PENDING),
+        (None, None, Phase.PENDING),
+    ],
+)
+def test_a_task_that_its_sessions_give_back_again_and_again_waits_for_a_human(
+    policy: Policy | None, between: Act | None, result: Phase
+) -> None:
+    """else the next session is opened at once, and the next, at somebody's cost; a human's word begins it anew"""
+    task = standing(Phase.PENDING)
+    for turn in range(RETURNS):
+        assert phase(task) is Phase.PENDING
+        if turn == 1 and between is Act.HOLD:
+            task = advance(advance(task, ask(Act.HOLD, THE_HUMAN)), ask(Act.CLEAR, THE_HUMAN))
+        elif turn == 1 and between:
+            task = advance(task, ask(between, THE_LEAD))
+        task = advance(task, ask(Act.START, THE_LEAD, holder=W1))
+        task = advance(task, ask(Act.RELEASE, W1, "too hard", policy=policy))
+    assert phase(task) is result
+    assert not task.claim
+    if task.awaiting:
+        assert (task.awaiting.kind, task.awaiting.reason) == (
+            Awaiting.ESCALATION,
+            "given back 3 times in a row: too hard",
+        )
+        task = advance(task, ask(Act.APPROVE, THE_HUMAN))
+        task = advance(task, ask(Act.START, THE_LEAD, holder=W1))
+        assert phase(advance(task, ask(Act.RELEASE, W1, policy=policy))) is Phase.PENDING

@@ -26,7 +26,7 @@ NUMBERS = st.integers(1, 9)
 MOST = 9
 SUITS = {
     "pending": ["claim", "start", "claim", "start", "wish", "hold", "cancel"],
-    "working": ["complete", "complete", "complete", "fail", "hand_off", "release", "undo_start"],
+    "working": ["complete", "complete", "complete", "fail", "hand_off", "release", "release", "undo_start"],
     "awaiting": ["approve", "reject", "clear", "continue", "close", "hold"],
     "done": ["start", "wish", "start"],
     "failed": ["retry", "continue", "close", "reopen"],

@@ -43,8 +43,15 @@ def victim(alone: Terminal, run: "subprocess.Popen[str]", who: str) -> Process |
     return report.guard if who == "guard" else report.agent
 
 
+def is_there(alone: Terminal, run: "subprocess.Popen[str]", who: str) -> bool:
+    """Whether that process lives."""
+    found = victim(alone, run, who)
+    return found is not None and processes.alive(found)
+
+
 def kill_after(alone: Terminal, run: "subprocess.Popen[str]", who: str, seconds: float) -> bool:
-    """Kill one process of a run at some moment; return whether it was there."""
+    """Kill one process of a run some time after it has come; return whether it was there."""
+    wait_until(lambda: run.poll() is not None or is_there(alone, run, who), PATIENCE, f"the {who} is there")
     time.sleep(seconds)
     found = victim(alone, run, who)
     killed = bool(found and processes.signal_process(found, signal.SIGKILL))
