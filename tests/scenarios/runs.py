@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.model.caller import THE_HUMAN
-from pro0.model.task import Task
+from pro0.model.task import Draft, Task
 from pro0.ops import tasks
 from pro0.ops.context import Context
 from pro0.store.teams import Store
@@ -57,6 +57,10 @@ class Terminal:
     def create(self, title: str, *words: str) -> str:
         """Make a task; return its id."""
         return self.pro0("task", "create", title, "-o", "name", *words).out.strip()
+
+    def give(self, *drafts: Draft) -> list[str]:
+        """Make tasks without typing; return their ids."""
+        return [task.id for task in tasks.create(self.context, drafts)]
 
     def script(self, **turns: list[object]) -> None:
         """Say what the agent does: by task id, _ in place of -, `others` for all others."""

@@ -13,7 +13,7 @@ from pro0 import processes
 from pro0.model.process import Process
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED
-from pro0.model.task import Status
+from pro0.model.task import Draft, Gate, Kind, Status
 from pro0.ops import gates
 from pro0.store.teams import Store
 from tests.crash.lanes import SOAK, TEST, counted
@@ -25,6 +25,7 @@ KILLS = 50
 TASKS = 4
 REJECTED = 2
 """How often a task comes back before it is approved."""
+EPIC = Draft(title="the epic of a round", type=Kind.EPIC, key="epic")
 VICTIMS = ("client", "runner", "guard", "lead")
 
 
@@ -76,9 +77,8 @@ def never_twice(alone: Terminal) -> None:
 
 def a_round(alone: Terminal, number: int, who: str, dice: random.Random) -> bool:
     """Give work, kill one process of its run, run it again, look; return whether there was something to kill."""
-    epic = alone.create(f"epic {number}", "--type", "epic")
-    made = [alone.create(f"t{number}.{place}", "--parent", epic) for place in range(TASKS)]
-    last = alone.create("asks", "--parent", epic)
+    below = [Draft(title=f"t{number}.{place}", parent="epic") for place in range(TASKS)]
+    epic, *made, last = alone.give(EPIC, *below, Draft(title="asks", parent="epic"))
     turn: object = {"run": f"sleep {dice.uniform(0.02, 0.3):.3f}", "say": DONE}
     asks: list[object] = [hands_off("INPUT_NEEDED", "which?")]
     alone.script(others=[turn], **{last.replace("-", "_"): asks})
@@ -98,9 +98,8 @@ def a_round(alone: Terminal, number: int, who: str, dice: random.Random) -> bool
 
 def a_gated_round(alone: Terminal, number: int, who: str, dice: random.Random) -> bool:
     """The same with tasks that a person rejects twice and then approves, in a second terminal, all the while."""
-    epic = alone.create(f"epic {number}", "--type", "epic")
-    declared = alone.create("declared before", "--parent", epic, "--requires", "review")
-    asked = alone.create("asked for", "--parent", epic)
+    gated = Draft(title="declared before", parent="epic", requires=Gate.REVIEW)
+    epic, declared, asked = alone.give(EPIC, gated, Draft(title="asked for", parent="epic"))
     sleep = f"sleep {dice.uniform(0.02, 0.3):.3f}"
     asks: list[object] = [{"run": sleep, "say": hands_off("APPROVAL_NEEDED")}]
     alone.script(others=[{"run": sleep, "say": DONE}], **{asked.replace("-", "_"): asks})
