@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from pro0.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,11 +34,8 @@ def adapter_named(name: str) -> "Adapter":
 
 def adapter_of(seat: "Seat") -> "Adapter":
     """Return the adapter of the agent that a seat runs, its own definition before all."""
-    if seat.agent == "runner":
-        from pro0.agents.runner import runner_of
-
-        return runner_of(seat)
-    return defined(seat.agent, seat.definition)
+    adapter = defined(seat.agent, seat.definition)
+    return replace(adapter, passes=(*adapter.passes, *adapter.passes_of(seat))) if adapter.passes_of else adapter
 
 
 def defined(name: str, definition: "Definition | None") -> "Adapter":

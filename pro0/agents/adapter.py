@@ -93,6 +93,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it speaks the shutdown protocol; one that does not gets TERM in place of a request (rulings 3.9)."""
     passes: tuple[str, ...] = ()
     """Patterns of the variables that only this agent gets: its keys, its addresses."""
+    passes_of: Callable[[Seat], tuple[str, ...]] | None = None
+    """Which besides, for one that runs other agents, the session of one seat gets."""
     session_ids: Literal["chosen", "learned", "none"] = "none"
     """Whether pro0 chooses the id of a session, learns it later, or there is nothing that could be resumed."""
     began: Callable[[Sight], bool] | None = None

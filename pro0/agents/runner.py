@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from pro0.agents import AGENTS, adapter_named
 from pro0.agents.adapter import Adapter, Brief, Call, Sight
@@ -32,12 +31,12 @@ def usage(sight: Sight, _memory: Memory) -> Usage | None:
     return value(Path(sight.folder, USED), _USAGE)
 
 
-def runner_of(seat: Seat) -> Adapter:
-    """Return the adapter of one run: its agent may be one that the settings define, with variables of its own."""
+def passes_of(seat: Seat) -> tuple[str, ...]:
+    """Return the variables of the agent of one run, when the settings define that."""
     definition = None
     with suppress(IndexError, msgspec.MsgspecError):  # of a seat that was edited by hand: its runner will say so
         definition = msgspec.json.decode(seat.argv[0], type=RunOptions).definition
-    return replace(RUNNER, passes=(*RUNNER.passes, *definition.environment)) if definition else RUNNER
+    return definition.environment if definition else ()
 
 
 RUNNER = Adapter(
@@ -49,6 +48,7 @@ RUNNER = Adapter(
     answers_shutdown=True,
     # Whichever it runs gets its own of these, and not those of the others.
     passes=tuple(pattern for name in AGENTS if name != NAME for pattern in adapter_named(name).passes),
+    passes_of=passes_of,
     takes=("model", "effort"),
     look=lambda _sight, _memory: None,
     usage=usage,
