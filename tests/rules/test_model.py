@@ -15,6 +15,7 @@ from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, TaskList
 from pro0.rules import changes, editing
 from pro0.rules.acts import Act
 from pro0.rules.board import Board, why_not_ready
+from pro0.store.files import decoder, encode
 from tests.rules import model_acts
 from tests.rules.building import LEAD_AGENT, W1, W2, ask, at, make
 from tests.rules.model import CYCLES, Item, Model, mail
@@ -188,6 +189,11 @@ class Rules(RuleBasedStateMachine):
             for n, item in self.model.items.items()
         }
         assert real == modelled
+
+    @invariant()
+    def read_alike(self) -> None:
+        """Whoever reads it finds what its writer, who does not read it again, goes on with."""
+        assert decoder(TaskList).decode(encode(self.tasks)) == self.tasks
 
     @invariant()
     def told_alike(self) -> None:
