@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from pro0.terminals.emulator import Cursor
+from pro0.terminals.grounds import Grounds
 
 _OUT_OF_SPACE, _NO_VALUE = -3, -4
 _PLAIN, _VT = 0, 1
@@ -96,6 +97,7 @@ class Ghostty:
         for option, value in ((_MOST_LINES, scrollback + _MARGIN), (_MOST_BYTES, _HISTORY_BYTES), (_IMAGES, 0)):
             self._set(option, ctypes.byref(ctypes.c_uint64(value)))
         self._room = ctypes.create_string_buffer(_ROOM)
+        self._grounds = Grounds(self._library, self._terminal)
 
     def feed(self, data: bytes) -> None:
         """Take in what the program printed."""
@@ -111,8 +113,9 @@ class Ghostty:
         shown = _Selection(
             size=ctypes.sizeof(_Selection), start=self._ref(0, 0), end=self._ref(self._number(_COLUMNS) - 1, lines - 1)
         )
-        found = self._formatted(shown, _VT).split("\r\n")
-        return (found + [""] * lines)[:lines]
+        found = (self._formatted(shown, _VT).split("\r\n") + [""] * lines)[:lines]
+        self._grounds.fill(found)
+        return found
 
     def history(self) -> list[str]:
         """Return all rows, from the oldest that is kept to the last of the screen."""
@@ -143,6 +146,7 @@ class Ghostty:
 
     def close(self) -> None:
         """Give the memory back; the terminal cannot be used any more."""
+        self._grounds.close()
         self._library.ghostty_terminal_free(self._terminal)
 
     def _set(self, option: int, value: object) -> None:
@@ -210,9 +214,19 @@ def _loaded(path: str) -> ctypes.CDLL:
         "formatter_terminal_new": (here, here, here, _Format),
         "formatter_format_buf": (here, here, size, here),
         "formatter_free": (here,),
+        "render_state_new": (here, here),
+        "render_state_update": (here, here),
+        "render_state_get": (here, number, here),
+        "render_state_free": (here,),
+        "render_state_row_iterator_new": (here, here),
+        "render_state_row_iterator_next": (here,),
+        "render_state_row_iterator_free": (here,),
+        "render_state_row_get": (here, number, here),
+        "cell_get": (ctypes.c_uint64, number, here),
     }
+    answers = {"_free": None, "_write": None, "_next": ctypes.c_bool}
     for name, arguments in takes.items():
         function = getattr(library, f"ghostty_{name}")
         function.argtypes = arguments
-        function.restype = None if name.endswith(("_free", "_write")) else number
+        function.restype = next((kind for end, kind in answers.items() if name.endswith(end)), number)
     return library

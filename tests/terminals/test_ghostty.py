@@ -101,3 +101,17 @@ def test_rows_hold_nothing_but_text_and_colours(screen: Ghostty) -> None:
     rows = "\n".join(screen.rows())
     assert "\x1b]" not in rows
     assert plain(rows).startswith("linkred")
+
+
+def test_rows_without_text_have_the_background_they_were_erased_with(screen: Ghostty) -> None:
+    screen.feed(b"\x1b[44m\x1b[2K\x1b[2;5H\x1b[41m\x1b[3X\x1b[3;1H\x1b[48;2;1;2;3m\x1b[1K\x1b[4;79H\x1b[K\x1b[0m")
+    assert screen.rows()[:5] == [
+        f"\x1b[0m\x1b[48;5;4m{' ' * 80}\x1b[0m",
+        "\x1b[0m    \x1b[0m\x1b[48;5;1m   \x1b[0m",
+        "\x1b[0m\x1b[48;2;1;2;3m \x1b[0m",
+        f"\x1b[0m{' ' * 78}\x1b[0m\x1b[48;2;1;2;3m  \x1b[0m",
+        "",
+    ]
+    screen.feed(b"\x1b[2J")
+    screen.resize(40, 10)
+    assert screen.rows() == [""] * 10

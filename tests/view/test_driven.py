@@ -115,10 +115,10 @@ def test_focus_shows_a_member_in_the_view(alpha: Crew, tmp_path: Path) -> None:
 
 def test_looking_back_searching_and_copying(alpha: Crew, tmp_path: Path) -> None:
     """10,000 lines are kept."""
-    alpha.spawn(program("w1", "for n in range(9000): print('line', n)\ninput()"))
+    alpha.spawn(program("w1", "for n in range(10000): print('line', n)\ninput()"))
     with Person(tmp_path, ATTACH) as person:
         person.tmux("set-option", "-s", "set-clipboard", "on")
-        person.sees("line 8999")
+        person.sees("line 9999")
         person.press("S-PPage")
         person.sees("/ search")
         person.press("g")
@@ -130,7 +130,39 @@ def test_looking_back_searching_and_copying(alpha: Crew, tmp_path: Path) -> None
         person.sees("copied 3 lines")
         wait_until(lambda: "line 4323" in person.tmux("show-buffer"), SECONDS, "it is on the clipboard")
         assert person.tmux("show-buffer") == "line 4321\nline 4322\nline 4323"
-        assert "line 8999" in "\n".join(person.rows())
+        assert "line 9999" in "\n".join(person.rows())
+
+
+TELLS = r"""
+import os, tty
+tty.setraw(0)
+os.write(1, b"\x1b[?1000h\x1b[?1006h\x1b[?2004hready\r\n")
+got = b""
+while True:
+    got += os.read(0, 4096)
+    os.write(1, b"\x1b[2;1H" + repr(got).encode())
+"""
+
+
+def test_the_mouse_and_pastes_reach_the_program(alpha: Crew, tmp_path: Path) -> None:
+    """Must show 3: as they come, and keys of the view within a paste are none."""
+    alpha.spawn(program("w1", TELLS), program("w2", ECHO))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees(lambda rows: chosen(rows) == "ready" and "w2 running" in rows[-1])
+        wait_until(
+            lambda: person.ask("#{mouse_any_flag} #{mouse_sgr_flag}") == "1 1", SECONDS, "the mouse is asked for"
+        )
+        click = "\x1b[<0;10;5M\x1b[<0;10;5m"
+        person.type(click)
+        person.sees(repr(click.encode()))
+        person.tmux("set-buffer", "two\nlines", ";", "paste-buffer", "-p")
+        pasted = f"{click}\x1b[200~two\rlines\x1b[201~"
+        person.sees(repr(pasted.encode()))
+        person.type("\x1b[200~\x1b[1;2B\x14\x1b[201~")
+        person.sees(repr(f"{pasted}\x1b[200~\x1b[1;2B\x14\x1b[201~".encode()))
+        person.press("S-Down")
+        person.sees(lambda rows: chosen(rows) == "here is w2")
+        wait_until(lambda: person.ask("#{mouse_any_flag}") == "0", SECONDS, "the mouse is the terminal's again")
 
 
 HOSTILE = (

@@ -1,0 +1,77 @@
+"""The background of rows without text, which libghostty-vt's formatter takes for empty: of who erases in a colour.
+
+The render state knows them: each row as raw cells, of which only those that are not zero have to be looked at.
+"""
+
+import ctypes
+from itertools import groupby
+
+_ITERATOR, _RAW = 4, 5
+_TAG, _PALETTE, _RGB = 2, 10, 11
+_IS_PALETTE, _IS_RGB = 2, 3
+_CELL = 8
+
+
+class _Cells(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+class Grounds:
+    """The backgrounds of one terminal."""
+
+    def __init__(self, library: ctypes.CDLL, terminal: ctypes.c_void_p) -> None:
+        self._library = library
+        self._terminal = terminal
+        self._state, self._iterator = ctypes.c_void_p(), ctypes.c_void_p()
+        _done(library.ghostty_render_state_new(None, ctypes.byref(self._state)))
+        _done(library.ghostty_render_state_row_iterator_new(None, ctypes.byref(self._iterator)))
+
+    def fill(self, rows: list[str]) -> None:
+        """Put the background into those rows of the screen that have no text."""
+        if "" not in rows:
+            return
+        _done(self._library.ghostty_render_state_update(self._state, self._terminal))
+        _done(self._library.ghostty_render_state_get(self._state, _ITERATOR, ctypes.byref(self._iterator)))
+        for index, row in enumerate(rows):
+            if not self._library.ghostty_render_state_row_iterator_next(self._iterator):
+                return
+            if not row:
+                rows[index] = self._painted()
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._library.ghostty_render_state_row_iterator_free(self._iterator)
+        self._library.ghostty_render_state_free(self._state)
+
+    def _painted(self) -> str:
+        """Return the row at which the iterator stands, "" for one without any background."""
+        cells = _Cells()
+        _done(self._library.ghostty_render_state_row_get(self._iterator, _RAW, ctypes.byref(cells)))
+        raw = ctypes.string_at(cells.data, cells.length * _CELL)
+        if raw == bytes(len(raw)):
+            return ""
+        runs = [(self._ground(cell), len(list(run))) for cell, run in groupby(memoryview(raw).cast("Q"))]
+        while runs and not runs[-1][0]:
+            runs.pop()
+        return "".join(f"\x1b[0m{sgr}{' ' * length}" for sgr, length in runs) + ("\x1b[0m" if runs else "")
+
+    def _ground(self, cell: int) -> str:
+        """Return the SGR of a cell's background, "" for one that has none."""
+        tag = self._value(cell, _TAG, ctypes.c_int)
+        if tag == _IS_PALETTE:
+            return f"\x1b[48;5;{self._value(cell, _PALETTE, ctypes.c_uint8)}m"
+        if tag == _IS_RGB:
+            colour = (ctypes.c_uint8 * 3)()
+            _done(self._library.ghostty_cell_get(cell, _RGB, ctypes.byref(colour)))
+            return f"\x1b[48;2;{';'.join(map(str, colour))}m"
+        return ""
+
+    def _value(self, cell: int, what: int, kind: type[ctypes.c_int | ctypes.c_uint8]) -> int:
+        value = kind()
+        _done(self._library.ghostty_cell_get(cell, what, ctypes.byref(value)))
+        return int(value.value)
+
+
+def _done(result: int) -> None:
+    if result:
+        raise OSError(f"libghostty-vt: the background cannot be had ({result})")
