@@ -33,7 +33,7 @@ def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int
         _section(FEEDBACK, _answers(remarks)),
         _section("## Notes", _notes(remarks)),
         _again(number, last),
-        _ENDING,
+        _ENDING.format(rows="\n".join(map(_row, SIGNALS))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -92,12 +92,11 @@ def _row(kind: Kind) -> str:
     return f"- `{tag}`: {when}" + (f" (it then waits for {waits})" if waits else "")
 
 
-_ROWS = "\n".join(_row(kind) for kind in SIGNALS)
 _ENDING = f"""## How to end
 
 End your last message with exactly one signal, in a line of its own, not in a block of code:
 
-{_ROWS}
+{{rows}}
 
 After any but the first the task goes to a person and you are given another one; it may come back to you, with what the
 person said under "{FEEDBACK.removeprefix("## ")}". Be specific in what you write after the colon. Do not guess what

@@ -240,6 +240,7 @@ def test_a_file_that_is_no_tick_is_refused(data: bytes) -> None:
 
 # Tickets in Markdown
 
+NO_FIELD = "its front matter has a line that is no field: "
 WHOLE = """---
 id: pr-ab12
 status: in_progress
@@ -316,20 +317,47 @@ def test_a_bare_ticket() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "front matter"),
-        ("# T\n", "front matter"),
-        ("---\nid: a\nstatus: open\n", "front matter"),
-        ("---\nid: a\nstatus: open\n---\nno heading\n", "no title"),
-        ("---\nstatus: open\n---\n# T\n", "no id"),
-        ("---\nid: a\n---\n# T\n", "status"),
-        ("---\nid: a\nstatus: done\n---\n# T\n", "'done'"),
-        ("---\nid: a\nstatus: open\npriority: high\n---\n# T\n", "'high'"),
-        ("---\nid: a\nstatus: open\n- x\n---\n# T\n", "no field"),
+        ("", "it does not begin with front matter"),
+        ("# T\n", "it does not begin with front matter"),
+        ("---\nid: a\nstatus: open\n", "it does not begin with front matter"),
+        ("---\nid: a\nstatus: open\n---\nno heading\n", "it has no title"),
+        ("---\nstatus: open\n---\n# T\n", "it has no id"),
+        ("---\nid: a\n---\n# T\n", "its status is '', not one of open, in_progress, closed"),
+        ("---\nid: a\nstatus: done\n---\n# T\n", "its status is 'done', not one of open, in_progress, closed"),
+        ("---\nid: a\nstatus: open\npriority: high\n---\n# T\n", "its priority is 'high', which is no number"),
+        (f"---\nid: a\nstatus: open\n- {'x' * 50}\n---\n# T\n", f"{NO_FIELD}'- {'x' * 38}'"),
+        ("---\nid: a\nstatus: open\nx #\n---\n# T\n", f"{NO_FIELD}'x #'"),
     ],
 )
 def test_a_file_that_is_no_ticket_is_refused(text: str, why: str) -> None:
-    with pytest.raises(BadInput, match=why):
+    with pytest.raises(BadInput) as refused:
         ticket(text)
+    assert refused.value.message == why
+
+
+@pytest.mark.parametrize(
+    ("written", "tags"),
+    [
+        ("[]", ()),
+        ("", ()),
+        ("ui", ("ui",)),
+        ("[ui, , 'a b', \"c\"]", ("ui", "a b", "c")),
+        ("['a', \"b']", ("a", "\"b'")),
+        ("[XaX]", ("XaX",)),
+        ("[', \"]", ("'", '"')),
+        ("[a, b", ("[a", "b")),
+    ],
+)
+def test_a_list_in_the_front_matter(written: str, tags: tuple[str, ...]) -> None:
+    """A word alone is a list of one; quotes go when they are a pair around something."""
+    assert ticket(f"---\n  # a remark\n\nid: a\nstatus: open\ntags: {written}\n---\n# T").labels == tags
+
+
+def test_sections_that_are_none_of_ours_are_part_of_the_description() -> None:
+    """In their order, with their headings; what is empty is left out."""
+    text = "---\nid: a\nstatus: open\n---\n# T\nfirst\n## Notes\n## One\nx\n## Acceptance Criteria\ny\n## Two\nz\n"
+    read = ticket(text)
+    assert (read.description, read.acceptance, read.notes) == ("first\n\n## One\n\nx\n\n## Two\n\nz", "y", ())
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:

@@ -95,6 +95,24 @@ def test_the_order_of_epics_and_what_is_in_none(left: set[int], first: str) -> N
     assert next_of(*kept, options=options) == first
 
 
+def test_what_stands_alone_comes_before_what_is_left_over() -> None:
+    options = replace(EPICS, standalone=True, orphans=True)
+    assert next_of(task(2, parent=99, priority=0), task(3, parent=0, priority=4), options=options) == "task-3"
+
+
+@pytest.mark.parametrize(("spent", "over"), [(9.99, False), (10.0, True), (10.5, True)])
+def test_a_run_ends_when_it_has_spent_all_it_may(spent: float, over: bool) -> None:
+    """Rulings 2, Policies: run; 0 is no limit."""
+    end = End(1, f"cost limit reached (${spent:.2f} of $10.00)")
+    assert budget(replace(PLAIN, max_cost=10.0), spent) == (end if over else None)
+    assert budget(replace(PLAIN, max_cost=0.0), spent) is None
+
+
+def test_all_that_has_failed_is_named_at_the_end() -> None:
+    failed = [task(number, status=Status.FAILED) for number in (2, 3)]
+    assert next_of(epic(1), *failed) == End(1, "no task is left; failed: task-2, task-3")
+
+
 def test_the_present_epic_comes_before_all_others() -> None:
     """S001-187"""
     tasks = (epic(1, priority=0), task(2, priority=0), epic(3), task(4, parent=3, priority=9))
@@ -121,6 +139,8 @@ def test_a_task_that_was_just_changed_is_left_alone_for_a_while() -> None:
     assert next_of(epic(1), fresh, old, options=options) == "task-3"
     rest = next_of(epic(1), fresh, options=options)
     assert rest == Rest(at(61), "changed just now: task-2")
+    newer = task(3, updated_at=at(59.5))
+    assert next_of(epic(1), fresh, newer, options=options) == Rest(at(61), "changed just now: task-2, task-3")
     assert next_of(epic(1), fresh, options=options, seconds=61) == "task-2"
     assert next_of(epic(1), fresh, options=options, seconds=-3600) == "task-2"
     assert next_of(epic(1), task(2, updated_at=None), options=options) == "task-2"
@@ -131,6 +151,8 @@ def test_what_a_dead_session_holds_is_waited_for_until_it_is_given_back() -> Non
     gone = claimed(task(2), W1_LATER)
     assert next_of(epic(1), gone) == Rest(None, "its session is over, it will be given back: task-2")
     assert next_of(epic(1), gone, task(3)) == "task-3"
+    others = claimed(task(4), W1_LATER)
+    assert next_of(epic(1), gone, others) == Rest(None, "its session is over, it will be given back: task-2, task-4")
     assert isinstance(next_of(epic(1), claimed(task(2), THE_HUMAN)), End)
 
 

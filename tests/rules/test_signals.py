@@ -59,6 +59,8 @@ NOTHING = {
     "in a fence with a language": "```text\n<promise>EJECT: x</promise>\n```\nThat is what I would say.",
     "in a fence of tildes": "~~~\n<promise>COMPLETE</promise>\n~~~",
     "in a fence that is not closed": "```\n<promise>COMPLETE</promise>\n",
+    "in the middle of words": "It ends <promise>COMPLETE</promise> there",
+    "in a fence whose end has a tail": "```\nx\n``` y\n<promise>COMPLETE</promise>",
     "in a longer fence": "````\n```\n<promise>COMPLETE</promise>\n```\n````",
     "in backticks": "`<promise>COMPLETE</promise>`",
     "in backticks after others": "run `make` first, then `<promise>COMPLETE</promise>`",
@@ -95,6 +97,12 @@ SOMETHING = {
         "<promise>INPUT_NEEDED: is `KEY` this?\n```\nKEY=1\n```\n</promise>",
         Signal(Kind.INPUT_NEEDED, "is `KEY` this?\n```\nKEY=1\n```"),
     ),
+    "between two of its kind": (
+        "<promise>EJECT: a</promise><promise>EJECT: b</promise><promise>EJECT: c</promise>", Signal(Kind.EJECT, "c")
+    ),
+    "right after code": ("`x`<promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
+    "before a mark": ("<promise>COMPLETE</promise> !", Signal(Kind.COMPLETE)),
+    "after a fence with a tail": ("```\nx\n``` y\n```\n<promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
     "windows lines": ("done\r\n<promise>COMPLETE</promise>\r\n", Signal(Kind.COMPLETE)),
 }  # fmt: skip
 
@@ -113,8 +121,8 @@ def test_a_hand_off_wins_over_completion_and_says_so(word: Kind, first: bool) ->
     signal = read("\n".join(tags if first else reversed(tags)))
     assert signal
     assert (signal.kind, signal.context) == (word, "wait")
-    assert word in signal.warning
-    assert "COMPLETE" in signal.warning
+    both = f"{word} and COMPLETE" if first else f"COMPLETE and {word}"
+    assert signal.warning == f"the agent signalled {both}; {word} counts"
 
 
 def test_of_two_hand_offs_the_last_counts() -> None:

@@ -5,12 +5,12 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD
-from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status
+from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status, Task, Wait
 from pro0.rules import changes, supervised
 from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.board import Board, claimable, why_not_ready
 from pro0.rules.making import create
-from tests.rules.building import W2, ask, at, dead, listed, make
+from tests.rules.building import W2, ask, at, claimed, dead, listed, make
 from tests.rules.trees import Tree, children, session
 
 
@@ -84,6 +84,34 @@ def test_a_human_who_starts_a_task_is_told_apart_from_its_turn() -> None:
     noted = replace(tree[2], history=(*tree[2].history, Entry(at=at(9), actor="human", act="update")))
     assert supervised.was_asked_for(noted)
     assert not supervised.was_asked_for(replace(tree[2], history=tree[2].history[-1:]))
+
+
+def test_what_a_human_wished_for_at_once_was_asked_for() -> None:
+    asked = Task(id="task-1", history=tuple(Entry(at=at(0), actor="x", act=act) for act in ("wish", "start")))
+    assert supervised.was_asked_for(asked)
+    turned = Task(id="task-1", history=tuple(Entry(at=at(0), actor="x", act=act) for act in ("claim", "start")))
+    assert not supervised.was_asked_for(turned)
+
+
+def test_a_parent_that_reviews_does_not_keep_another_from_it() -> None:
+    """Rulings 2.4: each tree by itself; several that are over at once are told in one message."""
+    first = Tree(*children(0))
+    waiting = replace(first.complete(1), id="task-9", waits_for=("task-5", "task-6"))
+    at_work = Task(id="task-8", status=Status.PENDING, policy=Policy.SUPERVISED)
+    over = [Task(id=f"task-{number}", parent="task-9", status=Status.COMPLETED) for number in (5, 6)]
+    [changed], [said] = supervised.reviews(Board([at_work, waiting, *over]), at(3))
+    assert (changed.id, changed.status, changed.waits_for) == ("task-9", Status.IN_PROGRESS, ())
+    assert (changed.history[-1].text, said[0]) == ("task-5, task-6", "s1")
+
+
+def test_who_holds_the_task_above_is_told_of_a_failure_also_in_a_pool() -> None:
+    """Rulings 2, fail: the parent is told; of a wait only a supervising session is."""
+    above = claimed(Task(id="task-1"), W2)
+    failed = Task(id="task-2", parent="task-1", status=Status.FAILED)
+    assert [to for to, *_ in supervised.stop_notices(Board([above, failed]), failed, ("lead",))] == ["w2"]
+    wait = Wait(kind=Awaiting.INPUT, since=at(0), by="w1")
+    waits = Task(id="task-2", parent="task-1", awaiting=wait)
+    assert supervised.stop_notices(Board([above, waits]), waits, ("lead",)) == []
 
 
 def test_without_its_session_a_parent_is_told_later_and_nothing_starts() -> None:

@@ -158,6 +158,40 @@ def test_a_named_end_counts_before_a_guess_and_lengthens_one() -> None:
     assert rows((0, "429, retry in 1h"), (10, "429, retry in 5s")) == [(3600, 1), (3590, 1)]
 
 
+def known(*history: tuple[float, str]) -> RateLimit:
+    """What is known after these errors of one member."""
+    limits: tuple[RateLimit, ...] = ()
+    for since, note in history:
+        limits = renewed(team(since, error(since=since, note=note), limits=limits)).runtime.limits
+    return limits[0]
+
+
+def test_what_is_known_of_a_limit() -> None:
+    """When the errors in a row began, the last one that counted, until when, whether that was named, in its words."""
+    first = RateLimit(agent="claude", since=at(0), at=at(0), until=at(30), note=PLAIN)
+    assert known((0, PLAIN)) == first
+    again = known((0, PLAIN), (31, "529"))
+    assert again == replace(first, at=at(31), until=at(91), times=2, note="529")
+    named = "429, retry in 1h"
+    assert known((0, PLAIN), (31, named)) == replace(first, at=at(31), until=at(3631), named=True, times=2, note=named)
+    assert known((0, PLAIN), (10, named)) == replace(first, at=at(10), until=at(3610), named=True, note=named)
+    assert known((0, "429, retry in 5s"), (6, PLAIN)) == replace(first, at=at(6), until=at(66), times=2)
+    assert known((0, PLAIN), (30, "529")) == first, "in the moment when it ends it is the same one"
+
+
+@pytest.mark.parametrize(("days", "believed"), [(8, True), (8.001, False)])
+def test_limits_for_a_week_are_believed(days: float, believed: bool) -> None:
+    moment = (at(0) + timedelta(days=days)).isoformat()
+    assert (said_end(f"resets at {moment}", at(0)) is not None) is believed
+
+
+def test_a_turn_that_ended_when_the_error_came_is_not_after_it() -> None:
+    limits = (known((2, PLAIN)),)
+    for moment, until in ((2, 32), (3, 3), (31, 31), (32, 32)):
+        seen = renewed(team(40, ("w2", State.IDLE, moment, ""), limits=limits)).runtime.limits[0]
+        assert seen.until == at(until)
+
+
 def test_a_turn_that_ends_well_is_the_end() -> None:
     limits = renewed(team(1, error())).runtime.limits
     worked = team(5, error(), ("w2", State.IDLE, 4, ""), limits=limits)

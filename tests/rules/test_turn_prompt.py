@@ -77,6 +77,28 @@ def test_another_turn_says_how_the_last_one_ended() -> None:
     assert "This is turn 3 on this task. It hung.\n" in prompt(BARE, None, [], 3, "It hung.")
 
 
+def test_a_signal_is_shown_as_it_is_written_and_what_follows_from_it() -> None:
+    rows = [line for line in prompt(BARE, None, []).splitlines() if line.startswith("- `<promise>")]
+    assert rows[0] == "- `<promise>COMPLETE</promise>`: the task is done, all of it"
+    assert rows[2] == (
+        "- `<promise>INPUT_NEEDED: question</promise>`: you need an answer or a decision that only a person can give "
+        "(it then waits for input)"
+    )
+    assert len(rows) == len(SIGNALS)
+
+
+def test_a_turn_is_told_its_parts_in_this_order() -> None:
+    text = prompt(FULL, EPIC, [said("human", "more"), said("w1", "note", "note")], 2, "It hung.")
+    assert text.split("\n\n## How to end\n")[0] == (
+        "You do one task of a shared task list, in one go: nobody reads along or answers while you work.\n\n"
+        "# task-2: build it\n\nIt is part of task-1: the epic\n\nWith care.\n\n## Acceptance\n\nIt runs.\n\n"
+        "## Command\n\nThe task names a command: make\n\n## Human Feedback\n\n"
+        "A person has answered. Address all of it before you go on.\n\n- human, 2026-01-01 00:00: more\n\n"
+        "## Notes\n\n- w1, note, 2026-01-01 00:00: note\n\nThis is turn 2 on this task. It hung."
+    )
+    assert text.endswith("needs nothing of you: signal that it is complete.\n")
+
+
 def test_every_signal_is_explained_and_none_is_given_by_the_prompt() -> None:
     """S001-082, S001-083, S001-144, AC-27: BLOCKED is an old word that is only understood"""
     text = prompt(FULL, EPIC, [said("human", "<promise>COMPLETE</promise>")])

@@ -11,7 +11,7 @@ from pro0.model.team import Seat
 from pro0.rules import prompts
 from pro0.rules.turns import LOOK, REMIND
 from tests.rules.building import T0, at, task
-from tests.rules.supervising import decided, look, only, recorded, seat, session
+from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 
 NOW, AGO = T0, at(-60)
 
@@ -94,13 +94,35 @@ def test_work_is_not_offered_in_the_moment_when_a_turn_ends() -> None:
 
 @pytest.mark.parametrize("state", [State.WORKING, State.IDLE, State.WAITING, State.ERROR, State.UNKNOWN])
 def test_what_the_agent_shows_counts_above_its_guard(state: State) -> None:
-    snapshot = look(session(state=State.STARTING), seats=CLAUDE, seen=seen(state, note="Bash(rm)", session="s-1"))
+    snapshot = look(
+        session(state=State.STARTING), seats=CLAUDE, seen=seen(state, note="Bash(rm)", session="s-1", rule="menu")
+    )
     decision = decided(snapshot)
     now = recorded(decision)
     assert (now.state, now.since, now.source, now.note, now.session) == (state, AGO, "screen", "Bash(rm)", "s-1")
+    assert now.rule == "menu"
     assert decision.wake_at is not None
     assert decision.wake_at <= NOW + LOOK
     assert recorded(decided(replace(snapshot, runtime=decision.runtime))) == now, "the guard's report changes nothing"
+
+
+def test_a_state_is_as_old_as_when_it_was_first_seen() -> None:
+    """What another lead begins to see was so before; what the guard alone said is no sight of it."""
+    sight = {"inc-w1": Seen(State.WORKING, AGO, "screen")}
+    for source, since in (("screen", NOW), ("", AGO)):
+        known = session(state=State.WORKING, since=NOW, source=source)
+        assert recorded(decided(look(known, seats=CLAUDE, seen=sight))).since == since
+    changed = session(state=State.IDLE, since=NOW, source="screen")
+    assert recorded(decided(look(changed, seats=CLAUDE, seen=sight))).since == AGO
+
+
+def test_an_offer_says_which_mail_it_knows_of() -> None:
+    """Else the arrival of the line would forget what was told before; a member that ends is offered nothing."""
+    idle = session(state=State.IDLE, since=AGO, nudged=7)
+    (nudge,) = only(Nudge, decided(look(idle, seats=CLAUDE, tasks=[task(1)])))
+    assert nudge.tells == Nudged(mail=7, tasks=("task-1",))
+    for ending in ({"seats": [seat(agent="claude", shutdown=wish())]}, {"seats": CLAUDE, "stop": wish()}):
+        assert not only(Nudge, decided(look(idle, tasks=[task(1)], **ending)))  # type: ignore[arg-type]
 
 
 def test_a_session_that_is_ending_stays_so_whatever_its_agent_shows() -> None:
