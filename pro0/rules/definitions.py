@@ -37,7 +37,7 @@ def _name(name: object) -> str:
 
 def _definition(where: str, value: object) -> Definition:
     try:
-        found = value if isinstance(value, Definition) else msgspec.convert(value, Definition)
+        found = msgspec.convert(value, Definition)
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: {error}") from None
     for trouble in _troubles(found):

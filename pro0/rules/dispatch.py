@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED, SeatState, State, Tell
 from pro0.model.task import Policy, Status, Task
+from pro0.model.team import Seat
 from pro0.model.worker import Harvest
 from pro0.rules import prompts
 from pro0.rules.board import Board, next_order, why_not_ready
@@ -58,13 +59,13 @@ def is_over(board: Board, task_id: str) -> bool:
 
 def harvest(view: View, plan: Plan) -> Plan:
     """Harvest what a dead worker leaves, once nothing of it runs and it holds nothing."""
-    state = plan.state
-    if state is None or not is_to_harvest(view, plan) or view.stopping or view.blind:
+    state, task_id = plan.state, _whose_worker(plan.seat)
+    if state is None or task_id is None or not is_to_harvest(view, plan) or view.stopping or view.blind:
         return plan
     left = state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
     if left or any(task.claim and task.claim.incarnation == state.incarnation for task in view.board):
         return plan
-    return plan.also(_harvest(plan, state))
+    return plan.also(_harvest(task_id, state))
 
 
 def is_to_harvest(view: View, plan: Plan) -> bool:
@@ -76,29 +77,29 @@ def is_to_harvest(view: View, plan: Plan) -> bool:
 
 def pass_on(view: View, plan: Plan) -> Plan:
     """Tell the lead address what a worker remarks about its task, each remark once (S002-070, AC-90)."""
-    state, seat = plan.state, plan.seat
-    said = view.snapshot.workers.comments.get(seat.task or "", ()) if seat.disposable else ()
-    if state is None or len(said) <= state.heard:
+    state, task_id = plan.state, _whose_worker(plan.seat)
+    if state is None or task_id is None:
         return plan
+    said = view.snapshot.workers.comments.get(task_id, ())
     new = [one for one in said[state.heard :] if one.author == state.agent_id and one.at >= state.started_at]
     tells = [
-        Tell(f"{state.incarnation}:comment:{one.id}", LEAD, prompts.remark(state.agent_id, seat.task or "", one.text))
+        Tell(f"{state.incarnation}:comment:{one.id}", LEAD, prompts.remark(state.agent_id, task_id, one.text))
         for one in new
     ]
-    return plan.then(replace(state, heard=len(said)), *tells)
+    return plan.then(replace(state, heard=max(state.heard, len(said))), *tells)
 
 
 def warn(view: View, plan: Plan) -> Plan:
     """Tell the lead address that a worker may be stuck, once per cooldown; it is not ended (S002-069, AC-84)."""
-    state, seen = plan.living, view.snapshot.workers
-    if state is None or not plan.seat.disposable or state.state in _ASKS:
+    state, task_id, seen = plan.living, _whose_worker(plan.seat), view.snapshot.workers
+    if state is None or task_id is None or state.state in _ASKS:
         return plan
-    still = seen.still.get(state.incarnation, 0.0)
+    still = seen.still.get(state.incarnation)
     cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=seen.stuck_after)
-    task = view.board.get(plan.seat.task)
-    if still < seen.stuck_after or cool or (task and task.waits):
+    task = view.board.get(task_id)
+    if still is None or still < seen.stuck_after or cool or (task and task.waits):
         return plan
-    text = prompts.stuck(state.agent_id, plan.seat.task or "", still)
+    text = prompts.stuck(state.agent_id, task_id, still)
     return plan.then(
         replace(state, warned_at=view.now), Tell(f"{state.incarnation}:still:{view.now.isoformat()}", LEAD, text)
     )
@@ -108,8 +109,8 @@ def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
     """Return why a claim is given back or a task has failed, in the words of its history (AC-86, AC-88)."""
     if seat_is_disposable and state.exit and state.exit.code == 0:
         return "exited without closing its task"
-    note = f"{UNEXPECTED}: {state.note}" if seat_is_disposable else state.note
-    return f"{state.state}: {note}".rstrip(": ")
+    said = (state.state, UNEXPECTED if seat_is_disposable else "", state.note)
+    return ": ".join(part for part in said if part)
 
 
 def stage(board: Board, task: Task, state: SeatState | None) -> Stage:
@@ -133,11 +134,15 @@ def _is_in_line(board: Board, task: Task) -> bool:
     return free and board.declared(task) is Policy.DISPATCH and why_not_ready(board, task) is None
 
 
-def _harvest(plan: Plan, state: SeatState) -> Harvest:
+def _whose_worker(seat: Seat) -> str | None:
+    return seat.task if seat.disposable else None
+
+
+def _harvest(task_id: str, state: SeatState) -> Harvest:
     return Harvest(
         agent_id=state.agent_id,
         incarnation=state.incarnation,
-        task=plan.seat.task or "",
+        task=task_id,
         worktree=state.worktree,
         branch=state.branch,
         how=how_it_ended(True, state),

@@ -6,7 +6,7 @@ itself draws, and the rules of `rules/screens.py` look there and nowhere else.
 
 import re
 from collections.abc import Sequence
-from itertools import islice
+from itertools import takewhile
 from typing import Literal
 
 import msgspec
@@ -184,7 +184,7 @@ def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int
 
 def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cell]:
     """Return the visible letters at these places but for the one under the cursor, none when styles are not known."""
-    shown = list(islice(painted(screen.styled), max(i for i, _, _ in places) + 1)) if screen.styled else []
+    shown = list(painted(screen.styled))
     cells = [cell for i, first, last in places if i < len(shown) for cell in shown[i][first:last]]
     return [cell for cell in cells if cell.text.strip() and not cell.style.reverse]
 
@@ -200,5 +200,4 @@ def _filled(rows: Sequence[str]) -> tuple[str, ...]:
 def _blocks(rows: Sequence[str]) -> tuple[Block, ...]:
     """Part rows at empty ones."""
     starts = [i for i, row in enumerate(rows) if row and not (i and rows[i - 1])]
-    ends = [next((i for i in range(start, len(rows)) if not rows[i]), len(rows)) for start in starts]
-    return tuple(Block(start, tuple(rows[start:end])) for start, end in zip(starts, ends, strict=True))
+    return tuple(Block(start, tuple(takewhile(bool, rows[start:]))) for start in starts)

@@ -102,6 +102,19 @@ def test_what_is_open_in_the_archive_is_named() -> None:
     assert archive.fault(wrong) == "task-2 is pending, which no archived task is"
 
 
+def test_what_comes_back_and_settles_again_is_no_longer_recalled_when_it_moves() -> None:
+    full = listed(*(over(number) for number in range(1, SETTLED_COUNT + 2)))
+    left, [moved, *_] = archive.overflow(replace(full, recalled=("task-1", f"task-{SETTLED_COUNT + 1}")))
+    assert moved[0].id == "task-1"
+    assert left.recalled == (f"task-{SETTLED_COUNT + 1}",)
+
+
+def test_recalled_tasks_are_listed_by_their_numbers() -> None:
+    segment = [over(number) for number in (10, 2, 1)]
+    made = archive.counted(TaskList(tasks=(over(10), over(2))), [segment])
+    assert made.recalled == ("task-2", "task-10")
+
+
 def test_a_lost_count_is_made_again_from_the_segments() -> None:
     segments = [(over(1), over(2), over(3)), (over(2, status=Status.FAILED),)]
     made = archive.counted(TaskList(tasks=(over(3),), next_id=4), segments)

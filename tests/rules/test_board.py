@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN
-from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, Status, Task, TaskList, Wait
+from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.rules import changes
 from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.board import (
@@ -139,6 +139,43 @@ def test_a_chain_opens_one_by_one() -> None:
         tasks, _ = changes.act(tasks, f"task-{number}", ask(Act.CLAIM, W1))
         tasks, _ = changes.act(tasks, f"task-{number}", ask(Act.COMPLETE, W1))
     assert all(task.status is Status.COMPLETED for task in tasks.tasks)
+
+
+@pytest.mark.parametrize(
+    ("one", "below", "settles"),
+    [
+        (task(1, status=Status.DONE), None, True),
+        (task(1, status=Status.DONE), Status.FAILED, True),
+        (task(1, status=Status.DONE), Status.PENDING, False),
+        (task(1, status=Status.DONE, awaiting=WAIT), None, False),
+        (task(1, status=Status.DONE, policy=Policy.SUPERVISED), None, False),
+        (task(1), Status.COMPLETED, False),
+        (claimed(task(1)), Status.COMPLETED, False),
+        (task(1, type=Kind.EPIC), None, False),
+        (task(1, type=Kind.EPIC), Status.COMPLETED, True),
+        (task(1, type=Kind.EPIC, policy=Policy.SUPERVISED), Status.COMPLETED, True),
+        (task(1, type=Kind.EPIC, status=Status.DONE, policy=Policy.SUPERVISED), Status.COMPLETED, True),
+        (task(1, type=Kind.EPIC, awaiting=WAIT), Status.COMPLETED, False),
+    ],
+)
+def test_what_settles_by_itself(one: Task, below: Status | None, settles: bool) -> None:
+    """Rulings 2.4: a done parent without an open subtask, an epic that had some; a supervised one says so itself."""
+    board = Board([one, *([task(2, parent=1, status=below)] if below else [])])
+    assert settling(board) == ([one] if settles else [])
+
+
+def test_a_parent_that_settles_says_why() -> None:
+    tasks = changes.follow(listed(task(1, status=Status.DONE)), at(3))
+    entry = tasks.tasks[0].history[-1]
+    assert (entry.act, entry.actor, entry.at, entry.text) == ("settle", "lead", at(3), "no subtask is open")
+
+
+def test_what_a_human_wants_started_is_not_offered() -> None:
+    """It gets a session of its own; what waits without a reason is said by its kind alone."""
+    wanted = task(1, start=StartWish(by="human", at=T0))
+    assert ids(claimable(Board([wanted, task(2, assignee="w2"), task(3)]), "w1")) == ["task-3"]
+    mute = task(1, awaiting=replace(WAIT, reason=""))
+    assert why_not_ready(Board([mute]), mute) == "is awaiting a human (input)"
 
 
 def test_what_waits_for_a_human_is_recorded_with_its_kind_and_since_when() -> None:

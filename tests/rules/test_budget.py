@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.runtime import Snapshot, Start, Tell
+from pro0.rules.budget import reached
 from tests.rules.supervising import decided, look, only, seat, session
 
 
@@ -21,6 +22,14 @@ def test_the_limit_is_told_and_held(spent: float, limit: float, told: int, start
     first = decided(spending(spent, limit))
     assert len([tell for tell in only(Tell, first) if "cost" in tell.id]) == told
     assert len(only(Start, first)) == starts
+
+
+@pytest.mark.parametrize(("spent", "key"), [(7.9, ""), (8, "uid:cost:warning:10"), (10, "uid:cost:all:10")])
+def test_what_is_told_has_an_id_of_its_own(spent: float, key: str) -> None:
+    """So that a lead that dies between telling and recording tells no second time."""
+    snapshot = spending(spent, 10)
+    assert reached(snapshot) == key
+    assert reached(replace(snapshot, runtime=replace(snapshot.runtime, told=(key,)))) == ""
 
 
 def test_each_level_is_told_once_and_a_new_limit_anew() -> None:

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Dismiss, End, Exit, Free, Hire, SeatState, State, Tell
-from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, Status, Task, TaskList, Wait
-from pro0.model.team import Seat
+from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, StartWish, Status, Task, TaskList, Wait
+from pro0.model.team import Seat, Wish
 from pro0.model.worker import Harvest, Prepare, Workers
 from pro0.rules import dispatch, making
 from pro0.rules.board import Board
 from pro0.rules.dispatch import Stage
 from tests.rules.building import W1, at, claimed, task
-from tests.rules.supervising import decided, look, only, seat, session
+from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 
 DISPATCHED = {"policy": Policy.DISPATCH}
 
@@ -46,6 +46,30 @@ def test_the_first_in_line_get_workers_and_the_others_wait() -> None:
     assert only(Hire, decided(replace(busy, workers=Workers(limit=1)))) == []
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"assignee": "w1"},
+        {"start": StartWish(by="human", at=at(0))},
+        {"status": Status.DONE},
+        {"policy": Policy.POOL},
+        {"dependencies": ("task-9",)},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_what_is_not_in_line_gets_no_worker(fields: dict[str, object]) -> None:
+    assert dispatch.to_start(Board([task(1, **{**DISPATCHED, **fields})])) == []
+    assert dispatch.to_start(Board([task(1, **DISPATCHED)])) != []
+
+
+def test_only_workers_take_up_room() -> None:
+    """Neither members, nor sessions of other tasks; nor is there less than none."""
+    line, others = [task(1, **DISPATCHED)], [seat("w1"), seat("t7", task="task-7")]
+    for limit, hired in ((1, 1), (0, 0)):
+        seen = replace(look(session("w1"), session("t7"), seats=others, tasks=[*line, task(7)]))
+        assert len(only(Hire, decided(replace(seen, workers=Workers(limit=limit))))) == hired
+
+
 def test_who_has_a_seat_keeps_its_place() -> None:
     """A task that comes later and goes first takes nobody's worker away."""
     line = [task(1, **DISPATCHED), replace(task(2, **DISPATCHED), priority=0)]
@@ -66,7 +90,11 @@ def test_a_dead_worker_gives_back_is_harvested_and_goes_in_this_order() -> None:
     failed = replace(held, status=Status.FAILED, claim=None)
     over = replace(ended, tasks=TaskList(tasks=(failed,)))
     [harvest] = only(Harvest, decided(over))
-    assert (harvest.task, harvest.worktree, harvest.branch) == ("task-1", "/t", "b")
+    how = "crashed: worker process died unexpectedly"
+    assert harvest == Harvest("t1", "inc-t1", "task-1", worktree="/t", branch="b", how=how)
+    assert not only(Harvest, decided(replace(over, tasks=None)))
+    stopping = replace(over, wanted=replace(over.wanted, wish=Wish.STOP, stop=wish()))
+    assert not only(Harvest, decided(stopping))
     assert not only(Dismiss, decided(over))
     assert only(Dismiss, decided(replace(over, workers=HARVESTED))) == [Dismiss("t1", 1)]
 
@@ -144,6 +172,11 @@ def test_each_remark_of_a_worker_is_passed_on_once() -> None:
         ("lead", "Worker t1 on task-1: remark 2"),
         ("lead", "Worker t1 on task-1: remark 4"),
     ]
+    assert [tell.id for tell in only(Tell, first)] == ["inc-t1:comment:c2", "inc-t1:comment:c4"]
+    begun = replace(busy, workers=Workers(comments={"task-1": (remark(6, at=at(0)),)}))
+    assert len(only(Tell, decided(begun))) == 1, "also in the moment when it began"
+    member = replace(busy, wanted=replace(busy.wanted, seats=(replace(worker(1), disposable=False),)))
+    assert not only(Tell, decided(replace(member, workers=Workers(comments={"task-1": said}))))
     again = replace(busy, runtime=first.runtime, workers=Workers(comments={"task-1": (*said, remark(5))}))
     assert [tell.content for tell in only(Tell, decided(again))] == ["Worker t1 on task-1: remark 5"]
 
@@ -161,7 +194,9 @@ def test_a_last_remark_is_passed_on_before_the_harvest() -> None:
         pytest.param(299, State.WORKING, None, False, id="not long enough"),
         pytest.param(301, State.WORKING, None, True, id="too long"),
         pytest.param(301, State.WORKING, at(900), False, id="warned lately"),
-        pytest.param(301, State.WORKING, at(600), True, id="warned long ago"),
+        pytest.param(300, State.WORKING, None, True, id="just long enough"),
+        pytest.param(301, State.WORKING, at(700), True, id="warned just long enough ago"),
+        pytest.param(301, State.WORKING, at(701), False, id="warned just not long enough ago"),
         pytest.param(301, State.WAITING, None, False, id="waits for a permission"),
     ],
 )
@@ -171,6 +206,15 @@ def test_a_worker_that_is_still_may_be_stuck(still: float, state: State, warned:
     decision = decided(replace(seen, workers=Workers(still={"inc-t1": still})))
     assert [tell.to for tell in only(Tell, decision) if "may be stuck on task-1" in tell.content] == ["lead"] * told
     assert not only(End, decision)
+    assert recorded(decision, "t1").warned_at == (at(1000) if told else warned)
+
+
+def test_a_worker_that_waits_for_a_person_is_not_stuck() -> None:
+    wait = Wait(kind=Awaiting.INPUT, since=at(0), by="t1")
+    seen = look(session("t1", State.WORKING), seats=[worker(1)], tasks=[at_work(awaiting=wait)], now=1000)
+    assert not only(Tell, decided(replace(seen, workers=Workers(still={"inc-t1": 301}))))
+    unseen = look(session("t1", State.WORKING), seats=[worker(1)], tasks=[at_work()], now=1000)
+    assert not only(Tell, decided(replace(unseen, workers=Workers(stuck_after=0))))
 
 
 @pytest.mark.parametrize(

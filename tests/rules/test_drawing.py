@@ -62,6 +62,16 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
         ("a", "> one", "model x", "", "older", "model y"),
         Parts(above=blocks((0, "a")), box="typed", text="one", foot=("model x", "older", "model y")),
     ),
+    "a foot of an older size stands above": (
+        PLAIN,
+        ("model old", "", "> one", "", "model x"),
+        Parts(above=blocks((0, "model old")), box="typed", text="one", foot=("model x",)),
+    ),
+    "two empty rows, the lower right above the foot": (
+        PLAIN,
+        ("> one", "", "two", "", "model x"),
+        Parts(box="typed", text="one two", foot=("model x",)),
+    ),
     "an empty row right above the foot": (
         PLAIN,
         ("> one", "", "model x", "left"),
@@ -85,6 +95,16 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
     ),
     "a hint": (EDGED, (EDGE, "❯ Try this", EDGE), Parts(box="empty", text="Try this")),
     "a hint in the midst of it is typed": (EDGED, (EDGE, "❯ I Try", EDGE), Parts(box="typed", text="I Try")),
+    "a line that is typed like a chosen one": (
+        EDGED,
+        (EDGE, "❯ 1. first", EDGE, "Enter to send"),
+        Parts(box="typed", text="1. first", foot=("Enter to send",)),
+    ),
+    "a box of three rows on a floor": (
+        FLOORED,
+        ("┃ one", "┃ two", "┃ model", "╹▀▀▀▀▀▀▀"),
+        Parts(box="typed", text="one two"),
+    ),
     "a menu below its top": (
         EDGED,
         ("● said", "════ ", *MENU),

@@ -108,6 +108,16 @@ def test_what_is_empty_is_taken_away() -> None:
     assert (after.role, after.requires, after.dependencies, after.timeout) == (None, None, (), 5.0)
 
 
+def test_a_human_who_sets_a_command_agrees_to_it_and_to_nothing_else() -> None:
+    """Rulings 2.9: what else it waits for stays."""
+    held = update(listed(task(1)), "task-1", Changes(run="make"), LEAD_AGENT)
+    agreed = update(listed(held), "task-1", Changes(run="make"))
+    assert (agreed.unagreed, agreed.awaiting) == (False, None)
+    waits = replace(standing(Phase.AWAITING), run="make", unagreed=True)
+    both = update(listed(waits), "task-1", Changes(run="make all"))
+    assert (both.unagreed, both.awaiting) == (False, waits.awaiting)
+
+
 def test_an_agents_command_is_held_in_its_name() -> None:
     """Rulings 2.9: and when it takes its command back, nothing is to be agreed to any more."""
     held = update(listed(task(1)), "task-1", Changes(run="make"), LEAD_AGENT)
@@ -136,6 +146,11 @@ def test_what_others_name_goes_only_by_force() -> None:
         ("task-3", (), None),
     ]
     assert left.next_id == tasks.next_id
+    both = listed(task(1), task(2), task(3, 1, parent=2))
+    assert [(one.dependencies, one.parent) for one in delete(both, "task-1", force=True).tasks] == [
+        ((), None),
+        ((), "task-2"),
+    ]
 
 
 def test_what_is_claimed_goes_only_by_force() -> None:

@@ -122,7 +122,7 @@ def test_an_offer_says_which_mail_it_knows_of() -> None:
     (nudge,) = only(Nudge, decided(look(idle, seats=CLAUDE, tasks=[task(1)])))
     assert nudge.tells == Nudged(mail=7, tasks=("task-1",))
     for ending in ({"seats": [seat(agent="claude", shutdown=wish())]}, {"seats": CLAUDE, "stop": wish()}):
-        assert not only(Nudge, decided(look(idle, tasks=[task(1)], **ending)))  # type: ignore[arg-type]
+        assert not only(Nudge, decided(look(idle, tasks=[task(1)], **ending)))
 
 
 def test_a_session_that_is_ending_stays_so_whatever_its_agent_shows() -> None:
