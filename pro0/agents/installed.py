@@ -2,8 +2,17 @@
 
 import shutil
 
+from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter
 from pro0.errors import EnvironmentMissing
+
+USUAL = ("claude", "codex", "opencode", "gemini", "pi")
+"""The agents that are taken where none is named, the first that is installed."""
+
+
+def first_installed() -> str | None:
+    """Return the agent that is taken where none is named, None when none of them is installed."""
+    return next((name for name in USUAL if shutil.which(adapter_named(name).program)), None)
 
 
 def require(adapter: Adapter, path: str) -> None:

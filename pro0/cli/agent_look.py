@@ -73,7 +73,7 @@ def list_agents(as_json: bool, output: str | None) -> None:
     table(head, rows)
     for one in found:
         for what in one.missing:
-            say(f"{one.agent}: {what}")
+            say(what if what.startswith(f"{one.agent} ") else f"{one.agent}: {what}")
 
 
 def _settings() -> Settings:

@@ -2,10 +2,12 @@
 
 import click
 
+from pro0.agents.installed import USUAL, first_installed
 from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
 from pro0.cli.own_team import folder, own_team, settings_here, team_or_none
 from pro0.engine.launch import awake
+from pro0.errors import EnvironmentMissing
 from pro0.ops import workers
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, with_definitions
@@ -15,7 +17,12 @@ from pro0.worktrees import Repository
 @click.command()
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("-n", "--times", type=click.IntRange(1, 100), default=1, help="How many workers each TEXT gets.")
-@click.option("--agent", type=given, metavar="AGENT", help="What the workers run; else as for tasks with a session.")
+@click.option(
+    "--agent",
+    type=given,
+    metavar="AGENT",
+    help="What the workers run; else taskAgent of the settings, else the first that is installed.",
+)
 @click.option("--run", help="The shell command that each task is; a shell worker executes it.")
 @click.option("--worktree/--shared", default=True, help="A git worktree for each, or all in the project's checkout.")
 @team_option
@@ -43,7 +50,7 @@ def delegate(
       pro0 delegate -n 3 --agent claude "find out why the build is slow"
       pro0 delegate "run the checks" --agent shell --run "make check" && pro0 team wait
     """
-    context = _team(team, agent, worktree)
+    context = _team(team, agent, run, worktree)
     drafts = [workers.draft(each, agent=agent, shared=not worktree, run=run) for each in texts for _ in range(times)]
     made = workers.delegate(context, drafts)
     need_lead(context.team)
@@ -55,12 +62,15 @@ def delegate(
     say(f"watch: pro0 worker list -t {context.team.name}")
 
 
-def _team(team: str | None, agent: str | None, worktree: bool) -> Context:
+def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) -> Context:
     """Return the team that is meant; a project that has none gets one, once nothing is wrong with what is asked."""
     context = team_or_none(team)
     settings = settings_here(context)
     if agent is not None:
         with_definitions([SeatDraft(name="worker", agent=agent)], settings.agents)
+    elif not (run or settings.task_agent or first_installed()):
+        hint = f"install one of {', '.join(USUAL)}, or give a command: --agent shell --run 'make'"
+        raise EnvironmentMissing("no agent that could do it is installed", code="agent_missing", hint=hint)
     if context is None:
         if worktree:
             Repository(folder()).head()

@@ -6,6 +6,9 @@ from typing import cast
 
 import click
 
+from pro0.errors import BadInput
+from pro0.rules.spelling import nearest
+
 Rows = Mapping[str, tuple[str, str]]
 """Name → ("module:attribute", the line in the help)."""
 
@@ -45,6 +48,17 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = row[0].partition(":")
         return cast(click.Command, getattr(import_module(module), attribute))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words begin with; raises BadInput with the one that may be meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            near = nearest(name, [*self.list_commands(ctx), *self.aliases])
+            hint = f"did you mean {ctx.command_path} {near}?" if near else f"{ctx.command_path} --help"
+            raise BadInput(f"there is no command {ctx.command_path} {name}", code="usage", hint=hint)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table, importing nothing."""

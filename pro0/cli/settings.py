@@ -11,6 +11,7 @@ from pro0.config import Chosen
 from pro0.errors import NotFound
 from pro0.ops import project
 from pro0.ops import trust as consent
+from pro0.rules.spelling import nearest
 from pro0.store import paths
 
 
@@ -54,7 +55,8 @@ def get(name: str, as_json: bool) -> None:
     chosen = _chosen()
     found = next((one for one in chosen if one.name == name), None)
     if found is None:
-        hint = f"there are {', '.join(one.name for one in chosen)}"
+        near = nearest(name, [one.name for one in chosen])
+        hint = f"did you mean {near}?" if near else "pro0 config shows them all"
         raise NotFound(f"there is no setting {name!r}", code="unknown_setting", hint=hint)
     if as_json:
         write_json(_row(found))

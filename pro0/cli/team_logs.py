@@ -4,22 +4,19 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import datetime
 
 import click
 import msgspec
 
 from pro0.cli.context import here, named_team
-from pro0.cli.output import json_option, json_text, line, local, write
+from pro0.cli.log_lines import Event, text_of
+from pro0.cli.output import json_option, json_text, write
 from pro0.store.journal import Journal
 from pro0.store.paths import EVENTS, LEAD_LOG
 from pro0.store.teams import TeamStore
 
 LOOK = 0.25
 """Seconds between two looks of `-f`."""
-_SEEN = ("at", "actor", "event", "pid")
-
-Event = dict[str, object]
 
 
 @click.command()
@@ -63,16 +60,4 @@ def _events(lines: Iterable[bytes]) -> list[Event]:
 
 def _print(events: list[Event], *, as_json: bool) -> None:
     for event in events:
-        write(json_text(event, indent=0) if as_json else _text(event))
-
-
-def _text(event: Event) -> str:
-    details = "  ".join(f"{key}={value}" for key, value in event.items() if key not in _SEEN)
-    return line(f"{_moment(event.get('at'))}  {event.get('actor', 'lead')}  {event.get('event')}  {details}".rstrip())
-
-
-def _moment(at: object) -> str:
-    try:
-        return local(datetime.fromisoformat(str(at)))
-    except ValueError:
-        return str(at)
+        write(json_text(event, indent=0) if as_json else text_of(event))

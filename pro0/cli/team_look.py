@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import click
 
@@ -110,7 +110,7 @@ def show(look: TeamStatus, named: str) -> None:
     state = look.phase + (", paused" if look.paused else "")
     head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
     led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
-    pairs([*head, ("lead", _process(look.lead)), *led, ("tasks", _task_counts(look))])
+    pairs([*head, ("lead", _process(look.lead)), *led, ("tasks", counted(look.tasks) or "none yet")])
     pairs([("limits", "\n".join(_limit(limit) for limit in look.limits))])
     if look.members:
         write()
@@ -141,7 +141,7 @@ def _watch(context: Context, named: str, *, as_json: bool) -> None:
         look = look_at(context)
         if look != shown:
             if sys.stdout.isatty() and not as_json:
-                write("\x1b[H\x1b[2J\x1b[3J", end="")
+                write("\x1b[H\x1b[2J", end="")
             elif shown and not as_json:
                 write()
             print_it(look)
@@ -180,9 +180,11 @@ def _team_row(look: TeamStatus) -> list[str]:
     return [look.name, look.lead.state, f"{live}/{len(look.members)}", done, look.project]
 
 
-def _task_counts(look: TeamStatus) -> str:
-    said = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count]
-    return ", ".join(said) or "none yet"
+def counted(tasks: Mapping[str, int]) -> str:
+    """Return how many tasks there are of each status, those of the pending ones that are ready among them."""
+    ready = f" ({tasks['ready']} ready)" if tasks.get("ready") else ""
+    words = {"pending": f"pending{ready}", "in_progress": "in progress"}
+    return ", ".join(f"{count} {words.get(name, name)}" for name, count in tasks.items() if count and name != "ready")
 
 
 def _agent(member: MemberStatus) -> str:

@@ -2,11 +2,10 @@
 
 import os
 from pathlib import Path
-from shutil import which
 
 import click
 
-from pro0.agents import adapter_named
+from pro0.agents.installed import USUAL, first_installed
 from pro0.cli.context import caller, given, need_lead, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
@@ -23,8 +22,6 @@ from pro0.ops.drafts import SeatDraft, startable, with_definitions
 from pro0.ops.roles import told
 from pro0.rules import text
 
-LEADS = ("claude", "codex", "opencode", "gemini", "pi")
-"""Which agent leads when a prompt is given and none is named: the first that is installed."""
 PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 
 
@@ -134,9 +131,9 @@ def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[Se
         if prompt is not None or delegates:
             raise BadInput("without a lead agent nobody takes a prompt", hint="leave out --lead none")
         return []
-    agent = lead or next((name for name in LEADS if which(adapter_named(name).program)), None)
+    agent = lead or first_installed()
     if agent is None:
-        hint = f"install one of {', '.join(LEADS)}, or start without a prompt"
+        hint = f"install one of {', '.join(USUAL)}, or start without a prompt"
         raise EnvironmentMissing("no agent that could lead is installed", code="agent_missing", hint=hint)
     return [SeatDraft(name=ids.LEAD, agent=agent, prompt=prompt or "", leads=True, delegates=delegates)]
 

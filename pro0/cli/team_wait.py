@@ -6,6 +6,7 @@ import click
 
 from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, line, live, write, write_json
+from pro0.cli.team_look import counted
 from pro0.errors import BadInput, Pro0Error, Refused, TimedOut
 from pro0.ops.context import Context
 from pro0.ops.status import Outcome, Progress, progress
@@ -59,19 +60,16 @@ def _print(result: Progress) -> None:
 
 
 def _counts(result: Progress) -> str:
-    said = [f"{count} {name.replace('_', ' ')}" for name, count in result.counts.items() if count]
-    return ", ".join(said) or "no tasks"
+    return counted(result.counts) or "no tasks"
 
 
 def _conclude(team: str, result: Progress, timeout: float | None) -> None:
-    left = len(result.left)
+    left = f"{len(result.left)} {'task is' if len(result.left) == 1 else 'tasks are'}"
     if result.moving:
-        raise TimedOut(f"{team} still works after {timeout:g} s; {left} tasks are left")
+        raise TimedOut(f"{team} still works after {timeout:g} s; {left} left")
     if result.outcome is Outcome.SOMETHING_FAILED:
-        hint = "pro0 task list --status failed"
-        raise Pro0Error(
-            f"{team} is through: of {left} tasks that are left some have failed", code="work_failed", hint=hint
-        )
+        hint = f"pro0 task list --status failed -t {team}"
+        raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code="work_failed", hint=hint)
     if result.outcome is Outcome.WAITS:
         hint = f"see what needs you: pro0 team status -t {team}"
-        raise Refused(f"{left} tasks of {team} wait for a human or for a member", code="waits", hint=hint)
+        raise Refused(f"{team} can do no more: {left} waiting for a human or for a member", code="waits", hint=hint)

@@ -49,6 +49,8 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     if everything == bool(names):
         raise BadInput("name workers, or say --all", hint="pro0 worker list shows what they left")
     waiting = [one.task.id for one in workers.workers(context) if one.task.branch and not one.task.worktree]
+    if everything and not waiting:
+        say("no worker has left anything that is not merged")
     failed = [error for name in (waiting if everything else names) if (error := _merged(context, name))]
     if len(failed) > 1:
         raise Kept(f"{len(failed)} branches are not merged", hint="merge them by hand: git merge BRANCH")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pro0.config.table import NAMES
 from pro0.errors import BadInput
 from pro0.model.hook import Event
+from pro0.rules.spelling import nearest
 
 if TYPE_CHECKING:
     import yaml
@@ -131,15 +132,9 @@ def check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> 
     """Raise BadInput for a name that nobody knows, with the one that may be meant."""
     for key in given:
         if key not in known:
-            hint = _nearest(str(key)[:80], known)
+            near = nearest(str(key), known)
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
             raise BadInput(f"there is no setting {shown(key)} ({where})", code="unknown_setting", hint=hint)
-
-
-def _nearest(key: str, known: tuple[str, ...]) -> str:
-    import difflib  # only for an error: it takes longer to import than all else here
-
-    near = difflib.get_close_matches(key, known, 1, 0.5)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
 
 
 def shown(value: object) -> str:

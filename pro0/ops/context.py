@@ -130,7 +130,9 @@ def _permit(context: Context, operation: Operation) -> None:
     caller = context.caller
     if caller.who not in operation.by:
         allowed = " or ".join(sorted(who.replace("_", " ") for who in operation.by))
-        raise Refused(f"{caller.agent_id} may not do {operation.name}: only {allowed} may", code="not_allowed")
+        hint = 'as a member: eval "$(pro0 member env NAME)", then again' if caller.who is Who.HUMAN else None
+        what = f"{caller.agent_id} may not do {operation.name}: only {allowed} may"
+        raise Refused(what, code="not_allowed", hint=hint)
     if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
         _living(context)
 

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from pro0.agents.installed import first_installed
 from pro0.model import ids
 from pro0.model.caller import LEAD_ONLY
 from pro0.model.task import Policy, Status, Task
@@ -48,13 +49,18 @@ def dismiss(context: Context, agent_id: str, generation: int) -> None:
 
 
 def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wanted) -> Seat:
-    """Return the seat of a task: its agent is the one asked for, its role's, the usual one, its parent's, or shell."""
+    """Return the seat of a task: its agent is the one asked for, its role's, the usual one, or its parent's."""
     role, above = roles.of(Store(context.team.paths.home), task.role), board.supervisor(task)
     parent = next((seat for seat in wanted.seats if above and seat.agent_id == above.assignee), None)
     asked = task.start.agent if task.start else None
-    known = settings(context)
-    agent = asked or task.agent or role.agent or known.task_agent or (parent.agent if parent else "shell")
-    disposable = board.declared(task) is Policy.DISPATCH
+    known, disposable = settings(context), board.declared(task) is Policy.DISPATCH
+    agent = (
+        asked
+        or task.agent
+        or role.agent
+        or known.task_agent
+        or (parent.agent if parent else _any_agent(task, disposable=disposable))
+    )
     like = parent if parent and parent.agent == agent else None
     return Seat(
         agent_id=agent_id,
@@ -71,6 +77,11 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
         permission_mode=like.permission_mode if like else None,
         definition=known.agents.get(agent),
     )
+
+
+def _any_agent(task: Task, *, disposable: bool) -> str:
+    """Return the agent where nobody has chosen one: in a worker, shell is of use only for a command."""
+    return (first_installed() if disposable and not task.run else None) or "shell"
 
 
 def _again(context: Context, seat: Seat, task: Task) -> Seat:

@@ -1,0 +1,57 @@
+"""What happened in a team, a line for each event, as people read it; `--json` keeps all that is known."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from pro0.cli.output import line, local
+
+Event = dict[str, object]
+_SEEN = frozenset({"at", "actor", "event", "pid"})
+_UNTOLD = frozenset({"uid", "id", "type", "seat", "incarnation", "generation", "ground", "prepared", "tells", "epoch"})
+"""What tells a person nothing, or is told otherwise."""
+_WHO = ("agentId", "to", "taskId", "requestId")
+"""Whom or what a decision of the lead is about, by the first of these that it has."""
+
+
+def text_of(event: Event) -> str:
+    """Return one event as one line: when, who, what, and what is worth knowing of it."""
+    what = str(event.get("event"))
+    detail = event.get("detail")
+    if what == "decided" and isinstance(detail, dict):
+        said = f"{event.get('action')} {_about(detail)}"
+    else:
+        said = f"{what}  {_details(event.items())}"
+    return line(f"{_moment(event.get('at'))}  {event.get('actor', 'lead')}  {said}".rstrip())
+
+
+def _about(detail: Mapping[str, object]) -> str:
+    """Return what a decision is about: whom, then all else."""
+    seat = detail.get("seat")
+    known = {**seat, **detail} if isinstance(seat, dict) else detail
+    who = next((str(known[name]) for name in _WHO if known.get(name)), "")
+    content = detail.get("content") or detail.get("line")
+    rest = _details((name, value) for name, value in detail.items() if name not in (*_WHO, "content", "line"))
+    return "  ".join(filter(None, (f"{who}: {content}" if content else who, rest)))
+
+
+def _details(items: Iterable[tuple[str, object]]) -> str:
+    told = [(name, value) for name, value in items if name not in _SEEN | _UNTOLD]
+    return "  ".join(f"{name}={_value(value)}" for name, value in told if value not in ("", None, [], {}, False))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{name}:{_plain(one)}" for name, one in value.items())
+    return ",".join(map(_plain, value)) if isinstance(value, list) else str(value)
+
+
+def _plain(value: object) -> str:
+    """Return what lies deeper in a value: all of it only when it is no structure."""
+    return "…" if isinstance(value, dict | list) else str(value)
+
+
+def _moment(at: object) -> str:
+    try:
+        return local(datetime.fromisoformat(str(at)))
+    except ValueError:
+        return str(at)

@@ -1,0 +1,37 @@
+"""What somebody sees who has mistyped, or asks for what cannot be: the thing, and one next step."""
+
+import pytest
+
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, tree
+
+MISTAKES = {
+    "taks list": (2, "there is no command pro0 taks", "did you mean pro0 task?"),
+    "task lst": (2, "there is no command pro0 task lst", "did you mean pro0 task list?"),
+    "task ad": (2, "there is no command pro0 task ad", "did you mean pro0 task add?"),
+    "zzz": (2, "there is no command pro0 zzz", "pro0 --help"),
+    "--nope": (2, "No such option", "pro0 --help"),
+    "task list --jsn": (2, "No such option", "pro0 task list --help"),
+    "config get maxTeamates": (3, "there is no setting 'maxTeamates'", "did you mean maxTeammates?"),
+    "config get zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),
+    "plan hello": (4, "human may not do plan.submit", 'eval "$(pro0 member env NAME)"'),
+    "shutdown approve": (4, "human may not do shutdown.answer", 'eval "$(pro0 member env NAME)"'),
+    "delegate look": (6, "no agent that could do it is installed", "--agent shell --run"),
+}
+"""What is typed: exit code, what is wrong, and the next step."""
+
+
+@pytest.mark.parametrize("typed", MISTAKES)
+def test_a_mistake_is_named_with_one_next_step(
+    typed: str, pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin/nothing")
+    before = tree(team.team.paths.home)
+    code, wrong, step = MISTAKES[typed]
+    called = pro0(*typed.split())
+    assert (called.code, called.out) == (code, "")
+    said, hint = called.err.splitlines()
+    assert said.startswith(f"pro0: {wrong}")
+    assert hint.startswith("hint: ")
+    assert step in hint
+    assert tree(team.team.paths.home) == before
