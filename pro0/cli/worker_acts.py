@@ -51,18 +51,21 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     waiting = [one.task.id for one in workers.workers(context) if one.task.branch and not one.task.worktree]
     if everything and not waiting:
         say("no worker has left anything that is not merged")
-    failed = [error for name in (waiting if everything else names) if (error := _merged(context, name))]
+    chosen = waiting if everything else names
+    failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
     if len(failed) > 1:
         raise Kept(f"{len(failed)} branches are not merged", hint="merge them by hand: git merge BRANCH")
     if failed:
         raise failed[0]
 
 
-def _merged(context: Context, name: str) -> Pro0Error | None:
+def _merged(context: Context, name: str, *, alone: bool) -> Pro0Error | None:
+    """Merge what one worker left; return what stands in the way, said here unless it is the answer to all."""
     try:
         task = workers.merge(context, name)
     except Pro0Error as error:
-        say(f"{name}: {error.message}")
+        if not alone:
+            say(f"{name}: {error.message}")
         return error
     write(f"{task.id} is merged")
     return None

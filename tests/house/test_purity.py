@@ -14,6 +14,7 @@ ALLOWED = {
     "collections.abc",
     "dataclasses",
     "datetime",
+    "difflib",
     "enum",
     "fractions",
     "functools",

@@ -1,0 +1,90 @@
+"""Every example of every help, and every command in the documents, as it stands there (design, People)."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from pro0.cli.run import program
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, seat
+from tests.cli.examples import calls, of_a_document, of_the_helps
+
+DOCUMENTS = ("README.md", "CHANGELOG.md", "docs/guide.md", "docs/agents.md")
+HELPS = list(dict.fromkeys(line for _, line in of_the_helps()))
+NEEDS_MORE = (
+    r"pro0 team (start|attach|wait|stop|resume|cleanup)",
+    r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan)",
+    r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent list|run|delegate|plan|shutdown)\b",
+    r"pro0 (mcp|lead|demo|man)\b",
+    r".*(--watch|--wait| -f$| -f --json)",
+    r".*[|<>$;&]",
+    r"(claude|codex|gemini) ",
+)
+"""What needs a lead, a session, a request or a shell, or waits: such are only taken apart here; others type them."""
+TYPED = [line for line in HELPS if not any(re.match(pattern, line) for pattern in NEEDS_MORE)]
+FIRST = {
+    "pro0 task (complete|release|fail) 3": ["task claim 3"],
+    "pro0 task (approve|reject) [34]": ["task update 3 --awaiting input which", "task update 4 --awaiting work"],
+    "pro0 task (retry|continue|close) 3": ["task claim 3", "task fail 3 why"],
+    "pro0 task reopen 3": ["task claim 3", "task complete 3"],
+    "pro0 task (unblock|update) 7": ["task block 7 5"],
+    "pro0 task create .* --role tester": ["role add tester --prompt test"],
+}
+"""What has to be done before an example can be true."""
+
+
+def parsed(words: list[str]) -> None:
+    """Parse one call as the program would, and do nothing; raises what the program would say of it."""
+    command: click.Command = program
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words[0])
+        assert found, words
+        command, words = found, words[1:]
+    if not isinstance(command, click.Group):
+        command.make_context("pro0", [*words]).close()
+
+
+@pytest.mark.parametrize("line", HELPS)
+def test_an_example_can_be_typed(line: str) -> None:
+    assert "pro0" in line
+    for words in calls(line):
+        parsed(words)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_commands_of_the_documents_are_there(name: str) -> None:
+    """Whatever is written out in full can be typed; what is only named is a command."""
+    found = [words for line in of_a_document(name) for words in calls(line)]
+    assert found
+    for words in found:
+        if words[:1] != ["COMMAND"] and "--help" not in words:
+            try:
+                parsed(words)
+            except click.MissingParameter:
+                continue
+
+
+@pytest.fixture
+def world(pro0: Pro0, team: Context, project: Path) -> Context:
+    """A team with the members, tasks and files that examples name."""
+    for name in ("ada", "Test Runner"):
+        seat(team, name)
+    (project / "tasks.yaml").write_text("- title: one\n")
+    for folder in (project, project.parent / "old"):
+        (folder / ".tickets").mkdir(parents=True)
+        (folder / ".tickets" / "a-1.md").write_text("---\nid: a-1\nstatus: open\ndeps: []\n---\n# one\n")
+    for number in range(1, 8):
+        assert pro0("task", "create", f"task {number}").code == 0
+    return team
+
+
+@pytest.mark.parametrize("line", TYPED)
+def test_an_example_works(line: str, pro0: Pro0, world: Context) -> None:
+    for pattern, before in FIRST.items():
+        for one in before if re.match(pattern, line) else ():
+            assert pro0(*one.split()).code == 0, one
+    [words] = calls(line)
+    called = pro0(*words)
+    assert (called.code, "Traceback" in called.err) == (0, False), called
