@@ -123,7 +123,7 @@ class Repository:
         """Save a worktree, remove it, and drop its branch when all of it is merged; return the branch that stays."""
         with self._alone():
             if not path.exists():
-                self._git("worktree", "prune")
+                self._forget(path, self._known(path))
                 return ""
             if not self._ours(path).half_made:
                 self._save(path, message)
@@ -172,7 +172,12 @@ class Repository:
             if not known.half_made and self._unsaved(path):
                 raise Refused(f"{path} has unsaved files", code="conflict", hint="pro0 doctor --repair saves them")
             self._git("worktree", "remove", "--force", "--force", str(path))
-        elif known is not None and known.half_made:
+            known = None
+        self._forget(path, known)
+
+    def _forget(self, path: Path, gone: Worktree | None) -> None:
+        """Let git forget worktrees whose folders are gone, also one that a killed git left half made, and locked."""
+        if gone is not None and gone.half_made:
             self._git("worktree", "unlock", str(path))
         self._git("worktree", "prune")
 
