@@ -37,8 +37,12 @@ def state(stage: Stage) -> State:
 
 
 def becomes(stage: Stage, wanted: State) -> None:
-    """Wait until a state is read."""
-    wait_until(lambda: state(stage) is wanted, PATIENCE, f"{stage.agent} is read as {wanted}", every=0.1)
+    """Wait until a state is read; a failure tells what is shown."""
+    try:
+        wait_until(lambda: state(stage) is wanted, PATIENCE, f"{stage.agent} is read as {wanted}", every=0.1)
+    except AssertionError as error:
+        error.add_note(f"it is read as {state(stage)}:\n{stage.terminal.screen()}")
+        raise
 
 
 @pytest.mark.parametrize("agent", BARE)
