@@ -36,6 +36,6 @@ OPENCODE_SCREENS = Drawing(
             note=(r"^[\s■⬝]*(\S.*\[retrying in[^\]]*\])",),
         ),
         Rule(name="esc-interrupt", state=State.WORKING, box=("empty",), foot=(r"\besc (?:again to )?interrupt\b",)),
-        Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\bctrl\+p commands\b",)),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(r"\bctrl\+p\b",)),
     ),
 )
