@@ -96,25 +96,25 @@ def _program(pid: int) -> bytes:
     return b" ".join(fields[_CODE : _STACK + 1])
 
 
-def _owner(one: os.DirEntry[str]) -> int:
+def _owner(one: os.DirEntry[str]) -> int | None:
     try:
-        return one.stat(follow_symlinks=False).st_uid
+        return one.stat().st_uid
     except OSError:
-        return -1
+        return None
 
 
-def _session(pid: int) -> int:
+def _session(pid: int) -> int | None:
     try:
         return os.getsid(pid)
     except OSError:
-        return -1
+        return None
 
 
-def _group(pid: int) -> int:
+def _group(pid: int) -> int | None:
     try:
         return os.getpgid(pid)
     except OSError:
-        return -1
+        return None
 
 
 def _read(path: str) -> bytes:

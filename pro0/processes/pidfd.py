@@ -20,9 +20,7 @@ def open_process(pid: int) -> int:
     """Return a descriptor of a process, which is readable once it has ended; raises ProcessLookupError."""
     if hasattr(os, "pidfd_open"):
         return int(os.pidfd_open(pid))
-    descriptor = _call(_OPEN, pid, 0)
-    os.set_inheritable(descriptor, False)
-    return descriptor
+    return _call(_OPEN, pid, 0)
 
 
 def send(descriptor: int, number: int) -> None:
@@ -30,10 +28,10 @@ def send(descriptor: int, number: int) -> None:
     if hasattr(signal, "pidfd_send_signal"):
         signal.pidfd_send_signal(descriptor, number)
     else:
-        _call(_SEND_SIGNAL, descriptor, number, None, 0)
+        _call(_SEND_SIGNAL, descriptor, number, 0, 0)
 
 
-def _call(*arguments: int | None) -> int:
+def _call(*arguments: int) -> int:
     import ctypes
 
     library = ctypes.CDLL(None, use_errno=True)

@@ -116,6 +116,7 @@ def test_when_whom_nothing_ends_is_asked_and_killed(grace: float, monkeypatch: p
     asked = [one for one in clock.sent if one[2] != signal.SIGKILL]
     assert asked == [(1000.0, 7, number) for number in (signal.SIGTERM, signal.SIGCONT)] * 2
     assert min(kills) == pytest.approx(1000 + grace, abs=0.06)
+    assert len({*kills}) > 45
     assert clock.now == pytest.approx(1005 + grace, abs=0.12)
     early = [moment for moment in clock.looks if moment < min(kills)]
     assert all(later - one <= 1.06 for one, later in pairwise(early))
@@ -157,8 +158,21 @@ def test_a_python_built_with_old_headers_can_pin_too(
     assert processes.signal_process(found, signal.SIGUSR1)
     assert sleeper.wait() == -signal.SIGUSR1
     assert not processes.signal_process(found, signal.SIGUSR1)
-    with pytest.raises(ProcessLookupError):
+    with pytest.raises(ProcessLookupError, match="No such process"):
         pidfd.open_process(2**22 + 1)
+    descriptor = pidfd.open_process(os.getpid())
+    assert not os.get_inheritable(descriptor)
+    os.close(descriptor)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this Python has no pidfd")
+def test_a_python_that_has_the_calls_needs_no_ctypes(
+    sleeper: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which a guard would have to load."""
+    monkeypatch.setattr(pidfd, "_call", None)
+    assert processes.signal_process(identity(sleeper.pid), signal.SIGUSR1)
+    assert sleeper.wait() == -signal.SIGUSR1
 
 
 RECYCLE = """
