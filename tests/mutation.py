@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.crash.figures import MUTATED
 from tests.crash.lanes import SOAK, counted
 from tests.trying import CHILDREN, NAMES
-from tests.verdicts import OPEN, REFUSED, Mutant, Verdicts
+from tests.verdicts import OPEN, REFUSED, TYPED, Mutant, Verdicts
 
 ROOT = Path(__file__).parents[1]
 PLACE = ROOT / "mutants"
@@ -40,9 +40,10 @@ def make(children: int) -> None:
     copy_also_copy_files()
     create_mutants(children)
     verdicts = Verdicts(PLACE)
-    if any(one.code is None for one in verdicts):
-        for name in filter_mutants_with_type_checker().keys() & {one.name for one in verdicts}:
-            verdicts.put(name, REFUSED)
+    if new := [one.name for one in verdicts if one.code is None]:
+        refused = filter_mutants_with_type_checker()
+        for name in new:
+            verdicts.put(name, REFUSED if name in refused else TYPED)
 
 
 def try_all(names: list[str], children: int) -> int:

@@ -27,6 +27,9 @@ NAMES, CHILDREN = "MUTANTS_TO_TRY", "MUTANTS_AT_ONCE"
 PATIENCE, SLOWER = 10, 5
 """A test may take so many seconds, and so many times what it took without a mistake: then it hangs."""
 
+ENOUGH = 20
+"""A mutant that lives through so many seconds of tests counts as alive, whatever longer ones would say."""
+
 
 class Reach(NamedTuple):
     """What one test reaches of the mutated functions, and its time in seconds."""
@@ -37,16 +40,24 @@ class Reach(NamedTuple):
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the mutants instead of running the tests."""
-    pid = _forked(lambda: _look(session), quiet=False)
-    if os.waitpid(pid, 0)[1]:
+    if not _is_known() and os.waitpid(_forked(lambda: _look(session), quiet=False), 0)[1]:
         pytest.exit("no mutant was tried", returncode=1)
     reached = {name: Reach(*found) for name, found in json.loads(REACHED.read_bytes()).items()}
     by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    spent: defaultdict[str, float] = defaultdict(float)
     for item in sorted(session.items, key=lambda one: reached[one.nodeid].seconds):
         for function in reached[item.nodeid].functions:
-            by_function[function].append(item)
+            if spent[function] < ENOUGH:
+                spent[function] += reached[item.nodeid].seconds
+                by_function[function].append(item)
     _try_all(session, by_function, {name: one.seconds for name, one in reached.items()})
     return True
+
+
+def _is_known() -> bool:
+    """Return whether nothing has changed since the last look."""
+    files = (path for folder in ("pro0", "tests") for path in Path("..", folder).rglob("*.py"))
+    return REACHED.exists() and all(path.stat().st_mtime < REACHED.stat().st_mtime for path in files)
 
 
 def _look(session: pytest.Session) -> int:
@@ -62,7 +73,8 @@ def _look(session: pytest.Session) -> int:
         if session.testsfailed > failed:
             print(f"\nfails without any mistake: {item.nodeid}")
         reached[item.nodeid] = Reach(time.monotonic() - start, sorted(hit))
-    REACHED.write_text(json.dumps(reached))
+    if not session.testsfailed:
+        REACHED.write_text(json.dumps(reached))
     return int(session.testsfailed > 0)
 
 

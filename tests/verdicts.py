@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 KILLED, LIVES, NO_TEST, REFUSED = 1, 0, 33, 37
 """mutmut's own numbers; any other is the signal that ended the tests, which is as good as a failure."""
-OPEN = (None, LIVES, NO_TEST)
+TYPED = -1
+"""It fits its types, and no test has been run against it yet."""
+OPEN = (None, TYPED, LIVES, NO_TEST)
 """Of these it is worth finding out again, since there may be a new test."""
 
 
@@ -22,7 +24,9 @@ class Mutant(NamedTuple):
     @property
     def kind(self) -> str:
         """What counts: untried, refused, lives, killed."""
-        return {None: "untried", REFUSED: "refused", LIVES: "lives", NO_TEST: "lives"}.get(self.code, "killed")
+        return {None: "untried", TYPED: "untried", REFUSED: "refused", LIVES: "lives", NO_TEST: "lives"}.get(
+            self.code, "killed"
+        )
 
 
 class Verdicts:

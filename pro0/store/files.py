@@ -164,10 +164,10 @@ def translate(error: OSError, path: Path) -> NoReturn:
         raise EnvironmentMissing(f"{odd} is not a regular file", code="unsafe_path", hint="pro0 doctor") from None
     if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
         raise NotFound(f"{path.parent} is not there") from None
-    name = errno.errorcode.get(error.errno or 0, "")
-    why = f"{error.strerror} ({name})" if error.strerror else str(error)
-    code = None if error.errno else "store_corrupt"  # too large
-    raise StoreError(f"cannot use {path}: {why}", code=code, hint=_MENDS.get(error.errno or 0)) from error
+    if not error.errno:  # too large
+        raise StoreError(f"cannot use {path}: {error}", code="store_corrupt") from error
+    why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
+    raise StoreError(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno)) from error
 
 
 def _link(path: Path) -> Path | None:

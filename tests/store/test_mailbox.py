@@ -168,8 +168,10 @@ def test_a_leftover_segment_is_not_read_and_is_written_over(box: Box) -> None:
 def test_a_broken_segment_is_an_error(box: Box, data: bytes) -> None:
     fill(box, 201)
     (box.folder / "archive" / "000001.json").write_bytes(data)
-    with pytest.raises(StoreError, match="corrupt"):
+    with pytest.raises(StoreError, match=r"000001\.json is corrupt: ") as raised:
         everything(box)
+    assert raised.value.code == "store_corrupt"
+    assert "pro0 doctor" in (raised.value.hint or "")
 
 
 def test_sealing_does_not_bring_a_removed_mailbox_back(box: Box) -> None:

@@ -48,6 +48,10 @@ def test_errors_of_the_system(tmp_path: Path, code: int) -> None:
     assert (found.message, found.hint, found.code) == (f"cannot use {path}: {why}", hint, "store_error")
 
 
+def test_an_error_that_has_no_name_is_told_by_its_number(tmp_path: Path) -> None:
+    assert told(OSError(4711, "odd"), tmp_path / "x").message == f"cannot use {tmp_path / 'x'}: odd (4711)"
+
+
 def test_errors_of_our_own_have_no_number(tmp_path: Path) -> None:
     found = told(OSError("tasks.json is too long"), tmp_path / "tasks.json")
     assert found.message == f"cannot use {tmp_path / 'tasks.json'}: tasks.json is too long"
@@ -150,8 +154,11 @@ def test_many_tiny_values_are_not_parsed(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(files, "VALUE_LIMIT", 50)
     assert read(document(tmp_path), b'{"tasks": [' + b"1," * 51 + b"1]}") == "it holds more than 50 values"
     assert "more than" not in read(document(tmp_path), b'{"tasks": [' + b"1," * 40 + b"1]}")
-    monkeypatch.setattr(files, "SMALL", 1000)
-    assert "more than" not in read(document(tmp_path), b'{"tasks": [' + b"1," * 51 + b"1]}")
+    many = b'{"tasks": [' + b"1," * 51 + b"1]}"
+    monkeypatch.setattr(files, "SMALL", len(many))
+    assert "more than" not in read(document(tmp_path), many)
+    monkeypatch.setattr(files, "SMALL", len(many) - 1)
+    assert "more than" in read(document(tmp_path), many)
 
 
 def test_a_newer_file_is_said_to_be_newer(tmp_path: Path) -> None:

@@ -1,14 +1,19 @@
 """Teams are there whole or not at all, and gone for good (rulings 3.1, 3.10; AC-66, AC-67; reliability 10, 32)."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model.message import Notice
-from pro0.model.team import TeamConfig, Wanted
+from pro0.model.stored import iso
+from pro0.model.team import Environment, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
+from pro0.rules.presets import PRESETS
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.faults import KILLED, MUTATING, fail_with, kill_after, kill_before, points
@@ -84,6 +89,59 @@ def test_a_name_that_is_taken_is_refused_and_untouched(home: Path) -> None:
     with pytest.raises(Refused, match="there is a team alpha already"):
         Store(home).create(config(uid="u2"), Wanted())
     assert (home / "teams/alpha/config.json").read_bytes() == before
+
+
+def test_what_is_refused_says_what_to_do(home: Path) -> None:
+    create(home)
+    with pytest.raises(Refused) as taken:
+        create(home)
+    hint = "pro0 team attach -t alpha, or remove it: pro0 team cleanup -t alpha"
+    assert (taken.value.message, taken.value.code, taken.value.hint) == (
+        "there is a team alpha already",
+        "conflict",
+        hint,
+    )
+    (home / "mailboxes" / "beta").mkdir()
+    with pytest.raises(StoreError) as left:
+        create(home, "beta")
+    assert left.value.message == f"{home / 'mailboxes' / 'beta'} is there, but no team beta"
+    assert left.value.hint == "move it away; it may hold work"
+    with pytest.raises(BadInput):
+        Store(home).discard("alpha", "../u")
+    assert Store(home).team("alpha").exists()
+
+
+def test_who_waits_for_a_home_is_told_what_is_done_to_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("pro0.store.lock.sign", lambda _descriptor, text: said.append(text))
+    create(home)
+    Store(home).discard("alpha", "u1")
+    Store(home).sweep()
+    assert [text for text in said if "mailbox" not in text] == [
+        "create team alpha",
+        "remove team alpha",
+        "finish removals",
+    ]
+
+
+def test_an_event_is_one_line_of_what_is_known(home: Path) -> None:
+    team = create(home)
+    team.log_event(NOW, "w1", "task.claim", task="task-1", number=2, nothing=None, empty="")
+    (line,) = (home / "teams/alpha/events.jsonl").read_text().splitlines()
+    head = {"at": iso(NOW), "actor": "w1", "event": "task.claim"}
+    assert json.loads(line) == head | {"task": "task-1", "number": 2, "empty": ""}
+
+
+def test_what_a_team_is_made_of_is_what_it_was_given(home: Path) -> None:
+    given = Environment(variables={"A": "1"})
+    team = Store(home).create(config(), Wanted(), given)
+    assert team.environment.read().variables == {"A": "1"}
+    assert team.config.read() == replace(config(), revision=1)
+    for file in (team.environment.path, team.usage.path):
+        file.unlink(missing_ok=True)
+    assert (team.environment.read(), team.usage.read()) == (Environment(), UsageBook())
+    assert team.comments("task-1").find() is None
+    assert Store(home).roles.read() == PRESETS
 
 
 def race(home: Path, number: int) -> None:
