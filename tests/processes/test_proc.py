@@ -1,0 +1,128 @@
+"""What Linux tells of its processes in /proc: of those that have ended, that vanish, that are in an exec."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pro0.processes import arguments, linux
+from tests.processes import families
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+
+
+def test_who_has_ended_was_called_with_nothing() -> None:
+    """A zombie has no command line any more: no argument, which is not one empty argument."""
+    with families.running(["true"]) as dead:
+        wait_until(lambda: linux.status(dead.pid) is None, 5, "it is a zombie")
+        assert arguments.arguments(dead.pid) == []
+    with families.running(["sh", "-c", "read _", "name", ""], stdin=subprocess.PIPE) as child:
+        wait_until(lambda: arguments.arguments(child.pid)[-2:] == ["name", ""], 5, "it is a shell")
+
+
+class Vanished:
+    """An entry of /proc whose process ended before it was looked at."""
+
+    name = "12345678"
+
+    def stat(self) -> os.stat_result:
+        raise FileNotFoundError
+
+
+def test_who_vanishes_from_proc_belongs_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entries(list[Vanished]):
+        def __enter__(self) -> "Entries":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(os, "scandir", lambda _path: Entries([Vanished()]))
+    assert linux.own_pids() == []
+
+
+def test_what_cannot_be_read_is_empty(tmp_path: Path) -> None:
+    """A folder opens, and reading it fails: as the files of a process do that ends meanwhile."""
+    before = len(os.listdir("/dev/fd"))
+    assert linux._read(str(tmp_path)) == b""
+    (tmp_path / "long").write_bytes(b"x" * 200_000)
+    assert linux._read(str(tmp_path / "long")) == b"x" * 200_000
+    assert linux._read(str(tmp_path / "gone")) == b""
+    assert len(os.listdir("/dev/fd")) == before
+
+
+STAT = "7 ({name}) {state} 3 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 {threads} 0 {start} 1 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "threads", "known"),
+    [
+        ("sh", "S", 1, (3, "99")),
+        ("a) S 1 (b", "R", 1, (3, "99")),
+        ("sh", "Z", 1, None),
+        ("sh", "Z", 2, (3, "99")),
+        ("sh", "X", 2, None),
+        ("sh", "x", 1, None),
+    ],
+)
+def test_what_proc_says(
+    name: str, state: str, threads: int, known: tuple[int, str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first thread that has ended leaves a process that lives as long as others run."""
+    line = STAT.format(name=name, state=state, threads=threads, start=99).encode()
+    monkeypatch.setattr(linux, "_read", lambda _path: line)
+    assert linux.status(7) == known
+    for letter, is_stopped in (("T", True), ("t", True), ("S", False)):
+        line = STAT.format(name=name, state=letter, threads=threads, start=99).encode()
+        assert linux.stopped(7) == is_stopped
+
+
+def test_a_process_that_is_between_two_programs_shows_its_environment() -> None:
+    """What works on as another program is found all the time: who is not found is not ended."""
+    again = 'import os, sys; os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", sys.argv[1], sys.argv[1]])'
+    argv = [sys.executable, "-I", "-S", "-c", again, again]
+    with families.running(argv, env={"TAG": "between"}) as child:
+        try:
+            seen = Counter(linux.environment(child.pid).count(b"TAG=between") for _ in range(2_000))
+        finally:
+            child.kill()
+    assert seen == {1: 2_000}
+
+
+def line(flags: str = "0", code: str = "0", stack: str = "0") -> bytes:
+    """Return a stat of a process that sleeps."""
+    return f"7 (sh) S 1 1 1 1 1 {flags} {'0 ' * 16}{code} 0 {stack} 0".encode()
+
+
+def test_nobody_is_waited_for_who_will_never_show_an_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every sweep looks at all processes: some have none, some nobody may look at, some are over."""
+    slept: list[float] = []
+    monkeypatch.setattr(linux, "time", SimpleNamespace(sleep=slept.append))
+    with families.running(["sleep", "600"], env={}) as bare, families.running(["true"]) as over:
+        wait_until(lambda: arguments.arguments(bare.pid) == ["sleep", "600"], 5, "it is a sleep")
+        wait_until(lambda: linux.status(over.pid) is None, 5, "it has ended")
+        assert linux.environment(bare.pid) == linux.environment(over.pid) == b""
+        bare.kill()
+    unfinished, secret, leaving, without = line(), line(code="1"), line(flags=str(0x4)), line(code="94", stack="14")
+    for stat, pauses, looks in ((unfinished, 5, 6), (secret, 0, 1), (leaving, 0, 1), (without, 0, 2)):
+        slept.clear()
+        shown, looked = {"/proc/7/stat": stat, "/proc/7/environ": b""}, Counter[str]()
+        monkeypatch.setattr(
+            linux, "_read", lambda path, shown=shown, looked=looked: looked.update([path]) or shown[path]
+        )
+        assert (linux.environment(7), len(slept), looked["/proc/7/environ"]) == (b"", pauses, looks)
+
+
+def test_one_exec_is_told_from_the_next_by_where_its_code_and_stack_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(stat: bytes) -> bytes:
+        monkeypatch.setattr(linux, "_read", lambda _path: stat)
+        return linux._program(7)
+
+    one = line(code="94", stack="14")
+    assert program(one) == program(one + b" 1 1") == program(one[:-1] + b"5")
+    assert len({program(one), program(line(code="95", stack="14")), program(line(code="94", stack="15"))}) == 3
