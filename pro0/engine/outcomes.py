@@ -24,8 +24,6 @@ PAUSE = 0.03
 LEAD_PAUSE = 2.0
 """Seconds between two looks at whether there is a lead."""
 START_PATIENCE = 20.0
-TREE_PATIENCE = 60.0
-"""Seconds that making a worktree may take beyond that."""
 ENDING_PATIENCE = 30.0
 """Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
 

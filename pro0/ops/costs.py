@@ -1,6 +1,6 @@
 """What a team has used and what that costs: per session, member and team."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 import msgspec
@@ -10,8 +10,6 @@ from pro0.errors import BadInput
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.usage import SessionUsage
 from pro0.ops.context import Context, operation
-
-Price = Callable[[SessionUsage], float | None]
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
