@@ -55,10 +55,17 @@ class LazyGroup(click.Group):
         """Return the command that the words begin with; raises BadInput with the one that may be meant."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
-            near = nearest(name, [*self.list_commands(ctx), *self.aliases])
-            hint = f"did you mean {ctx.command_path} {near}?" if near else f"{ctx.command_path} --help"
+            meant = " or ".join(f"{ctx.command_path} {one}" for one in self._meant(ctx, name))
+            hint = f"did you mean {meant}?" if meant else f"{ctx.command_path} --help"
             raise BadInput(f"there is no command {ctx.command_path} {name}", code="usage", hint=hint)
         return super().resolve_command(ctx, args)
+
+    def _meant(self, ctx: click.Context, name: str) -> list[str]:
+        """Return the commands of that name one group further down, else the nearest name here."""
+        groups = [(one, self.get_command(ctx, one)) for one in self.list_commands(ctx)]
+        below = [f"{one} {name}" for one, group in groups if isinstance(group, LazyGroup) and name in group.rows]
+        near = nearest(name, [*self.list_commands(ctx), *self.aliases])
+        return below or [near] * bool(near)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table, importing nothing."""

@@ -9,6 +9,8 @@ MISTAKES = {
     "taks list": (2, "there is no command pro0 taks", "did you mean pro0 task?"),
     "task lst": (2, "there is no command pro0 task lst", "did you mean pro0 task list?"),
     "task ad": (2, "there is no command pro0 task ad", "did you mean pro0 task add?"),
+    "status": (2, "there is no command pro0 status", "did you mean pro0 team status?"),
+    "list": (2, "there is no command pro0 list", "did you mean pro0 team list or pro0 member list or pro0 task list"),
     "zzz": (2, "there is no command pro0 zzz", "pro0 --help"),
     "--nope": (2, "No such option", "pro0 --help"),
     "task list --jsn": (2, "No such option", "pro0 task list --help"),

@@ -1,5 +1,8 @@
 """The end of the demo, for people and for programs."""
 
+import sys
+from shutil import which
+
 import msgspec
 from rich.console import Console
 from rich.table import Table
@@ -81,7 +84,8 @@ def show(summary: Summary) -> None:
     verdict = Text(f"{held} of {len(summary.checks)} held", "bold green" if summary.held else "bold red")
     console.print(verdict + Text(f" in {summary.seconds:.0f} s", ""))
     if summary.held:
-        console.print(Text("your turn: pro0 team start alpha -m w1=shell -m w2=shell", "dim"))
+        program = "pro0" if which("pro0") else sys.argv[0]  # as it was called, by who has not put it on the PATH yet
+        console.print(Text(f"your turn: {program} team start alpha -m w1=shell -m w2=shell", "dim"))
 
 
 def _print(console: Console, part: Table) -> None:
