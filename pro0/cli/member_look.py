@@ -1,5 +1,6 @@
 """`pro0 member list`, `show`, `peek` and `env`."""
 
+import re
 import shlex
 
 import click
@@ -82,7 +83,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     if as_json:
         write_json({**look, **more, "gate": view(seat) if seat.gate else None, "exit": state.exit if state else None})
         return
-    pairs([(key, _text(key, value)) for key, value in {**look, **more}.items()])
+    pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items()])
     pairs([("ended", _ended(state))])
     if seat.gate:
         gate = view(seat)
@@ -159,6 +160,12 @@ def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
 
 def _count(number: int) -> str:
     return str(number) if number else ""
+
+
+def _words(key: str) -> str:
+    """Return the key of a field as people say it."""
+    said = {"agentId": "id", "startedAt": "started"}
+    return said.get(key) or re.sub("(?=[A-Z])", " ", key).lower()
 
 
 def _text(key: str, value: object) -> str:
