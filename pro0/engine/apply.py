@@ -17,10 +17,7 @@ from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import NotFound, Pro0Error, Refused
-from pro0.model.ids import LEAD
-from pro0.model.message import MessageType, Notice
-from pro0.model.runtime import (
-    ENDED,
+from pro0.model.decision import (
     Action,
     Ask,
     Decision,
@@ -30,18 +27,17 @@ from pro0.model.runtime import (
     Expire,
     Finish,
     Free,
-    Handle,
     Hire,
     Nudge,
-    Process,
     Question,
-    Runtime,
-    SeatState,
     Snapshot,
     Start,
     Tell,
     Withdraw,
 )
+from pro0.model.ids import LEAD
+from pro0.model.message import MessageType, Notice
+from pro0.model.runtime import ENDED, Handle, Process, Runtime, SeatState
 from pro0.model.worker import Harvest, Prepare
 from pro0.ops import checkouts, hiring, members, messages, ownership, tasks, trees
 from pro0.ops.context import lead_context

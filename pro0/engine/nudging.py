@@ -17,7 +17,8 @@ from pro0.engine.log import Log
 from pro0.engine.places import backend_of
 from pro0.engine.sights import Sights, Watched
 from pro0.errors import Pro0Error
-from pro0.model.runtime import Handle, Nudge, Nudged, SeatState, State
+from pro0.model.decision import Nudge, Nudged
+from pro0.model.runtime import Handle, SeatState, State
 from pro0.rules.nudges import alone, comes, free, standing, took
 from pro0.rules.screens import Drawing
 from pro0.store.teams import TeamStore

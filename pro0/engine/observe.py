@@ -17,8 +17,9 @@ from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
 from pro0.engine.stillness import Stillness
 from pro0.errors import Pro0Error
+from pro0.model.decision import Snapshot
 from pro0.model.hook import Event
-from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, Snapshot, State, Unread
+from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
 from pro0.model.worker import Workers
 from pro0.ops import ownership

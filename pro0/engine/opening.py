@@ -16,7 +16,8 @@ from pro0.engine.environment import lead_variables, member_environment, of_agent
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError
-from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, Snapshot, Start, State
+from pro0.model.decision import Snapshot, Start
+from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, State
 from pro0.model.task import Task
 from pro0.model.team import Environment, Member, Seat, TeamConfig
 from pro0.ops import members, trees

@@ -11,7 +11,8 @@ from pro0.agents import adapter_of
 from pro0.agents.adapter import Adapter, Memory, Sight
 from pro0.engine.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
-from pro0.model.runtime import ENDED, Report, Runtime, SeatState, Seen, State
+from pro0.model.decision import Seen
+from pro0.model.runtime import ENDED, Report, Runtime, SeatState, State
 from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
 from pro0.ops.context import clock

@@ -1,6 +1,6 @@
 """A team's limit of cost: told at 80 %, and nothing new starts at 100 %."""
 
-from pro0.model.runtime import Snapshot
+from pro0.model.decision import Snapshot
 
 WARNING = 0.8
 

@@ -9,8 +9,9 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
+from pro0.model.decision import Tell
 from pro0.model.ids import LEAD
-from pro0.model.runtime import ENDED, SeatState, State, Tell
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.task import Policy, Status, Task
 from pro0.model.team import Seat
 from pro0.model.worker import Harvest

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from pro0.model.runtime import ENDED, Ask, End, SeatState, State
+from pro0.model.decision import Ask, End
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.team import Answer, Seat, ShutdownWish
 from pro0.rules import prompts
 from pro0.rules.plan import Plan, View, answers

@@ -19,8 +19,9 @@ from itertools import chain, count
 import msgspec
 from msgspec.structs import replace
 
+from pro0.model.decision import Action, Dismiss, Expire, Hire, Tell
 from pro0.model.ids import NAME, RESERVED, task_number
-from pro0.model.runtime import ENDED, Action, Dismiss, Expire, Hire, SeatState, State, Tell
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.task import Policy, Status, Task
 from pro0.model.team import Seat
 from pro0.rules import budget, dispatch, ending, prompts, supervised

@@ -6,8 +6,9 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
+from pro0.model.decision import Action, Snapshot
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import ENDED, Action, SeatState, Snapshot
+from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Seat, Wish
 from pro0.model.worker import Ground
 from pro0.rules.board import Board

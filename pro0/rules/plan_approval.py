@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import Caller, Who
+from pro0.model.decision import Tell
 from pro0.model.message import MessageType
 from pro0.model.plan_gate import PLAN_LIMIT, Approver, PlanGate, Verdict
-from pro0.model.runtime import State, Tell
+from pro0.model.runtime import State
 from pro0.model.team import Seat
 from pro0.rules import ending, prompts, text
 from pro0.rules.plan import MEMORY, Plan, View

@@ -9,9 +9,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from pro0.model.decision import Seen
 from pro0.model.rate_limit import RateLimit
 from pro0.model.run import RUNNER, RunOptions
-from pro0.model.runtime import Seen, State
+from pro0.model.runtime import State
 from pro0.rules import prompts, throttling
 from pro0.rules.running import Course, End, Rest, Step, Take
 

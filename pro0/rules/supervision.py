@@ -11,28 +11,10 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from pro0.model.decision import Action, Decision, Deliver, End, Finish, Free, Question, Snapshot, Start, Tell, Withdraw
 from pro0.model.ids import LEAD
 from pro0.model.run import RUNNER
-from pro0.model.runtime import (
-    ENDED,
-    Action,
-    Decision,
-    Deliver,
-    End,
-    Exit,
-    Finish,
-    Free,
-    Phase,
-    Question,
-    Refusal,
-    Runtime,
-    SeatState,
-    Snapshot,
-    Start,
-    State,
-    Tell,
-    Withdraw,
-)
+from pro0.model.runtime import ENDED, Exit, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
 from pro0.model.worker import Prepare

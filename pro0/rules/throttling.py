@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from pro0.model.decision import Seen, Snapshot, Tell
 from pro0.model.ids import LEAD
-from pro0.model.runtime import RateLimit, Runtime, Seen, Snapshot, State, Tell
+from pro0.model.runtime import RateLimit, Runtime, State
 from pro0.rules import prompts
 from pro0.rules.plan import MEMORY, View
 

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from pro0.model.decision import Nudge, Nudged, Seen, Tell
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import Nudge, Nudged, SeatState, Seen, State, Tell
+from pro0.model.runtime import SeatState, State
 from pro0.rules import prompts
 from pro0.rules.board import claimable
 from pro0.rules.plan import MEMORY, Plan, View, listens

@@ -12,7 +12,8 @@ from pro0.agents.adapter import Adapter, Call, Sight
 from pro0.agents.claude_screens import CLAUDE_SCREENS
 from pro0.engine.log import Log
 from pro0.engine.nudging import Nudger
-from pro0.model.runtime import Handle, Nudge, Nudged, Process, Report, SeatState, State
+from pro0.model.decision import Nudge, Nudged
+from pro0.model.runtime import Handle, Process, Report, SeatState, State
 from pro0.model.screen import Screen
 from pro0.model.team import Seat
 from pro0.ops.context import clock

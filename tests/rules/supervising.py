@@ -7,21 +7,8 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from pro0.model.caller import Caller, Who
-from pro0.model.runtime import (
-    Action,
-    Decision,
-    Exit,
-    Failure,
-    Nudged,
-    Process,
-    Report,
-    Runtime,
-    SeatState,
-    Seen,
-    Snapshot,
-    State,
-    Unread,
-)
+from pro0.model.decision import Action, Decision, Nudged, Seen, Snapshot
+from pro0.model.runtime import Exit, Failure, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Answer, Seat, ShutdownWish, TeamConfig, Wanted, Wish
 from pro0.rules.supervision import decide

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.runtime import Snapshot, Start, Tell
+from pro0.model.decision import Snapshot, Start, Tell
 from pro0.rules.budget import reached
 from tests.rules.supervising import decided, look, only, seat, session
 

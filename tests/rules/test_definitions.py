@@ -10,7 +10,8 @@ from pro0.agents import AGENTS
 from pro0.agents.drawings import DRAWINGS
 from pro0.errors import BadInput
 from pro0.model.agent import BUILT_IN, DRAWN, Definition, Modes, Signs
-from pro0.model.runtime import Ask, End, Nudge, Snapshot, Unread
+from pro0.model.decision import Ask, End, Nudge, Snapshot
+from pro0.model.runtime import Unread
 from pro0.rules.definitions import definitions
 from tests.rules.supervising import decided, look, only, seat, session, wish
 

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.runtime import Dismiss, End, Exit, Free, Hire, SeatState, State, Tell
+from pro0.model.decision import Dismiss, End, Free, Hire, Tell
+from pro0.model.runtime import Exit, SeatState, State
 from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.model.team import Seat, Wish
 from pro0.model.worker import Harvest, Prepare, Workers

@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import Caller, Who
-from pro0.model.runtime import Dismiss, End, Expire, Failure, Free, Hire, Nudge, Snapshot, Start, State, Tell, Unread
+from pro0.model.decision import Dismiss, End, Expire, Free, Hire, Nudge, Snapshot, Start, Tell
+from pro0.model.runtime import Failure, State, Unread
 from pro0.model.task import Policy, StartWish, Status, Task
 from pro0.model.team import Seat
 from pro0.rules import hiring

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
+from pro0.model.decision import End, Free, Start, Tell
 from pro0.model.message import MessageType
 from pro0.model.plan_gate import PLAN_LIMIT, PlanGate
-from pro0.model.runtime import End, Free, SeatState, Start, State, Tell
+from pro0.model.runtime import SeatState, State
 from pro0.model.task import Status, TaskList
 from pro0.model.team import PermissionMode, Seat
 from pro0.rules import changes

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.runtime import Action, End, Handle, Start, State
+from pro0.model.decision import Action, End, Start
+from pro0.model.runtime import Handle, State
 from pro0.rules import revival
 from pro0.rules.supervision import decide
 from tests.rules.building import at

@@ -3,8 +3,9 @@
 import pytest
 
 from pro0.model.caller import Caller, Who
+from pro0.model.decision import Free, Tell
 from pro0.model.run import RUNNER
-from pro0.model.runtime import Free, State, Tell
+from pro0.model.runtime import State
 from tests.rules.building import claimed, task
 from tests.rules.supervising import decided, exited, look, only, seat, session
 

@@ -3,8 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
+from pro0.model.decision import Deliver, End, Free, Start, Tell
 from pro0.model.message import Notice
-from pro0.model.runtime import Deliver, End, Exit, Failure, Free, Phase, SeatState, Start, State, Tell
+from pro0.model.runtime import Exit, Failure, Phase, SeatState, State
 from pro0.model.task import Status, Task, TaskList
 from pro0.rules.supervision import IDLE_AFTER, STARTING_LIMIT
 from tests.rules.building import LEAD_AGENT, at, task

@@ -13,23 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 
 from pro0.model.caller import THE_LEAD, Caller, Who
-from pro0.model.runtime import (
-    ENDED,
-    Action,
-    Ask,
-    End,
-    Exit,
-    Finish,
-    Free,
-    Phase,
-    Report,
-    Runtime,
-    Snapshot,
-    Start,
-    State,
-    Tell,
-    Withdraw,
-)
+from pro0.model.decision import Action, Ask, End, Finish, Free, Snapshot, Start, Tell, Withdraw
+from pro0.model.runtime import ENDED, Exit, Phase, Report, Runtime, State
 from pro0.model.task import TaskList
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
 from pro0.rules import changes

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from pro0.model.decision import Nudge, Nudged, Seen, Tell
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import Nudge, Nudged, Seen, State, Tell, Unread
+from pro0.model.runtime import State, Unread
 from pro0.model.team import Seat
 from pro0.rules import prompts
 from pro0.rules.turns import LOOK, REMIND

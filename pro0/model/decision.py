@@ -1,0 +1,200 @@
+"""What the lead decides about, and what it then does: the snapshot, and one value for each kind of action."""
+
+from datetime import datetime
+
+import msgspec
+
+from pro0.model.message import MessageType, Unread
+from pro0.model.runtime import Handle, Report, Runtime, SeatState, State
+from pro0.model.task import TaskList
+from pro0.model.team import Seat, TeamConfig, Wanted
+from pro0.model.worker import Ground, Harvest, Prepare, Workers
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A state that was read from an agent or its screen, since when, and what says so."""
+
+    state: State
+    since: datetime
+    source: str
+    rule: str = ""
+    note: str = ""
+    session: str = ""
+
+
+class Nudged(msgspec.Struct, frozen=True):
+    """A nudge that arrived: up to which message its line told of mail, and of which ready tasks."""
+
+    mail: int = 0
+    tasks: tuple[str, ...] = ()
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """All that `decide` may know: taken by `engine.observe`, without a lock."""
+
+    now: datetime
+    moved: dict[datetime, datetime] = {}
+    """Moments that were stamped before the clock jumped, as they would be stamped now."""
+    config: TeamConfig
+    wanted: Wanted
+    runtime: Runtime
+    tasks: TaskList | None
+    """None while tasks.json cannot be read: only what needs the tasks waits."""
+    reports: dict[str, Report]
+    guards_alive: frozenset[str] = frozenset()
+    """Incarnations whose guard process is alive."""
+    leftovers: frozenset[str] = frozenset()
+    """Incarnations whose guard is gone while processes that carry their tag are alive."""
+    unopened: dict[str, bool] = {}
+    """Incarnations recorded as starting that no guard has; true when the launch file for it is there already."""
+    handles: dict[str, Handle] = {}
+    """Where sessions are shown of which that is not recorded, by incarnation."""
+    unread: dict[str, Unread] = {}
+    """By agent id."""
+    seen: dict[str, Seen] = {}
+    """What the agents' own sources and screens say, by incarnation."""
+    nudged: dict[str, Nudged] = {}
+    """Nudges that arrived, by incarnation."""
+    queued: dict[str, str] = {}
+    """Why nudges wait, by incarnation; empty for one that arrived."""
+    grounds: dict[tuple[str, int], Ground] = {}
+    """The worktrees that are ready, or cannot be made, by agent id and generation."""
+    workers: Workers = Workers()
+    hooked: bool = False
+    """Whether hooks are asked before a member counts as idle."""
+    answers: dict[str, str] = {}
+    """What they said to each question, "" for nothing against it."""
+    spent: float = 0.0
+    """US dollars that the team has cost, as far as that is known; 0 without a limit."""
+    task_minutes: int = 30
+    """How long one claim under a supervised parent may be worked on."""
+    protocol: frozenset[str] = frozenset()
+    """Agent programs that answer shutdown requests."""
+    line: frozenset[str] = frozenset()
+    """Agent programs that are shown the fixed line about unread mail."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """Ask the hooks, in the background, whether a member may be idle."""
+
+    key: str
+    state: SeatState
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Start a session for a seat; `prepared` when its launch file is there, and only its place is missing."""
+
+    seat: Seat
+    incarnation: str
+    prepared: bool = False
+    ground: Ground = Ground()
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """Put a shutdown request into a member's mailbox; `id` is that message's, the same however often it is tried."""
+
+    id: str
+    agent_id: str
+    content: str
+
+
+class End(msgspec.Struct, frozen=True):
+    """End a session: TERM to its guard, which ends the tree; KILL of everything that is left with `firm`."""
+
+    agent_id: str
+    incarnation: str
+    firm: bool = False
+
+
+class Free(msgspec.Struct, frozen=True):
+    """Give the claims of a dead session back, and drop its member's reservations; with `keep` it keeps them all."""
+
+    agent_id: str
+    incarnation: str
+    how: str
+    keep: bool = False
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Deliver a notice; its id is fixed, so telling twice tells once."""
+
+    id: str
+    to: str
+    content: str
+    type: MessageType = MessageType.NOTIFICATION
+
+
+class Nudge(msgspec.Struct, frozen=True):
+    """Hand one fixed line to an agent: about its unread mail, or about tasks that are ready for it."""
+
+    agent_id: str
+    incarnation: str
+    line: str
+    tells: Nudged
+    urgent: bool = False
+    """Whether its turn is stopped for it, where the agent can be stopped."""
+
+
+class Withdraw(msgspec.Struct, frozen=True):
+    """Take a wish to end back, since someone stays."""
+
+    request_id: str
+
+
+class Deliver(msgspec.Struct, frozen=True):
+    """Deliver the notices that tasks.json still owes, or wanted.json (`wishes`)."""
+
+    wishes: bool = False
+
+
+class Hire(msgspec.Struct, frozen=True):
+    """Make a seat for one task, or let its seat begin anew: the next look opens its session."""
+
+    task_id: str
+    agent_id: str
+
+
+class Dismiss(msgspec.Struct, frozen=True):
+    """Take the seat of a task away whose session is over; what it left on disk stays."""
+
+    agent_id: str
+    generation: int
+
+
+class Expire(msgspec.Struct, frozen=True):
+    """Give a task up, as long as this claim of it goes on, since it was worked on for too long."""
+
+    task_id: str
+    epoch: int
+    minutes: int
+
+
+class Finish(msgspec.Struct, frozen=True):
+    """The team is stopped: remove what was made for running it, and end the lead."""
+
+
+Action = (
+    Prepare
+    | Harvest
+    | Question
+    | Start
+    | Ask
+    | End
+    | Free
+    | Tell
+    | Nudge
+    | Withdraw
+    | Deliver
+    | Hire
+    | Dismiss
+    | Expire
+    | Finish
+)
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What to record, then what to do, and when to look again at the latest."""
+
+    runtime: Runtime
+    actions: tuple[Action, ...] = ()
+    wake_at: datetime | None = None
