@@ -116,7 +116,7 @@ def _items(value: object, where: str) -> Iterator[tuple[str, object]]:
                 one = _mapping(item, f"{where}, {number}", None)
                 if not isinstance(one.get("name"), str):
                     raise _wrong(f"{where}, {number}: it needs a name")
-                yield str(one["name"]), {key: what for key, what in one.items() if key != "name"}
+                yield str(one["name"]), one
     else:
         yield from _mapping(value if value is not None else {}, where, None).items()
 

@@ -193,10 +193,8 @@ def _over(id: str, task: Task | None) -> str:
     if task is None:
         return f"{id} was deleted."
     who = f"{task.role} " if task.role else ""
-    result = (
-        f": {_ending(task.result or '')}" if task.status is Status.COMPLETED and (task.result or "").strip() else ""
-    )
-    return f"{who}{task.status} {id} ({task.title}){result}."
+    said = task.result if task.status is Status.COMPLETED and task.result and task.result.strip() else ""
+    return f"{who}{task.status} {id} ({task.title}){f': {_ending(said)}' if said else ''}."
 
 
 def _ending(text: str, limit: int = 200) -> str:

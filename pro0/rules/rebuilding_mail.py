@@ -86,7 +86,7 @@ def _after(seq: int, messages: Iterable[Message]) -> tuple[Message, ...]:
 def _next_seq(pieces: Pieces, before: int, head: tuple[Message, ...]) -> int:
     """Return the next seq beyond all that is mentioned, and, when nobody knows it, beyond all that can have been."""
     handed = pieces.handed.seq if pieces.handed else 0
-    seen = max(before, handed, pieces.acked or 0, pieces.highest, *(message.seq for message in head), 0)
+    seen = max(before, handed, pieces.acked or 0, pieces.highest, *(message.seq for message in head))
     if pieces.next_seq is not None and pieces.next_seq > seen:
         return pieces.next_seq
     return seen + HEAD_COUNT + 2 if pieces.next_seq is None else seen + 1

@@ -135,6 +135,18 @@ def test_not_yet_is_asked_again_when_it_turns_idle() -> None:
     assert only(End, after(yes, first, 7))
 
 
+def test_an_answer_in_the_moment_of_the_asking_counts() -> None:
+    seen = look(known(asked_at=at(2)), seats=[asked(answer=said(approve=True, since=2))], now=3)
+    assert only(End, decided(seen))
+
+
+def test_who_turned_idle_as_it_answered_is_not_asked_again() -> None:
+    idle = known(since=at(1))
+    assert not only(Ask, decided(look(idle, seats=[asked(answer=said(approve=False, since=1))], now=5)))
+    later = known(since=at(1.5))
+    assert only(Ask, decided(look(later, seats=[asked(answer=said(approve=False, since=1))], now=5)))
+
+
 def test_who_was_idle_all_the_time_is_not_asked_again() -> None:
     seen = look(known(), seats=[asked(answer=said(approve=False, reason="no"))], now=5)
     assert not decided(seen).actions
@@ -153,7 +165,7 @@ def test_silence_is_unresponsive_and_a_refusal() -> None:
     """AC-74, must show 6"""
     seen = look(known(), seats=[asked()], now=60)
     first = decided(seen)
-    assert recorded(first).state is State.UNRESPONSIVE
+    assert (recorded(first).state, recorded(first).since) == (State.UNRESPONSIVE, at(60))
     assert first.runtime.refusals == (Refusal(request_id="ask-1", stayed={"w1": "it does not answer"}),)
     assert not only(End, first)
     withdrawn = replace(seen, wanted=replace(seen.wanted, seats=(seat(),)), runtime=first.runtime)
@@ -185,6 +197,7 @@ def test_a_guard_that_does_not_manage_is_helped() -> None:
     assert (early.actions, early.wake_at) == ((), at(LIMIT))
     late = decided(look(ending, seats=[asked()], now=LIMIT))
     assert late.actions == (End("w1", "inc-w1", firm=True),)
+    assert late.wake_at == at(LIMIT + 1)
 
 
 def test_who_dies_while_it_is_asked_has_crashed() -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pro0.model.screen import Screen
 from pro0.rules.escapes import Cell, Style, grey, hue, painted, plain, screen_of
 
 ROWS = [
@@ -15,6 +16,7 @@ ROWS = [
     ("\x1b[38:2::1:2:3mx", [Style(colour="38;2;1;2;3")]),
     ("\x1b[48;5;2mx", [Style()]),
     ("\x1b[4:3mx\x1b[90my\x1b[31mz", [Style(), Style(colour="90"), Style(colour="31")]),
+    ("\x1b[4:2mx\x1b[58:5:2my", [Style(), Style()]),
     ("\x1b[2mx\x1b[my", [Style(dim=True), Style()]),
     ("\x1b]8;;https://x.example\x1b\\x\x1b]8;;\x1b\\y", [Style(), Style()]),
     ("\x0e\x1b(Bx\x1b[K", [Style()]),
@@ -111,6 +113,8 @@ def test_a_hue_is_neither_black_white_nor_grey(colour: str, says: bool) -> None:
 
 def test_a_screen_has_styles_when_its_text_has_escapes() -> None:
     assert screen_of("a\nb\n").rows == ("a", "b")
+    assert screen_of("a", "title", (1, 0)) == Screen(rows=("a",), title="title", cursor=(1, 0))
+    assert (screen_of("a").title, screen_of("\x1b[2ma").title) == ("", "")
     assert not screen_of("a\nb\n").styled
     screen = screen_of("\x1b[2ma\nb\n", "title", (0, 1))
     assert (screen.rows, screen.title, screen.cursor) == (("a", "b"), "title", (0, 1))

@@ -7,7 +7,7 @@ from pro0.model.caller import Caller, Who
 from pro0.model.decision import Dismiss, End, Expire, Free, Hire, Nudge, Snapshot, Start, Tell
 from pro0.model.runtime import Failure, State, Unread
 from pro0.model.task import Policy, StartWish, Status, Task
-from pro0.model.team import Seat
+from pro0.model.team import Seat, Wish
 from pro0.rules import hiring
 from pro0.rules.board import Board
 from tests.rules.building import T0, at, claimed, task
@@ -102,6 +102,44 @@ def test_nothing_is_hired_or_opened(why: str) -> None:
         snapshot = replace(snapshot, spent=1.0, wanted=replace(snapshot.wanted, max_cost=1.0))
     decision = decided(snapshot)
     assert (only(Hire, decision), only(Start, decision), only(Dismiss, decision)) == ([], [], [])
+
+
+@pytest.mark.parametrize("why", ["stopping", "blind"])
+def test_a_seat_is_not_taken_away_meanwhile(why: str) -> None:
+    """Nobody knows what a board that cannot be read would say."""
+    over = session("t2", State.SHUTDOWN)
+    done = replace(working(), status=Status.COMPLETED, claim=None, completed_at=T0)
+    snapshot = seen(parent(), done, seats=(own(),), states=(over,), dead=["t2"])
+    assert only(Dismiss, decided(snapshot))
+    if why == "blind":
+        assert not only(Dismiss, decided(replace(snapshot, tasks=None)))
+    else:
+        assert not only(Dismiss, decided(replace(snapshot, wanted=replace(snapshot.wanted, wish=Wish.STOP))))
+
+
+@pytest.mark.parametrize("why", ["paused", "over budget"])
+def test_nobody_is_hired_for_what_waits_in_line(why: str) -> None:
+    snapshot = look(session("t1"), seats=[own(1)], tasks=[parent(), sub()], paused=why == "paused")
+    assert only(Hire, decided(look(session("t1"), seats=[own(1)], tasks=[parent(), sub()])))
+    if why == "over budget":
+        snapshot = replace(snapshot, spent=1.0, wanted=replace(snapshot.wanted, max_cost=1.0))
+    assert not only(Hire, decided(snapshot))
+
+
+def test_a_session_that_holds_its_task_keeps_its_seat() -> None:
+    """What it held is given back first, also when the task belongs to another session by now."""
+    crashed = session("t2", State.CRASHED, told=("inc-t2:ended",))
+    still = replace(working(), session="inc-other")
+    snapshot = seen(parent(), still, seats=(own(),), states=(crashed,), dead=["t2"])
+    assert not only(Dismiss, decided(snapshot))
+    others = replace(claimed(sub(), Caller(Who.MEMBER, "t9", "inc-other")), session="inc-other")
+    assert only(Dismiss, decided(seen(parent(), others, seats=(own(),), states=(crashed,), dead=["t2"])))
+
+
+def test_who_has_no_source_is_not_looked_at_a_last_time() -> None:
+    done = replace(working(), status=Status.COMPLETED, claim=None, completed_at=at(-5))
+    just = replace(session("t2", State.IDLE), since=at(-1))
+    assert only(End, decided(seen(parent(), done, seats=(own(),), states=(just,))))
 
 
 OVER = {

@@ -1,7 +1,7 @@
 """Tickets of other programs as tasks (build 7; AC-07, AC-12, AC-13, AC-18; S001-123 to S001-135)."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 import pytest
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import THE_HUMAN
-from pro0.model.task import Awaiting, Draft, Entry, Gate, Kind, Status, Task, TaskList
-from pro0.rules import text, tickets, ticks
+from pro0.model.task import Awaiting, Draft, Entry, Gate, Kind, Status, Task, TaskList, Wait
+from pro0.rules import text, ticks
 from pro0.rules.acts import Act
 from pro0.rules.board import Board, why_not_ready
 from pro0.rules.changes import act
@@ -47,6 +47,46 @@ def test_a_text_that_is_too_long_is_named(field: str, limit: int) -> None:
     with pytest.raises(BadInput) as refused:
         taken(tick(status="closed", **long))
     assert refused.value.message == f"cannot import abc.json: the {field} has {limit + 1} bytes, more than {limit}"
+
+
+@pytest.mark.parametrize("field", ["acceptance", "note"])
+def test_a_part_that_is_too_long_is_named(field: str) -> None:
+    long = "x" * (text.TEXT_LIMIT + 1)
+    ticket = Ticket(origin="tick:a", file="a.json", title="t", status="open")
+    ticket = replace(ticket, acceptance=long) if field == "acceptance" else replace(ticket, notes=(Note(long),))
+    with pytest.raises(BadInput, match=f"^cannot import a.json: the {field} has "):
+        taken(ticket)
+
+
+def test_what_is_named_and_is_not_there_is_told_by_its_own_id() -> None:
+    ticket = Ticket(origin="tick:a", file="a.json", title="t", status="open", parent="tick:b:c")
+    with pytest.raises(BadInput, match=r"^cannot import a.json: it names b:c, which is not there$"):
+        taken(ticket)
+
+
+def test_a_closed_one_keeps_when_it_was_begun_and_its_gate_says_why_it_waits() -> None:
+    begun = Ticket(origin="tick:a", file="a", title="t", status="closed", started_at=T0, requires=Gate.REVIEW)
+    [task] = taken(begun)
+    assert task.started_at == T0
+    assert task.awaiting == Wait(
+        kind=Awaiting.REVIEW, since=LATER, by="import", reason="Work complete, requires review"
+    )
+
+
+ELSEWHERE = timezone(timedelta(hours=5, minutes=30))
+
+
+@pytest.mark.parametrize(
+    ("given_", "moment_"),
+    [
+        (None, datetime(1, 1, 1, tzinfo=UTC)),
+        (datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 12, tzinfo=UTC)),
+        (datetime(2026, 1, 1, 12, tzinfo=ELSEWHERE), datetime(2026, 1, 1, 6, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_moment_is_in_utc(given_: datetime | None, moment_: datetime) -> None:
+    assert moment(given_) == moment_
+    assert moment(given_).tzinfo is UTC
 
 
 @pytest.mark.parametrize(("count", "end"), [(10, "10.md: bad"), (11, "10.md: bad; and 1 more")])
@@ -236,130 +276,3 @@ def test_a_file_that_is_no_tick_is_refused(data: bytes) -> None:
     """an unknown gate is none that could be left out"""
     with pytest.raises(BadInput):
         ticks.read(data, "x.json")
-
-
-# Tickets in Markdown
-
-NO_FIELD = "its front matter has a line that is no field: "
-WHOLE = """---
-id: pr-ab12
-status: in_progress
-deps: [pr-cd34, "pr-ef56"]
-links: []
-created: 2026-01-01T10:00:00Z
-type: feature
-priority: 1
-assignee: Jo Doe
-# a remark
-parent: pr-0000
-tags: [ui, 'backend']
-
----
-# Build the page
-
-It shows all.
-
-## Design
-
-A table.
-
-## Acceptance Criteria
-
-- it is fast
-
-## Notes
-
-**2026-01-02T11:00:00Z**
-
-Found a way.
-
-**2026-01-03T11:00:00Z**
-
-Took it.
-"""
-
-
-def ticket(text: str) -> Ticket:
-    return tickets.read(text.encode(), "pr-ab12.md")
-
-
-def test_a_whole_ticket() -> None:
-    """anchors 3.3"""
-    assert ticket(WHOLE) == Ticket(
-        origin="ticket:pr-ab12",
-        file="pr-ab12.md",
-        title="Build the page",
-        status="in_progress",
-        description="It shows all.\n\n## Design\n\nA table.",
-        acceptance="- it is fast",
-        priority=1,
-        labels=("ui", "backend"),
-        parent="ticket:pr-0000",
-        blocked_by=("ticket:pr-cd34", "ticket:pr-ef56"),
-        created_at=datetime(2026, 1, 1, 10, tzinfo=UTC),
-        notes=(
-            Note("Found a way.", datetime(2026, 1, 2, 11, tzinfo=UTC)),
-            Note("Took it.", datetime(2026, 1, 3, 11, tzinfo=UTC)),
-        ),
-    )
-    assert ticket(WHOLE.replace("\n", "\r\n")) == ticket(WHOLE)
-
-
-def test_a_bare_ticket() -> None:
-    bare = ticket(
-        "---\nid: a\nstatus: open\ntype: epic\ncreated: soon\n---\n# T\n## Notes\nsaid\n**2026-01-02T11:00:00Z**\n"
-    )
-    assert (bare.type, bare.priority, bare.created_at, bare.description) == (Kind.EPIC, 2, None, "")
-    assert bare.notes == (Note("said"),)
-    assert ticket("---\nid: a\nstatus: closed\n---\n# T").blocked_by == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "it does not begin with front matter"),
-        ("# T\n", "it does not begin with front matter"),
-        ("---\nid: a\nstatus: open\n", "it does not begin with front matter"),
-        ("---\nid: a\nstatus: open\n---\nno heading\n", "it has no title"),
-        ("---\nstatus: open\n---\n# T\n", "it has no id"),
-        ("---\nid: a\n---\n# T\n", "its status is '', not one of open, in_progress, closed"),
-        ("---\nid: a\nstatus: done\n---\n# T\n", "its status is 'done', not one of open, in_progress, closed"),
-        ("---\nid: a\nstatus: open\npriority: high\n---\n# T\n", "its priority is 'high', which is no number"),
-        (f"---\nid: a\nstatus: open\n- {'x' * 50}\n---\n# T\n", f"{NO_FIELD}'- {'x' * 38}'"),
-        ("---\nid: a\nstatus: open\nx #\n---\n# T\n", f"{NO_FIELD}'x #'"),
-    ],
-)
-def test_a_file_that_is_no_ticket_is_refused(text: str, why: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        ticket(text)
-    assert refused.value.message == why
-
-
-@pytest.mark.parametrize(
-    ("written", "tags"),
-    [
-        ("[]", ()),
-        ("", ()),
-        ("ui", ("ui",)),
-        ("[ui, , 'a b', \"c\"]", ("ui", "a b", "c")),
-        ("['a', \"b']", ("a", "\"b'")),
-        ("[XaX]", ("XaX",)),
-        ("[', \"]", ("'", '"')),
-        ("[a, b", ("[a", "b")),
-    ],
-)
-def test_a_list_in_the_front_matter(written: str, tags: tuple[str, ...]) -> None:
-    """A word alone is a list of one; quotes go when they are a pair around something."""
-    assert ticket(f"---\n  # a remark\n\nid: a\nstatus: open\ntags: {written}\n---\n# T").labels == tags
-
-
-def test_sections_that_are_none_of_ours_are_part_of_the_description() -> None:
-    """In their order, with their headings; what is empty is left out."""
-    text = "---\nid: a\nstatus: open\n---\n# T\nfirst\n## Notes\n## One\nx\n## Acceptance Criteria\ny\n## Two\nz\n"
-    read = ticket(text)
-    assert (read.description, read.acceptance, read.notes) == ("first\n\n## One\n\nx\n\n## Two\n\nz", "y", ())
-
-
-def test_bytes_that_are_no_text_are_refused() -> None:
-    with pytest.raises(BadInput, match="UTF-8"):
-        tickets.read(b"---\n\xff", "x.md")

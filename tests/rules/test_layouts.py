@@ -44,6 +44,20 @@ def test_short_forms_are_written_out(before: dict[str, Any], after: dict[str, An
     assert expand(again) == expand(before), "what is written out stays as it is"
 
 
+def test_what_tmuxp_files_say_besides_is_left_out() -> None:
+    """Where a window begins and which pane has the focus is not ours to say."""
+    written = {
+        "start_directory": "/src",
+        "windows": [{"panes": [
+            {"name": "ada", "agent": "pi", "focus": True, "start_directory": "/x"},
+            {"name": "run", "shell_command": "make", "focus": False},
+        ]}],
+    }  # fmt: skip
+    ada, run = layout_of(written).members
+    assert (ada.name, ada.agent, run.name, run.agent) == ("ada", "pi", "run", "command")
+    assert run.argv == ("/bin/sh", "-c", "make")
+
+
 INHERITED: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
     ({"agent": "claude", "members": ["ada"]}, [{"agent": "claude", "name": "ada"}]),
     ({"agent": "claude", "members": {"ada": "pi"}}, [{"agent": "pi", "name": "ada"}]),
@@ -96,6 +110,10 @@ WRONG: list[tuple[object, str]] = [
     ({"members": [{"agent": "pi"}]}, "members, 1: it needs a name"),
     ({"members": [[]]}, "members, 1: this is a mapping"),
     ({"members": {"ada": {"agnt": "pi"}}}, "agnt"),
+    ({"members": {"ada": {"to_be_or": 7}}}, "unknown field `toBeOr`"),
+    ({"roles": 7}, "roles: this is a mapping"),
+    ({"roles": [7]}, "roles, 1: this is a mapping"),
+    ({"roles": [{"prompt": "x"}]}, "roles, 1: it needs a name"),
     ({"members": {"ada": {"agent": 7}}}, "agent"),
     ({"members": ["ada", "Ada"]}, "two members are called 'ada'"),
     ({"windows": {}}, "windows: this is a list"),

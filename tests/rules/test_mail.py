@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
-from pro0.model.message import Mailbox, Message, MessageType, Notice, Unread
+from pro0.model.message import HandOver, Mailbox, Message, MessageType, Notice, Unread
 from pro0.rules import mail
 from tests.rules.building import T0, at
 
@@ -83,6 +83,7 @@ def test_a_session_is_told_of_mail_that_it_was_not_given_yet() -> None:
     box = mail.post(box, notice("m4"), T0)
     assert [mail.news(box, name) for name in ("first", "second")] == [Unread(4, 2, 3), Unread(4, 4, 3)]
     assert mail.news(mail.acknowledge(box, 4), "second") == Unread()
+    assert mail.news(mail.acknowledge(box, 3), "second") == Unread(4, 1)
     assert mail.news(mail.take_back(given_to(box, "first")[0], "first"), "first") == Unread(4, 2, 3)
 
 
@@ -103,6 +104,7 @@ def test_what_did_not_arrive_is_given_again_to_the_same_session() -> None:
     """Rulings 3.4: an answer that is cancelled, or that nobody takes, acknowledges nothing by the next call."""
     box, _ = given_to(posted("a", "b"), "first")
     box = mail.take_back(box, "first")
+    assert box.handed == HandOver(incarnation=mail.LOST, seq=2)
     box, seen = given_to(mail.post(box, notice("m3"), T0), "first")
     assert (seen, box.acked) == ([(1, True), (2, True), (3, False)], 0)
     assert given_to(box, "first")[0].acked == 3
@@ -155,6 +157,8 @@ def test_the_head_is_bounded_in_bytes_and_nothing_is_dropped(contents: list[str]
         (["a", "b", "x", "y" * (mail.HEAD_BYTES - 1)], 2),
         (["a", "b", "x", "y" * mail.HEAD_BYTES], 3),
         (["a", "b", "x", "y", "z" * (2 * mail.HEAD_BYTES)], 4),
+        (["x" * (mail.HEAD_BYTES // mail.HEAD_COUNT)] * mail.HEAD_COUNT, 0),
+        (["x"] * (mail.HEAD_COUNT + 1), mail.HEAD_COUNT // 2),
     ],
 )
 def test_the_bound_in_bytes_is_exact(contents: list[str], sealed: int) -> None:

@@ -16,7 +16,7 @@ from pro0.model.team import PermissionMode, Seat
 from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.rules.permissions import permission_mode
-from pro0.rules.plan_approval import TURN_LIMIT, decided, handed_in, lifted, may_decide, plan_id, view
+from pro0.rules.plan_approval import TURN_LIMIT, decided, goes_on, handed_in, lifted, may_decide, plan_id, view
 from tests.rules.building import at
 from tests.rules.building import task as a_task
 from tests.rules.supervising import CONFIG, exited, held, kinds, look, only, recorded, seat, session
@@ -40,6 +40,32 @@ def test_a_plan_waits_for_a_verdict() -> None:
     assert (gate(FRESH).stage, gate(APPROVED).stage, gate(REJECTED).stage) == ("required", "approved", "rejected")
     assert gate(APPROVED) == replace(found, verdict="approved", by="human", decided_at=at(2))
     assert gate(REJECTED) == replace(found, verdict="rejected", by="human", feedback="no", decided_at=at(2))
+
+
+def test_what_is_recorded_of_a_plan_and_of_its_verdict() -> None:
+    fresh = seat(generation=3, gate=PlanGate())
+    handed = handed_in(fresh, " first this ", "inc-w1", at(1))
+    waiting = PlanGate(id=plan_id("w1", "inc-w1", "first this"), text="first this", incarnation="inc-w1", at=at(1))
+    assert gate(handed) == waiting
+    approved = decided(handed, "approved", AGENT, at(2), incarnation="inc-w1", about=waiting.id)
+    assert gate(approved) == replace(waiting, verdict="approved", by="lead", decided_at=at(2))
+    rejected = decided(handed, "rejected", THE_HUMAN, at(2), incarnation="", feedback="no")
+    assert gate(rejected) == replace(waiting, verdict="rejected", by="human", feedback="no", decided_at=at(2))
+    assert lifted(approved) == replace(approved, gate=replace(gate(approved), generation=3))
+    assert lifted(seat()) == seat()
+
+
+def test_a_plan_may_hold_anything_that_is_text() -> None:
+    assert len(plan_id("w1", "i", "\ud800")) == 12
+
+
+@pytest.mark.parametrize(
+    ("generation", "of_gate", "of_seat", "goes"),
+    [(1, 2, 2, True), (1, 2, 3, True), (2, 2, 2, False), (3, 2, 3, False), (1, 3, 2, False), (1, 0, 1, False)],
+)
+def test_who_goes_on_in_another_mode(generation: int, of_gate: int, of_seat: int, goes: bool) -> None:
+    assert goes_on(seat(generation=of_seat, gate=PlanGate(generation=of_gate)), generation) is goes
+    assert not goes_on(seat(generation=of_seat), generation)
 
 
 def test_what_is_shown_of_a_plan() -> None:
@@ -178,6 +204,7 @@ def test_the_session_that_begins_with_the_approval_is_told_once() -> None:
     assert "inc-w1:plan" in recorded(first).told
     assert "carry it out" in said.content
     assert not only(Tell, lead_decides(look(recorded(first), seats=[NEXT], now=6)))
+    assert not only(End, first), "it is the session that was asked for"
     later = replace(NEXT, generation=3)
     assert not only(Tell, lead_decides(look(approved_session(generation=3), seats=[later], now=7)))
 

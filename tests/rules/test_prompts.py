@@ -1,5 +1,6 @@
 """Every text that agents and people are told, word by word: agents act on what stands there."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta, timezone
 
@@ -150,6 +151,26 @@ TEXTS: dict[str, tuple[Callable[[], str], str]] = {
 def test_what_is_said(what: str) -> None:
     text, expected = TEXTS[what]
     assert text() == expected
+
+
+def test_a_moment_is_told_in_utc_wherever_this_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        monkeypatch.setenv("TZ", "Asia/Kolkata")
+        time.tzset()
+        assert prompts.moment(T0) == "2026-01-01 00:00:00 UTC"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(89.4, "89 seconds"), (90, "2 minutes"), (90.5, "2 minutes"), (3570, "60 minutes")]
+)
+def test_who_may_be_stuck_and_what_can_be_done(seconds: float, said: str) -> None:
+    assert prompts.stuck("t1", "task-1", seconds) == (
+        f"Worker t1 may be stuck on task-1 (no activity for {said}); "
+        "look: pro0 worker logs t1, or end it: pro0 worker kill t1"
+    )
 
 
 @pytest.mark.parametrize(("length", "shown"), [(199, "x" * 199), (200, "x" * 200), (201, "x" * 199 + "…")])

@@ -23,6 +23,9 @@ def remains(damaged: dict[str, set[str]] | None = None, **fields: Any) -> Remain
     return Remains(fields, [], damaged or {})
 
 
+DEBT = Notice(id="n", from_="lead", to="w1", content="c")
+
+
 def over(number: int) -> Task:
     return task(number, status=Status.COMPLETED)
 
@@ -30,9 +33,8 @@ def over(number: int) -> Task:
 def test_tasks_that_can_be_read_are_kept_once() -> None:
     """The last copy counts; what has no task's id is none."""
     odd = [replace(task(1), id=id) for id in ("task-x", "x-1", "task-", "task-1234567890", "1")]
-    debt = Notice(id="n", from_="lead", to="w1", content="c")
-    made = rebuilding.tasks(remains(tasks=[task(1), *odd, task(1, priority=0)], outbox=[debt], next_id=9), KNOWN)
-    assert made == TaskList(tasks=(task(1, priority=0),), outbox=(debt,), next_id=9)
+    made = rebuilding.tasks(remains(tasks=[task(1), *odd, task(1, priority=0)], outbox=[DEBT], next_id=9), KNOWN)
+    assert made == TaskList(tasks=(task(1, priority=0),), outbox=(DEBT,), next_id=9)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,10 @@ def test_the_archive_is_counted_when_there_is_one() -> None:
     assert (made.sealed, made.archived, made.recalled) == (2, Archived(completed=2), ("task-9",))
     untouched = rebuilding.tasks(remains(sealed=4, archived=Archived(failed=3)), KNOWN)
     assert (untouched.sealed, untouched.archived) == (4, Archived(failed=3))
+
+
+def test_a_segment_of_which_nothing_can_be_read_is_empty() -> None:
+    assert rebuilding.segment(remains()).tasks == ()
 
 
 def test_nothing_in_the_archive_is_unsettled() -> None:
@@ -134,6 +140,7 @@ def test_seats_come_from_whoever_knows_them() -> None:
     facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"), state("w2"))))
     kept = seat("w4", prompt="kept", generation=5)
     made = rebuilding.wanted(remains(seats=[kept], max_cost=3.0), facts)
+    assert rebuilding.wanted(remains(outbox=[DEBT]), facts).outbox == (DEBT,)
     assert made == Wanted(
         max_cost=3.0,
         seats=(

@@ -9,7 +9,7 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.plan_gate import PLAN_LIMIT, PlanGate, Verdict
 from pro0.model.team import PermissionMode, Seat, Wanted
 from pro0.rules import plan_approval
-from pro0.rules.definitions import definitions
+from pro0.rules.definitions import GIVEN, definitions
 from pro0.rules.layouts import layout_of
 from pro0.rules.permissions import within
 from tests.rules.building import LEAD_AGENT, at
@@ -85,7 +85,7 @@ def agents(written: Any) -> Any:
 
 PROGRAM = "agents.x: argv must begin with a program: its name, or an absolute path"
 NAMES = "use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit"
-PLACES = "{prompt}, {prompt_file}, {model}, {effort} and the word {options} in argv"
+PLACES = f"{', '.join(f'{{{name}}}' for name in GIVEN)} and the word {{options}} in argv"
 VARIABLE = "is not the name of a variable that can be passed on"
 AGENTS: dict[str, Case] = {
     "no mapping": (
