@@ -23,8 +23,8 @@ from pro0.rules.states import combine
 from pro0.sessions.backend import Backend
 from pro0.store.teams import TeamStore
 
-PAUSE = 0.4
-"""Seconds between two looks at the same agents: a permission that is asked for shows within a second."""
+PAUSE = 0.3
+"""Seconds between two looks at the same agents: less than `rules.turns.LOOK`, at which time the lead comes to look."""
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -53,8 +53,8 @@ class Sights:
         self._watched = {w.state.incarnation: w for w in self._choose(wanted, runtime, reports)}
         self._seen = {incarnation: seen for incarnation, seen in self._seen.items() if incarnation in self._watched}
         if self._watched and time.monotonic() >= self._next:
+            self._next = time.monotonic() + max(PAUSE, self._backend.pace)  # from its begin: a look may take long
             self._renew()
-            self._next = time.monotonic() + max(PAUSE, self._backend.pace)
         return dict(self._seen)
 
     def watched(self, incarnation: str) -> Watched | None:

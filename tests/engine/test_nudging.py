@@ -115,7 +115,8 @@ class Hand:
         runtime = replace(crew.team.runtime.read(), seats=(self.state,))
         seat = Seat(agent_id="w1", name="w1", agent="toy")
         wanted = replace(crew.team.wanted.read(), seats=(seat,))
-        self.nudger.sights.look(wanted, runtime, {"inc-1": report})
+        self.look: Callable[[], object] = lambda: self.nudger.sights.look(wanted, runtime, {"inc-1": report})
+        self.look()
 
     def nudge(self, *, urgent: bool = False) -> str:
         """Nudge once and return why the line waits, empty when it arrived."""
