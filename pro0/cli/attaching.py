@@ -9,18 +9,25 @@ from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
 
-IN_PROCESS = "in-process"
+IN_PROCESS, HEADLESS = "in-process", "headless"
 
 
 def show(context: Context) -> None:
     """Show a team in this terminal: in our own view, or by becoming the program that does it; raises Refused."""
-    if context.team.config.read().mode == IN_PROCESS:
+    mode = context.team.config.read().mode
+    if mode == IN_PROCESS:
         from pro0.view.app import watch
 
         watch(context)
         say(f"the team {context.team.name} goes on; see it again: pro0 team attach -t {context.team.name}")
+        return
+    argv = command(context.team)
+    if mode == HEADLESS:
+        from pro0.cli.following import follow
+
+        follow(context.team)
     else:
-        execute(command(context.team))
+        execute(argv)
 
 
 def command(team: TeamStore) -> tuple[str, ...]:

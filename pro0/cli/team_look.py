@@ -89,7 +89,8 @@ def attach(team: str | None) -> None:
     """Show the members in this terminal.
 
     In tmux these are their panes. Of a team in the mode in-process one member is shown at a time: Shift and the arrows
-    switch, Ctrl+T opens a board of members, tasks and messages, whose ? tells all keys.
+    switch, Ctrl+T opens a board of members, tasks and messages, whose ? tells all keys. Of a headless team the lines
+    that its members print are followed.
 
     \b
     Examples:

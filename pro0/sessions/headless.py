@@ -100,10 +100,9 @@ class Headless:
         """Tell the guard, when it still runs, that its place is gone: HUP, as a terminal does."""
         processes.signal_process(guard_of(handle), signal.SIGHUP)
 
-    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
-        """Return how to follow the logs, empty when there is none."""
-        logs = tuple(handle.log for handle in handles if handle.backend == self.name)
-        return ("tail", "-F", *logs) if logs else ()
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
+        """Return the command that shows what this backend can, empty when there is nothing to watch."""
+        return ("pro0", "team", "attach", place.team) if any(one.backend == self.name for one in handles) else ()
 
     def dismantle(self, place: Place) -> None:
         """Remove nothing, since nothing was made for the whole team."""

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -92,13 +92,6 @@ class InProcess(Headless):
                 return bool(terminal.ask(protocol.FOCUS)["told"])
         except (Silent, KeyError):
             return False
-
-    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
-        """Return the view's command, empty when there is nothing to watch."""
-        return ("pro0", "team", "attach", place.team) if self._ours(handles) else ()
-
-    def _ours(self, handles: Iterable[Handle]) -> list[Handle]:
-        return [handle for handle in handles if handle.backend == self.name]
 
     def _handle(self, place: Place, incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:
         return replace(super()._handle(place, incarnation, pid, identity, log), socket=_socket(place, incarnation))

@@ -109,7 +109,7 @@ def test_a_log_is_a_members_whatever_runtime_names(pro0: Pro0, team: Context, tm
     team.team.paths.log("w1").write_text("mine\n")
     _shows(team, secret)
     assert pro0("member", "peek", "w1").out == "mine\n"
-    assert attaching.command(team.team) == ("tail", "-F", str(team.team.paths.log("w1")))
+    assert attaching.command(team.team) == ("pro0", "team", "attach", "alpha")
 
 
 def _shows(team: Context, log: Path) -> None:

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.errors import BadInput, EnvironmentMissing
@@ -116,3 +117,20 @@ def test_the_environment_that_sessions_see_holds_no_secret(stage: Stage, monkeyp
         stage.shows(handle, "secret None")
         stage.backend.close(handle)
         stage.only_alive((handle,), set())
+
+
+def test_hostile_titles_and_folders_are_never_run(stage: Stage, tmp_path: Path) -> None:
+    """36, 40, 48: whatever they mean to a shell, to tmux, to a terminal."""
+    title = "#(touch ran) #{pid} $(touch ran) `touch ran` ; touch ran \\; -s '\" \\ %s {x} é \x1b]52;c;eA==\a"
+    project = tmp_path / title.translate(str.maketrans("/\x1b\a", "   "))
+    project.mkdir()
+    stage.place = replace(stage.place, project=project)
+    (handle,) = stage.start([stage.opening("sh", "-c", "echo here is 0; exec sleep 600", title=title)])
+    stage.backend.label({handle: title})
+    stage.only_alive((handle,), {handle.incarnation})
+    if stage.real:
+        stage.shows(handle, "here is 0")
+    stage.backend.close(handle)
+    stage.only_alive((handle,), set())
+    assert not list(tmp_path.rglob("ran"))
+    assert not Path("ran").exists()

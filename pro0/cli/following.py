@@ -1,0 +1,30 @@
+"""What members without a terminal print, followed in a person's terminal: lines, and nothing that it would obey."""
+
+import time
+
+from pro0.cli.output import line, write
+from pro0.sessions.headless import plain
+from pro0.store.journal import Journal
+from pro0.store.teams import TeamStore
+
+LINES = 10
+"""How many lines of each member to begin with."""
+LOOK = 0.25
+
+
+def follow(team: TeamStore) -> None:
+    """Print what members print, as it comes, until the team is gone or the person has seen enough."""
+    logs: dict[str, Journal] = {}
+    while team.exists():
+        for seat in team.runtime.read().seats:
+            if seat.agent_id in logs:
+                _print(seat.agent_id, [*logs[seat.agent_id].fresh()])
+            else:
+                logs[seat.agent_id] = Journal(team.paths.log(seat.agent_id))
+                _print(seat.agent_id, logs[seat.agent_id].last(LINES))
+        time.sleep(LOOK)
+
+
+def _print(name: str, lines: list[bytes]) -> None:
+    for text in lines:
+        write(f"{name}  {line(plain(text.decode(errors='replace')).expandtabs())}")

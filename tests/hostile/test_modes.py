@@ -1,0 +1,92 @@
+"""What an agent prints does nothing but appear, in every mode, to who watches it in a terminal (checks 34, 36, 40)."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pro0.ops.members import SeatDraft
+from tests.conftest import Result
+from tests.contracts.stand_in import terminal_for
+from tests.engine.crew import Crew, crew
+from tests.hostile.payloads import PAYLOADS
+from tests.view.person import SECONDS, Person
+from tests.waiting import wait_until
+
+MODES = ("tmux", "headless", "in-process", "iterm2")
+END = "and that was all of it"
+OBEYED = [f"\x1b]{number}" for number in (0, 1, 2, 4, 7, 8, 9, 11, 52, 133, 777, 1337)]
+OBEYED += [
+    "\x1bPtmux",
+    "\x1bPq",
+    "\x1b_",
+    "\x1b^",
+    "\x1bX",
+    "\x1bk",
+    "\x1bc",
+    "\x1b[21t",
+    "\x1b[5i",
+    "\a",
+    "\x9b",
+    "\x9d",
+]
+
+
+@pytest.fixture(params=MODES)
+def mode(request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    with terminal_for(request.param, tmp_path):
+        yield request.param
+
+
+@pytest.fixture
+def alpha(mode: str, home: Path, tmp_path: Path) -> Iterator[Crew]:
+    """A team with one who prints everything that could do harm, and then, on a clear screen, that it is over."""
+    (tmp_path / "payloads").write_bytes(b"\r\n".join(text.encode(errors="replace") for text in PAYLOADS.values()))
+    prints = f"stty -echo; cat {tmp_path}/payloads; printf '\\033\\\\\\033[201~\\033c\\n{END}\\n'; exec sleep 600"
+    with crew(home, tmp_path, mode) as made:
+        made.lead()
+        made.spawn(SeatDraft(name="w1", agent="command", argv=("sh", "-c", prints)))
+        yield made
+
+
+def leave(person: Person, mode: str) -> None:
+    if mode == "in-process":
+        person.press("C-t")
+        person.sees("MEMBERS")
+        person.press("q")
+    elif mode == "tmux":
+        person.press("C-b", "d")
+    elif mode == "headless":
+        (follows,) = psutil.Process(person.process()).children()
+        follows.send_signal(signal.SIGINT)
+
+
+def test_it_is_only_drawn(alpha: Crew, mode: str, cli: Callable[..., Result], tmp_path: Path) -> None:
+    def peek() -> str:
+        return cli("member", "peek", "w1", "-t", "alpha").out
+
+    wait_until(lambda: END in peek(), SECONDS, "all is printed")
+    assert all(letter.isprintable() or letter in "\n\t" for letter in peek())
+    raw = tmp_path / "raw"
+    with Person(tmp_path, f"read x; {Path(sys.executable).with_name('pro0')} team attach alpha") as person:
+        for option in (("-s", "set-clipboard", "on"), ("-g", "allow-rename", "on"), ("-g", "automatic-rename", "off")):
+            person.tmux("set-option", *option)
+        person.tmux("pipe-pane", f"cat > {raw}")
+        title = person.ask("#{pane_title} #{window_name}")
+        person.press("Enter")
+        if mode != "iterm2":
+            person.sees(END)
+        leave(person, mode)
+        person.is_back()
+        assert person.tmux("list-buffers") == ""
+        assert person.ask("#{pane_title} #{window_name}") == title
+        assert "^[" not in "\n".join(person.rows()), "no answer of a terminal was typed"
+    drawn = raw.read_bytes().decode(errors="replace")
+    assert [text for text in OBEYED if text in drawn] == []
+    assert [name for _, _, names in os.walk(tmp_path) for name in names if name in ("x", "X", "ran")] == []
