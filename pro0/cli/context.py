@@ -127,7 +127,8 @@ def quiet() -> None:
 def _named(team: str | None, asking: Caller, own: str | None) -> str:
     if asking.who is not Who.HUMAN and own:
         if team not in (None, own):
-            raise Refused(f"{asking.agent_id} belongs to the team {own}, not to {team}", code="not_member")
+            what = f"{asking.agent_id} belongs to the team {own}, not to {team}"
+            raise Refused(what, code="not_member", hint="leave the name of the team out")
         return own
     if chosen := team if team is not None else os.environ.get(TEAM):
         return chosen

@@ -66,7 +66,8 @@ def _counts(result: Progress) -> str:
 def _conclude(team: str, result: Progress, timeout: float | None) -> None:
     left = f"{len(result.left)} {'task is' if len(result.left) == 1 else 'tasks are'}"
     if result.moving:
-        raise TimedOut(f"{team} still works after {timeout:g} s; {left} left")
+        hint = f"see who is at what: pro0 team status -t {team}"
+        raise TimedOut(f"{team} still works after {timeout:g} s; {left} left", hint=hint)
     if result.outcome is Outcome.SOMETHING_FAILED:
         hint = f"pro0 task list --status failed -t {team}"
         raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code="work_failed", hint=hint)

@@ -115,7 +115,9 @@ def _end_lead(team: TeamStore, show: Show) -> None:
         raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code="not_ours")
     show(f"ending the lead (pid {holder.pid}), which does not react")
     if processes.end(lambda: [holder.process] if processes.alive(holder.process) else [], LEAD_GRACE):
-        raise Refused(f"the lead of {team.name} (pid {holder.pid}) cannot be ended", code="live_sessions")
+        raise Refused(
+            f"the lead of {team.name} (pid {holder.pid}) cannot be ended", code="live_sessions", hint="pro0 doctor"
+        )
 
 
 def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
@@ -137,4 +139,8 @@ def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
         grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
         stubborn = processes.end(left, grace)
         if stubborn:
-            raise Refused(f"cannot end {', '.join(str(process.pid) for process in stubborn)}", code="live_sessions")
+            raise Refused(
+                f"cannot end {', '.join(str(process.pid) for process in stubborn)}",
+                code="live_sessions",
+                hint="pro0 doctor",
+            )

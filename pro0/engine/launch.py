@@ -50,7 +50,8 @@ def ensure_lead(team: TeamStore) -> str:
                 and child.returncode != Refused.exit_code
                 and Lease(team.paths.team).holder() is None
             ):
-                raise EnvironmentMissing(f"the lead of {team.name} ended at once: {_last_words(team)}")
+                what = f"the lead of {team.name} ended at once: {_last_words(team)}"
+                raise EnvironmentMissing(what, hint="pro0 doctor")
             child = None
         time.sleep(_PAUSE)
     raise EnvironmentMissing(f"the lead of {team.name} does not come up", hint=f"pro0 team logs -t {team.name}")

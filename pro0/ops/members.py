@@ -74,7 +74,8 @@ def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 
         known = Roster(context.team.name, change.value, context.team.runtime.read())
         seat = known.find(name)
         if how := known.ended(seat.agent_id):
-            raise Refused(f"{seat.agent_id} has ended already ({how})", code="conflict")
+            hint = f"begin anew: pro0 member restart {seat.agent_id}"
+            raise Refused(f"{seat.agent_id} has ended already ({how})", code="conflict", hint=hint)
         wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
         asked = replace(seat, shutdown=wish, answer=None)
         change.value = with_seat(change.value, asked)

@@ -163,7 +163,8 @@ def _branch(worker: Worker) -> str:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code="conflict", hint=hint)
     if not worker.task.branch:
-        raise NotFound(f"{worker.task.id} has left nothing that is not merged")
+        hint = f"what it did: pro0 task show {worker.task.id}"
+        raise NotFound(f"{worker.task.id} has left nothing that is not merged", hint=hint)
     return worker.task.branch
 
 
