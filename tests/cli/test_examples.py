@@ -7,6 +7,8 @@ import click
 import pytest
 
 from pro0.cli.run import program
+from pro0.model.task import Draft
+from pro0.ops import tasks
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, seat
 from tests.cli.examples import calls, of_a_document, of_the_helps
@@ -67,7 +69,7 @@ def test_commands_of_the_documents_are_there(name: str) -> None:
 
 
 @pytest.fixture
-def world(pro0: Pro0, team: Context, project: Path) -> Context:
+def world(team: Context, project: Path) -> Context:
     """A team with the members, tasks and files that examples name."""
     for name in ("ada", "Test Runner"):
         seat(team, name)
@@ -75,8 +77,7 @@ def world(pro0: Pro0, team: Context, project: Path) -> Context:
     for folder in (project, project.parent / "old"):
         (folder / ".tickets").mkdir(parents=True)
         (folder / ".tickets" / "a-1.md").write_text("---\nid: a-1\nstatus: open\ndeps: []\n---\n# one\n")
-    for number in range(1, 8):
-        assert pro0("task", "create", f"task {number}").code == 0
+    tasks.create(team, [Draft(title=f"task {number}") for number in range(1, 8)])
     return team
 
 
