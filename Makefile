@@ -50,6 +50,7 @@ soak: setup            # the tests that take minutes, then the mutants: hours in
 figures: setup         # the tables of docs/faults.md, from what the tests have counted here
 	@$(BIN)/python -m tests.crash.figures
 	@$(BIN)/python -m tests.soak.figures
+	@$(BIN)/python -m tests.scenarios.figures
 
 fmt: setup             # put the code in form
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 
 from pro0 import processes
 from pro0.errors import Pro0Error
-from pro0.model.message import MessageType
 from pro0.model.process import Process
 from pro0.model.task import Task
-from pro0.ops import members, messages
 from pro0.ops.context import Context
+from pro0.ops.mail_reader import MailReader
 from pro0.store.watch import Watch
 from pro0.voice import Voice
 
@@ -20,12 +19,15 @@ class Orders:
     """Knows whether a run is to end; a context manager, of the main thread."""
 
     def __init__(self, context: Context, client: Process | None, voice: Voice) -> None:
-        self._context = context
         self._client = client
         self._voice = voice
         self._asked = False
-        self.agreed = False
+        self._mail = MailReader(context, voice.say)
+
+    @property
+    def agreed(self) -> bool:
         """Whether it has agreed to shut down."""
+        return self._mail.agreed
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -40,7 +42,10 @@ class Orders:
             return "interrupted: the runner was asked to end"
         if self._client and not processes.alive(self._client):
             return "interrupted: `pro0 run` is gone"
-        self._read_mail(busy_with)
+        try:
+            self._mail.read(busy_with)
+        except Pro0Error as error:
+            self._voice.say(error.message)
         return "shutting down, as agreed" if self.agreed else ""
 
     def wait(self, watch: Watch, seconds: float) -> None:
@@ -61,25 +66,3 @@ class Orders:
 
     def _ask(self, _number: int, _frame: object) -> None:
         self._asked = True
-
-    def _read_mail(self, busy_with: Task | None) -> None:
-        try:
-            if not messages.unread(self._context):
-                return
-            letters = messages.inbox(self._context)
-            for letter in letters:
-                message = letter.message
-                self._voice.say(f"{message.from_} → {self._context.caller.agent_id}: {message.content}")
-                if message.type is MessageType.SHUTDOWN_REQUEST:
-                    self._answer(busy_with)
-            messages.acknowledge(self._context, letters)
-        except Pro0Error as error:
-            self._voice.say(error.message)
-
-    def _answer(self, busy_with: Task | None) -> None:
-        """Agree to a shutdown between two tasks; say "not yet" while working (rulings 3.9)."""
-        if busy_with:
-            members.answer(self._context, approve=False, reason=f"working on {busy_with.id}")
-        else:
-            members.answer(self._context, approve=True)
-            self.agreed = True

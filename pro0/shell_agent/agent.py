@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 from pro0.children import Ending, Running
 from pro0.errors import NotFound, Pro0Error, Refused
-from pro0.model.message import MessageType
 from pro0.model.runtime import State
 from pro0.model.task import Status, Task
-from pro0.ops import members, messages, tasks
+from pro0.ops import tasks
 from pro0.ops.context import Context
 from pro0.ops.hooks import BLOCKED
+from pro0.ops.mail_reader import MailReader
 from pro0.ops.members import task_identity
 from pro0.store.paths import CONCERNS_A_MEMBER
 from pro0.store.watch import Watch
@@ -35,7 +35,7 @@ class ShellAgent:
         self._poll = poll
         self._grace = grace
         self._voice = Voice()
-        self._may_go = False
+        self._mail = MailReader(context, self._voice.say)
         self._own = own
         self._ran = 0
         """The claim, by its epoch, in which the command of its own task was run."""
@@ -49,7 +49,7 @@ class ShellAgent:
         idle = False
         with self._watching() as watch, selectors.DefaultSelector() as selector:
             selector.register(watch, selectors.EVENT_READ)
-            while not self._may_go:
+            while not self._mail.agreed:
                 try:
                     idle = self._turn(watch, idle)
                 except Pro0Error as error:
@@ -62,7 +62,7 @@ class ShellAgent:
                     idle = False
                     watch.drain()
                     selector.select(self._poll)
-                if idle and not self._may_go:
+                if idle and not self._mail.agreed:
                     selector.select(self._poll)
                     watch.drain()
         self._voice.say("shutting down, as agreed")
@@ -79,8 +79,8 @@ class ShellAgent:
 
     def _turn(self, watch: Watch, idle: bool) -> bool:
         """Read the mail and do one task; returns whether there was nothing to do, which is told once."""
-        self._read_mail(busy_with=None)
-        if self._may_go:
+        self._mail.read(busy_with=None)
+        if self._mail.agreed:
             return idle
         task = self._take()
         self._trouble = ""
@@ -141,7 +141,7 @@ class ShellAgent:
     def _look(self, task: Task) -> str:
         """Answer mail while working; returns why the work is to end now, empty when it goes on."""
         try:
-            self._read_mail(busy_with=task)
+            self._mail.read(busy_with=task)
             claim = tasks.show(self._context, task.id).claim
         except NotFound as error:
             return error.message
@@ -195,27 +195,3 @@ class ShellAgent:
         last = ending.tail.splitlines()[-1] if ending.tail else ""
         tasks.fail(self._context, task.id, f"{how}: {last}" if last else how)
         self._voice.say(f"{task.id} failed: {how}")
-
-    def _read_mail(self, busy_with: Task | None) -> None:
-        if not messages.unread(self._context):
-            return
-        letters = messages.inbox(self._context)
-        for letter in letters:
-            message = letter.message
-            self._voice.say(f"{message.from_} → {self._context.caller.agent_id}: {message.content}")
-            if message.type is MessageType.SHUTDOWN_REQUEST:
-                self._answer(busy_with)
-        messages.acknowledge(self._context, letters)
-
-    def _answer(self, busy_with: Task | None) -> None:
-        """Approve a shutdown when free; say "not yet" while working (rulings 3.9)."""
-        try:
-            if busy_with:
-                reason = f"working on {busy_with.id}"
-                members.answer(self._context, approve=False, reason=reason)
-                self._voice.say(f"not yet: {reason}")
-            else:
-                members.answer(self._context, approve=True)
-                self._may_go = True
-        except Pro0Error as error:
-            self._voice.say(error.message)
