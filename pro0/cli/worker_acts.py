@@ -4,7 +4,7 @@ import click
 
 from pro0.cli.context import acting, need_lead, team_option
 from pro0.cli.output import say, write
-from pro0.errors import BadInput, Kept, Pro0Error
+from pro0.errors import BadInput, Pro0Error, Refused
 from pro0.model.task import SETTLED
 from pro0.ops import workers
 from pro0.ops.context import Context
@@ -54,7 +54,8 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     chosen = waiting if everything else names
     failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
     if len(failed) > 1:
-        raise Kept(f"{len(failed)} branches are not merged", hint="merge them by hand: git merge BRANCH")
+        what = f"{len(failed)} branches are not merged"
+        raise Refused(what, code="conflict", hint="merge them by hand: git merge BRANCH")
     if failed:
         raise failed[0]
 

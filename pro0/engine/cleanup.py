@@ -52,7 +52,9 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
     _end_the_rest(team, force=force, show=show)
     config = team.config.read()
     backend_of(config).dismantle(place_of(team, config))
-    kept = checkouts.clear(trees_of(store.home, config.name, config.uid), Path(config.project), show)
+    project = Path(config.project)
+    kept = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
+    kept += [branch for branch in checkouts.unmerged(team, project) if branch not in kept]
     store.discard(team.name, config.uid)
     return kept
 

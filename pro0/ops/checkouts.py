@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0.errors import Pro0Error
 from pro0.ops.evidence import entries
 from pro0.store.paths import trees_of, worktrees
-from pro0.store.teams import Store
+from pro0.store.teams import Store, TeamStore
 from pro0.worktrees import Repository
 
 Say = Callable[[str], None]
@@ -22,6 +22,15 @@ def clear(folder: Path, project: Path | None, say: Say) -> list[str]:
     with suppress(OSError):
         folder.rmdir()
     return kept
+
+
+def unmerged(team: TeamStore, project: Path) -> list[str]:
+    """Return the branches that workers of a team have left and that hold what the project's checkout does not."""
+    with suppress(Pro0Error):
+        known = team.tasks.read()
+        left = {task.branch for task in (*known.tasks, *team.tasks.archived(known)) if task.branch}
+        return [branch for branch in Repository(project).unmerged() if branch in left] if left else []
+    return []
 
 
 def clear_unused(folder: Path, project: Path) -> None:
