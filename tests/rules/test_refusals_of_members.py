@@ -85,7 +85,7 @@ def agents(written: Any) -> Any:
 
 PROGRAM = "agents.x: argv must begin with a program: its name, or an absolute path"
 NAMES = "use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit"
-PLACES = f"{', '.join(f'{{{name}}}' for name in GIVEN)} and the word {{options}} in argv"
+PLACES = f"{', '.join(f'{{{name}}}' for name in GIVEN)} and the word {{options}} in argv and turn"
 VARIABLE = "is not the name of a variable that can be passed on"
 AGENTS: dict[str, Case] = {
     "no mapping": (
