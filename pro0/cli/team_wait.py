@@ -9,7 +9,7 @@ from pro0.cli.output import json_option, line, live, write, write_json
 from pro0.cli.team_look import counted
 from pro0.errors import BadInput, Pro0Error, Refused, TimedOut
 from pro0.ops.context import Context
-from pro0.ops.status import Outcome, Progress, progress
+from pro0.ops.progress import Outcome, Progress, progress
 
 LOOK = 0.2
 """Seconds between two looks."""

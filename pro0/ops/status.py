@@ -1,7 +1,6 @@
-"""One look at a team: its members, its tasks, what needs the person, and whether anything can still move."""
+"""One look at a team: its members, its tasks, and what needs the person."""
 
 from datetime import datetime
-from enum import IntEnum
 
 import msgspec
 
@@ -9,12 +8,11 @@ from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Phase, Process, Runtime, State
-from pro0.model.task import SETTLED, Archived, Kind, Status, Task
-from pro0.model.team import Seat, Wish
+from pro0.model.task import Archived, Status
+from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
-from pro0.rules.board import Board, claimable, hopeless, said, why_not_ready
-from pro0.rules.hiring import startable
+from pro0.rules.board import Board, said, why_not_ready
 from pro0.rules.permissions import permission_mode
 from pro0.rules.prompts import moment
 
@@ -102,23 +100,6 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     limits: tuple[LimitStatus, ...] = ()
 
 
-class Outcome(IntEnum):
-    """How a team's work stands; the value is the exit code of `team wait` (rulings 3.19)."""
-
-    ALL_DONE = 0
-    SOMETHING_FAILED = 1
-    WAITS = 4
-
-
-class Progress(msgspec.Struct, frozen=True, rename="camel"):
-    """Whether anything can still move by itself; if not, how it ended and what is left."""
-
-    moving: bool
-    outcome: Outcome
-    counts: dict[str, int]
-    left: tuple[str, ...]
-
-
 @operation("team.status", ANYONE, changes=False)
 def status(context: Context) -> TeamStatus:
     """Return all of one team at one look."""
@@ -142,34 +123,6 @@ def status(context: Context) -> TeamStatus:
         attention=(*_left_alone(outside, known), *_attention(context, known, members, board, listed.archived)),
         limits=limits,
     )
-
-
-@operation("team.progress", ANYONE, changes=False)
-def progress(context: Context) -> Progress:
-    """Return whether anything runs or could be taken by a living member (rulings 3.19)."""
-    known, listed = roster(context.team), context.team.tasks.read()
-    board, archived = Board(listed.tasks), listed.archived
-    open_tasks = [task for task in board if task.status not in SETTLED]
-    at_work = any(task.claim and task.status is Status.IN_PROGRESS for task in open_tasks)
-    moving = (
-        at_work
-        or _harvests(known, board)
-        or (not known.wanted.paused and (bool(startable(board)) or _somebody_can(known, board)))
-    )
-    failed = [task for task in board if task.status is Status.FAILED]
-    stuck = [task for task in open_tasks if hopeless(board, task)]
-    lost = failed or stuck or archived.failed
-    outcome = Outcome.SOMETHING_FAILED if lost else Outcome.WAITS if open_tasks else Outcome.ALL_DONE
-    left = _left(board, [*failed, *open_tasks])
-    if archived.failed:
-        left.append(f"{_failed_before(archived)}: {LIST_FAILED}")
-    return Progress(moving, outcome, counts(board, archived), tuple(left))
-
-
-def _harvests(known: Roster, board: Board) -> bool:
-    """Return whether a worker is over, and what it leaves is being saved."""
-    over = {task.id for task in board if task.status in SETTLED}
-    return known.wanted.wish is Wish.RUN and any(seat.disposable and seat.task in over for seat in known.wanted.seats)
 
 
 def lead_status(runtime: Runtime) -> LeadStatus:
@@ -275,7 +228,7 @@ def _attention(
         if task.status is Status.FAILED
     ]
     if archived.failed:
-        needs.append(Attention(_failed_before(archived), LIST_FAILED))
+        needs.append(Attention(failed_before(archived), LIST_FAILED))
     needs += [
         Attention(f"{task.id} waits for you ({said(task.waits)}): {task.title}", f"pro0 task show {task.id}")
         for task in board
@@ -292,7 +245,8 @@ def _attention(
     return needs
 
 
-def _failed_before(archived: Archived) -> str:
+def failed_before(archived: Archived) -> str:
+    """Return how many tasks of the archive have failed."""
     return f"{archived.failed} archived task{' has' if archived.failed == 1 else 's have'} failed"
 
 
@@ -300,31 +254,3 @@ def _unread_of_the_human(context: Context) -> int:
     read = [HUMAN] if led(context.team.wanted.read()) else [HUMAN, LEAD]
     heads = [context.team.mailbox(address).head.read() for address in read]
     return sum(head.next_seq - 1 - head.acked for head in heads)
-
-
-def _somebody_can(known: Roster, board: Board) -> bool:
-    """Return whether a living member could take a task by itself; the shell agent takes those with `run`."""
-    for seat in known.live():
-        state = known.state(seat.agent_id)
-        if seat.task or seat.agent == "command" or (state and state.state in ENDED):
-            continue
-        offers = claimable(board, seat.agent_id)
-        if any(task.run or seat.agent != "shell" for task in offers):
-            return True
-    return False
-
-
-def _left(board: Board, tasks: list[Task]) -> list[str]:
-    return [
-        f"{task.id} {task.status.value.replace('_', ' ')}: {_why_left(board, task)}"
-        for task in tasks
-        if task.type is not Kind.EPIC
-    ]
-
-
-def _why_left(board: Board, task: Task) -> str:
-    if task.status is Status.FAILED:
-        return task.closed_reason or "no reason was given"
-    if task.status is Status.DONE:
-        return "waits for its subtasks"
-    return why_not_ready(board, task) or "is ready, nobody takes it"

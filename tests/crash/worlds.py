@@ -19,7 +19,8 @@ from msgspec.structs import replace
 
 from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context, lead_context
-from pro0.ops.status import progress, status
+from pro0.ops.progress import progress
+from pro0.ops.status import status
 from pro0.rules import archive, mail
 from pro0.store import tasklist
 from pro0.store.paths import NEW, TRASH

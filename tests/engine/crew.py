@@ -16,7 +16,7 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.message import Message
 from pro0.model.runtime import Process, Report, SeatState, State
 from pro0.model.task import SETTLED, Draft, Task
-from pro0.ops import members, status, tasks, teams
+from pro0.ops import members, progress, tasks, teams
 from pro0.ops.context import TEAM_UID
 from pro0.ops.members import SeatDraft
 from pro0.sessions import it2
@@ -112,10 +112,10 @@ class Crew:
         wait_until(lambda: all(self.task(id).status in SETTLED for id in ids), seconds, f"{ids} are over")
         return [self.task(id) for id in ids]
 
-    def at_rest(self, seconds: float) -> status.Progress:
+    def at_rest(self, seconds: float) -> progress.Progress:
         """Wait until nothing moves any more (rulings 3.19)."""
-        wait_until(lambda: not status.progress(self.context).moving, seconds, "nothing moves")
-        return status.progress(self.context)
+        wait_until(lambda: not progress.progress(self.context).moving, seconds, "nothing moves")
+        return progress.progress(self.context)
 
     def mail(self, name: str = "lead") -> list[Message]:
         """What a mailbox holds."""

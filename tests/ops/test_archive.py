@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused, StoreError
 from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Status, Task
 from pro0.ops import tasks
-from pro0.ops.status import Outcome, progress, status
+from pro0.ops.progress import Outcome, progress
+from pro0.ops.status import status
 from pro0.rules.archive import HISTORY_COUNT, SETTLED_COUNT
 from pro0.store.teams import Store, TeamStore
 from tests.faults import (

@@ -23,6 +23,7 @@ from pro0.ops import (
     messages,
     outside,
     plan_approval,
+    progress,
     repair,
     roles,
     runs,
@@ -71,7 +72,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "team.limit": ({HUMAN}, lambda c: costs.limit(c, 1.0)),
     "team.lead": ({OUTSIDE}, lambda c: outside.lead(c)),
     "team.cleanup": (CHARGE, lambda c: teams.dismiss(c)),
-    "team.progress": (ANYONE, lambda c: status.progress(c)),
+    "team.progress": (ANYONE, lambda c: progress.progress(c)),
     "team.pause": (CHARGE, lambda c: teams.pause(c, paused=True)),
     "team.stop": (CHARGE, lambda c: teams.stop(c)),
     "team.repair": ({HUMAN}, lambda c: repair.repair(c, "/")),
@@ -128,7 +129,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 18
+    assert len(NOUNS) == 19
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}
