@@ -21,9 +21,9 @@ _WRITE_PTY, _IMAGES, _MOST_BYTES, _MOST_LINES = 1, 15, 27, 28
 _COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _TITLE, _MODE = 1, 2, 3, 4, 7, 12, 37
 _CELL = (8, 16)
 """Pixels, which only reports of sizes in pixels are made from."""
+_CELL_BYTES = 17
+"""What the history may take for each place of a line that is to be kept: 9 for plain text, more with emoji, links."""
 _HISTORY_BYTES = 64 << 20
-_MARGIN = 1000
-"""Lines are let go by the page, so that some more are kept than were asked for."""
 _ROOM = 1 << 16
 
 
@@ -94,8 +94,10 @@ class Ghostty:
         _done(self._library.ghostty_terminal_new(None, ctypes.byref(self._terminal), columns, lines), "terminal")
         self._reply = _REPLY(lambda _terminal, _data, text, length: reply(ctypes.string_at(text, length)) and None)
         self._set(_WRITE_PTY, ctypes.cast(self._reply, ctypes.c_void_p))
-        for option, value in ((_MOST_LINES, scrollback + _MARGIN), (_MOST_BYTES, _HISTORY_BYTES), (_IMAGES, 0)):
+        for option, value in ((_MOST_LINES, 2 * scrollback), (_IMAGES, 0)):
             self._set(option, ctypes.byref(ctypes.c_uint64(value)))
+        self._scrollback, self._widest = scrollback, 0
+        self._remember(columns)
         self._room = ctypes.create_string_buffer(_ROOM)
         self._grounds = Grounds(self._library, self._terminal)
 
@@ -105,6 +107,7 @@ class Ghostty:
 
     def resize(self, columns: int, lines: int) -> None:
         """Give the terminal another size; the lines of the main screen are wrapped anew."""
+        self._remember(columns)
         _done(self._library.ghostty_terminal_resize(self._terminal, columns, lines, *_CELL), "resize")
 
     def rows(self) -> list[str]:
@@ -151,6 +154,17 @@ class Ghostty:
 
     def _set(self, option: int, value: object) -> None:
         _done(self._library.ghostty_terminal_set(self._terminal, option, value), f"option {option}")
+
+    def _remember(self, columns: int) -> None:
+        """Let the history have room for the lines that are to be kept, at the widest that the terminal ever was.
+
+        Over its limit in bytes the library uses the memory of old lines again; over the one in lines it gives that back
+        to the system and gets other, which takes fifteen times as long as all the rest: that one is the second.
+        """
+        if columns > self._widest:
+            self._widest = columns
+            size = min(self._scrollback * columns * _CELL_BYTES, _HISTORY_BYTES)
+            self._set(_MOST_BYTES, ctypes.byref(ctypes.c_size_t(size)))
 
     def _number(self, what: int, kind: Callable[[], _Number] = ctypes.c_uint16) -> int:
         value = kind()

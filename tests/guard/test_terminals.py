@@ -146,7 +146,7 @@ def test_a_flood_is_drained_for_nobody_and_for_one_who_does_not_read(session: Se
         assert psutil.Process(shown.guard.pid).memory_info().rss < 200 << 20
         rows = one.ask(protocol.HISTORY)["rows"]
         assert isinstance(rows, list)
-        assert 5000 < len(rows) < 12_000  # the library keeps whole pages, and lets them go when they are full
+        assert 10_000 <= len(rows) < 21_000  # room for that many of any kind, twice as many at most
         text = str(one.ask(protocol.TEXT, b'{"lines":3}')["text"])
         assert text.endswith("the flood is over")
         assert len(text.split("\n")) == 3

@@ -1,6 +1,7 @@
 """The screen model: what programs print is shown as tmux shows it, and nothing breaks it."""
 
 import random
+import resource
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -87,13 +88,49 @@ def test_random_bytes_and_sizes_break_nothing(screen: Ghostty) -> None:
     assert [row != again for row, again in zip(kept, screen.rows(), strict=True)] == [False] * len(kept)
 
 
-def test_ten_thousand_lines_are_kept_and_no_more_than_that(screen: Ghostty) -> None:
-    for start in range(0, 30000, 1000):
-        screen.feed(b"".join(b"line %d\r\n" % n for n in range(start, start + 1000)))
-    history = screen.history()
-    assert 10000 <= len(history) <= 11500
-    assert history[-1] == "line 29999"
-    assert screen.text(2) == "line 29998\nline 29999"
+KINDS = {
+    "plain": "line {0}",
+    "full": "{0} " + "x" * 70,
+    "colours": "\x1b[32m ok \x1b[0m \x1b[38;5;240mline\x1b[0m \x1b[1;31m{0} failed\x1b[0m",
+    "true colours": "\x1b[38;2;{1};{1};9mone \x1b[38;2;9;{1};{1}mtwo \x1b[0m{0}",
+    "links": "\x1b]8;;http://example/{0}\x1b\\link\x1b]8;;\x1b\\ {0}",
+    "emoji": "👨‍👩‍👧 👍🏽 🏳️‍🌈 {0}",
+}
+
+
+def printed(screen: Ghostty, kind: str, first: int, last: int) -> None:
+    """Print these lines, some at a time."""
+    for start in range(first, last, 500):
+        lines = (KINDS[kind].format(number, number % 256) for number in range(start, start + 500))
+        screen.feed("".join(f"{line}\r\n" for line in lines).encode())
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("kind", KINDS)
+def test_ten_thousand_lines_are_kept_and_not_twice_that(screen: Ghostty, kind: str, columns: int) -> None:
+    screen.resize(columns, 50)
+    printed(screen, kind, 0, 25000)
+    assert 10000 <= len(screen.history()) <= 21000
+    last, before = reversed(screen.text(2).split("\n"))
+    assert "24999" in last
+    assert "24998" in before
+
+
+@pytest.mark.parametrize("columns", [20, 80, 300])
+def test_ten_thousand_lines_are_kept_in_another_size(screen: Ghostty, columns: int) -> None:
+    printed(screen, "plain", 0, 12000)
+    screen.resize(columns, 30)
+    assert len(screen.history()) >= 10000
+    printed(screen, "plain", 12000, 25000)
+    assert 10000 <= len(screen.history()) <= 21000
+
+
+def test_the_memory_of_old_lines_is_used_again(screen: Ghostty) -> None:
+    """Counted in pages that the system had to give: to get them anew for new lines takes fifteen times as long."""
+    printed(screen, "plain", 0, 30000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    printed(screen, "plain", 30000, 40000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1000
 
 
 def test_rows_hold_nothing_but_text_and_colours(screen: Ghostty) -> None:
