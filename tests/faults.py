@@ -19,6 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import pytest
+
 MUTATING = ("open", "write", "fsync", "close", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "pwrite", "flock")
 CALLS = (*MUTATING, "read", "fstat", "stat")
 PROCESSES = ("subprocess._fork_exec", "os.posix_spawn", "os.kill", "os.killpg", "pro0.processes.pidfd.send")
@@ -124,6 +126,10 @@ def kill_after(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kw
         return real(*args, **kwargs)
     finally:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+KILLS = (kill_before, pytest.param(kill_after, marks=pytest.mark.soak))
+"""For acts killed at every call: what one call leaves is what the next one finds, so the soak alone does both."""
 
 
 def fail_with(code: int) -> Fault:

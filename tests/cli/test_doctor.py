@@ -20,7 +20,7 @@ from pro0.ops.context import Context, clock
 from pro0.store.lease import Lease
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, tree
-from tests.faults import count, in_child, kill_after, kill_before
+from tests.faults import KILLS, count, in_child
 from tests.waiting import wait_until
 
 CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", "pwrite")
@@ -281,7 +281,7 @@ def test_locks_that_are_no_files(pro0: Pro0, team: Context, tmp_path: Path) -> N
     assert not (tmp_path / "outside").exists()
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("fault", KILLS)
 @pytest.mark.parametrize("file", ["tasks", "runtime", "config", "mailbox", "segment"])
 def test_wherever_it_is_killed_it_can_be_finished(
     file: str, fault: object, pro0: Pro0, home: Path, project: Path

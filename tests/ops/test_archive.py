@@ -20,12 +20,11 @@ from tests.faults import (
     DONE,
     FAILED,
     KILLED,
+    KILLS,
     MUTATING,
     Fault,
     contents,
     fail_with,
-    kill_after,
-    kill_before,
     points,
     temporary_files,
 )
@@ -266,7 +265,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("fault", KILLS)
 @pytest.mark.parametrize("what", SPILLS)
 def test_killed_at_every_call(tmp_path: Path, what: str, fault: Fault) -> None:
     """Old or new, nothing lost or twice between the parts; and the next one works."""

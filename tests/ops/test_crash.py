@@ -19,7 +19,7 @@ from pro0.ops.members import SeatDraft
 from pro0.ops.status import status
 from pro0.store.files import decoder
 from pro0.store.teams import Store, TeamStore
-from tests.faults import DONE, KILLED, MUTATING, Fault, kill_after, kill_before, points, temporary_files
+from tests.faults import DONE, KILLED, KILLS, MUTATING, Fault, points, temporary_files
 from tests.teams import human, make_team, member, settle_debts
 
 Seen = list[object]
@@ -67,7 +67,7 @@ def all_of(team: TeamStore) -> Seen:
     return [tasks_of(team), mail_of(team), seats_of(team), team.wanted.read().wish, team.tasks.read().outbox]
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("fault", KILLS)
 @pytest.mark.parametrize("what", ACTS)
 def test_killed_at_every_call(base: Path, tmp_path: Path, what: str, fault: Fault) -> None:
     act = ACTS[what]

@@ -16,7 +16,7 @@ from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
-from tests.faults import DONE, FAILED, KILLED, MUTATING, Fault, fail_with, kill_after, kill_before, points
+from tests.faults import DONE, FAILED, KILLED, KILLS, MUTATING, Fault, fail_with, points
 from tests.teams import NOW, human, make_team, member, settle_debts
 
 NAMES = ("w1", "w2", "lead", "human")
@@ -46,7 +46,7 @@ ACTS: dict[str, Callable[[TeamStore], object]] = {
 }
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after, fail_with(28)])
+@pytest.mark.parametrize("fault", [*KILLS, fail_with(28)])
 @pytest.mark.parametrize("what", ACTS)
 def test_hit_at_every_call(base: Path, tmp_path: Path, what: str, fault: Fault) -> None:
     """The next one pays, mail that sealed the head may have come between: each is told once, if the act happened."""

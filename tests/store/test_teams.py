@@ -16,7 +16,7 @@ from pro0.model.usage import UsageBook
 from pro0.rules.presets import PRESETS
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
-from tests.faults import KILLED, MUTATING, fail_with, kill_after, kill_before, points
+from tests.faults import KILLED, KILLS, MUTATING, fail_with, points
 from tests.teams import NOW, files, make_team
 
 LAYOUT = {
@@ -193,7 +193,7 @@ def test_work_without_a_team_is_not_taken_over(home: Path) -> None:
     assert Store(home).names() == []
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("fault", KILLS)
 def test_wherever_creating_is_killed_there_is_a_whole_team_or_none(
     home: Path, whole: set[str], fault: Callable[..., object]
 ) -> None:
@@ -233,7 +233,7 @@ def test_wherever_creating_fails_nothing_is_left(home: Path, whole: set[str]) ->
         assert left <= BARE or left == whole, (point, left)
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize("fault", KILLS)
 def test_wherever_removing_is_killed_it_can_be_finished(
     home: Path, whole: set[str], fault: Callable[..., object]
 ) -> None:
