@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 import pro0
 from tests import memory
@@ -35,6 +36,8 @@ class Result(NamedTuple):
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Hear HUP and INT, and let what is started hear them, also when run by nohup or in the background of a script."""
+    settings.register_profile("patient", deadline=None)  # the machine may be busy with something else
+    settings.load_profile("patient")
     keep_in_memory(config)
     if not hasattr(config, "workerinput"):
         compile_program()

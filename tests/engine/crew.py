@@ -19,6 +19,8 @@ from pro0.model.task import SETTLED, Draft, Task
 from pro0.ops import members, progress, tasks, teams
 from pro0.ops.context import TEAM_UID
 from pro0.ops.members import SeatDraft
+from pro0.processes import table
+from pro0.processes.arguments import arguments
 from pro0.sessions import it2
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import Store
@@ -155,13 +157,19 @@ class Crew:
         home = str(self.store.home)
         return processes.tagged(HOME_VARIABLE, [home])[home]
 
+    def newborn(self) -> list[Process]:
+        """Guards of this home by what they were called with: of one that a killed lead has just started none knows."""
+        called = ((pid, arguments(pid)) for pid in table.own())
+        ours = [pid for pid, said in called if said and said[-1].startswith(f"{self.store.home}{os.sep}")]
+        return [found for pid in ours if (found := processes.identify(pid))]
+
     def clean(self) -> None:
         """End everything that is left."""
         for lead in self.leads:
             lead.send_signal(signal.SIGKILL)
             lead.wait()
         try:
-            processes.end(self.left, 0)
+            processes.end(lambda: [*self.left(), *self.leads_of_others(), *self.newborn()], 0)
         finally:
             try:
                 backend_of(self.config).dismantle(place_of(self.team, self.config))
