@@ -155,7 +155,7 @@ CASES = [("plain", who) for who in VICTIMS] + [("gated", who) for who in ("clien
 def test_a_killed_run_is_gone_on_with(alone: Terminal, kind: str, who: str) -> None:
     """must show 5, AC-39: on restart the task in progress is picked up again; the gated ones wait for a person"""
     killed = ROUNDS[kind](alone, 0, who, random.Random(who))
-    counted(TEST, f"kills of runs, {kind}", who, killed)
+    counted(TEST, f"kills of runs, {kind}", who, int(killed))
 
 
 @pytest.mark.soak
