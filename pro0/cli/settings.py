@@ -36,8 +36,7 @@ def config(context: click.Context, as_json: bool) -> None:
         write_json([_row(one) for one in chosen])
         return
     table(("SETTING", "VALUE", "SOURCE"), [(one.name, _text(one.value), one.source) for one in chosen])
-    if withheld := consent.withheld(*_place()):
-        say(f"not counted, since you have not agreed: {', '.join(withheld)} of the project; pro0 config trust --show")
+    say_withheld(*_place())
 
 
 @config.command()
@@ -86,6 +85,12 @@ def trust(show: bool) -> None:
     for name, said in powers.items():
         for one in said:
             write(f"{name}: {line(one)}")
+
+
+def say_withheld(home: Path, folder: Path) -> None:
+    """Tell a person what a project's settings ask for in vain."""
+    if withheld := consent.withheld(home, folder):
+        say(f"of the project's settings {', '.join(withheld)} wait for your yes: pro0 config trust --show")
 
 
 def _chosen() -> tuple[Chosen, ...]:

@@ -9,6 +9,7 @@ from pro0.agents.installed import USUAL, first_installed
 from pro0.cli.context import caller, given, need_lead, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
+from pro0.cli.settings import say_withheld
 from pro0.config import APPROVERS, MODES, Settings, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
 from pro0.model import ids
@@ -99,8 +100,7 @@ def start(
 
 def _settings(folder: Path, mode: str | None, approver: str | None) -> Settings:
     flags = {"teammateMode": mode, "planApproval": approver}
-    if withheld := trust.withheld(store().home, folder):
-        say(f"the project's settings ask for {', '.join(withheld)}: nothing before you agree, with pro0 config trust")
+    say_withheld(store().home, folder)
     settings = trust.settings(store().home, folder, os.environ, flags)
     require_enabled(settings)
     return settings

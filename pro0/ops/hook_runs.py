@@ -57,7 +57,7 @@ class Runs:
             code, said = self._run(command, msgspec.json.encode(told), cwd, over)
             if code == REFUSES:
                 self._note("hook.blocked", event, command, who, said)
-                return said or f"the hook {command} says no"
+                return said or f"the hook {command!r} says no"
             if code or code is None:
                 self._note("hook.failed", event, command, who, said if code is None else f"exit code {code}: {said}")
         return ""
