@@ -93,7 +93,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Yield every command with its full name, but the demo, which is not made here, until it is there."""
+    """Yield every command with its full name."""
     from pro0.cli.run import program
 
     yield from _below("pro0", program)
@@ -102,12 +102,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 def _below(path: str, group: click.Group) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
     for name in getattr(group, "rows", group.commands):
-        try:
-            command = group.get_command(context, name)
-        except ModuleNotFoundError as missing:
-            if missing.name != "pro0.cli.demo":
-                raise
-            continue
+        command = group.get_command(context, name)
         assert command is not None
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
