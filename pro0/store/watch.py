@@ -29,7 +29,9 @@ class Watch:
 
     def __init__(self, folders: Iterable[Path], names: str) -> None:
         self._names = names
-        self._readable, self._writable = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
+        self._readable, self._writable = os.pipe()
+        for descriptor in (self._readable, self._writable):
+            os.set_blocking(descriptor, False)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=([*folders],), daemon=True)
         self._thread.start()
@@ -61,10 +63,3 @@ class Watch:
             for _ in changes:
                 with suppress(BlockingIOError):
                     os.write(self._writable, b"x")
-
-
-def _pipe() -> tuple[int, int]:
-    readable, writable = os.pipe()
-    os.set_blocking(readable, False)
-    os.set_blocking(writable, False)
-    return readable, writable

@@ -287,10 +287,35 @@ def test_whatever_stands_in_a_lock(home: Path, text: bytes, by: str, pid: int) -
     assert found == health.Held(path, by, pid, False)
 
 
+MOMENT = time.mktime((2026, 1, 2, 3, 4, 5, 0, 0, -1))
+LEASE_LINE = '{"pid": 12, "start": "1", "bootId": "b", "version": "1.2", "why": "lead"}'
+ODD_LINE = '{"pid": [12], "version": "1.2", "why": "lead"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        (LEASE_LINE, "pid 12 (lead, pro0 1.2, since 2026-01-02 03:04:05)"),
+        (f"{LEASE_LINE}\nof an older one\n", "pid 12 (lead, pro0 1.2, since 2026-01-02 03:04:05)"),
+        (ODD_LINE, ODD_LINE),
+    ],
+)
+def test_since_when_a_lease_is_held(home: Path, text: str, by: str) -> None:
+    path = put(home / LEASE)
+    path.write_text(text)
+    os.utime(path, (MOMENT, MOMENT))
+    with path.open() as file:
+        assert lock_descriptor(file.fileno(), blocking=False)
+        assert (health.held(path) or health.Held(path, "", 0, False)).by == by
+
+
 def test_what_is_no_lock_is_held_by_nobody(home: Path, tmp_path: Path) -> None:
     other = put(tmp_path / "other")
     (home / LOCK).symlink_to(other)
-    assert health.held(home / LOCK) is None
+    with other.open() as elsewhere:
+        assert lock_descriptor(elsewhere.fileno(), blocking=False)
+        assert health.held(other)
+        assert health.held(home / LOCK) is None
     (home / LOCK).unlink()
     os.mkfifo(home / LOCK)
     assert health.held(home / LOCK) is None

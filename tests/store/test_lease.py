@@ -131,6 +131,7 @@ def test_a_lease_is_put_back_as_soon_as_nobody_has_it(tmp_path: Path) -> None:
         assert lease.read() is None
     lease.keep()
     assert (lease.read() or Holder(0, "", "", "", "")).pid == os.getpid()
+    assert not any(os.get_inheritable(descriptor) for descriptor in lease._held)
     lease.drop()
 
 

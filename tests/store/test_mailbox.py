@@ -239,6 +239,16 @@ def test_who_waits_for_a_mailbox_is_told_what_is_done_to_it(
     assert said == [why.rstrip()]
 
 
+def test_no_segment_is_read_for_what_is_in_the_head(box: Box) -> None:
+    sent = fill(box, HEAD_COUNT + 50)
+    first = box.head.read().messages[0].seq
+    assert first > 1
+    shutil.rmtree(box.folder / "archive")
+    assert ids(everything(box, first - 1)) == sent[first - 1 :]
+    with pytest.raises(NotFound):
+        everything(box, first - 2)
+
+
 def test_what_a_killed_sender_left_goes_with_the_next_segment(box: Box) -> None:
     fill(box, HEAD_COUNT + 1)
     strays = [box.folder / "archive" / name for name in (f".tmp-{'0' * 32}", "kept")]

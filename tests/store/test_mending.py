@@ -82,9 +82,14 @@ def test_what_there_is_in_place_of_a_document(tmp_path: Path, way: str, seen: Ba
 
 
 def test_of_a_missing_file_what_was_moved_aside_last(tmp_path: Path) -> None:
-    for name, data in ((f"{FIRST}-2", b"second"), (FIRST, b"first"), (f"x{FIRST}", b"another's")):
+    for name, data in (
+        (f"{FIRST}-2", b"second"),
+        (f"{FIRST}-3", b"third"),
+        (FIRST, b"first"),
+        (f"x{FIRST}", b"another's"),
+    ):
         (tmp_path / name).write_bytes(data)
-    assert mending.remnant(document(tmp_path)) == Bad(b"second", 0, "missing")
+    assert mending.remnant(document(tmp_path)) == Bad(b"third", 0, "missing")
 
 
 def test_no_more_is_read_than_is_ever_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +108,21 @@ def test_what_takes_the_place_of_a_file_that_is_looked_at(tmp_path: Path, way: s
             with pytest.raises(OSError, match="symbolic"):
                 mending._bytes(folder, NAME)
         else:
+            writer = os.open(tmp_path / NAME, os.O_RDWR)
+            os.write(writer, b"another's")
             assert mending._bytes(folder, NAME) == b""
+            os.close(writer)
+
+
+@pytest.mark.parametrize("way", ["bytes", "link", "pipe"])
+def test_what_is_bad_has_both_its_names_until_the_sound_one_is_there(tmp_path: Path, way: str) -> None:
+    """Whenever that ends: and a second try, after a kill, finds the second name."""
+    before = bad(tmp_path, way).lstat()
+    with atomic.folder(tmp_path) as folder:
+        for _ in range(2):
+            assert mending.set_aside(folder, NAME, NOW) == FIRST
+            assert names(tmp_path) == [NAME, FIRST]
+            assert all(os.path.samestat(path.lstat(), before) for path in tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -111,6 +111,11 @@ def test_of_a_page_only_what_is_counted_counts(file: TaskFile) -> None:
     page.create(HistorySegment(entries=(*entries(0, 1), *entries(50, 2))))
     assert [entry.text for entry in file.earlier(task)] == ["0"]
     assert [entry.text for entry in file.earlier(grow(file, 1))] == ["0", "1"]
+    task = grow(file, PAGE)
+    last = list(file.pages(task))[-1]
+    last.create(replace(last.read(), entries=(*last.read().entries, *entries(60, 1))))
+    assert [entry.text for entry in file.earlier(task)] == ["0", "1", "2", "3", "4"]
+    assert next(file.pages(task)).read().revision == 1, "what is written anew is no later version of it"
 
 
 def test_a_task_without_older_history_has_no_pages(file: TaskFile) -> None:

@@ -113,8 +113,20 @@ def test_nothing_stays_open(folder: Path) -> None:
     wait_until(lambda: descriptors() <= before, SECONDS, "its descriptors are closed")
 
 
-def test_a_system_without_pipe2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "pipe2", raising=False)
+def test_other_files_wake_nobody(watching: Watch, folder: Path) -> None:
+    """That their change was seen is known from another watch, which looks for all."""
+    wide = Watch([folder], ".*")
+    (folder / "other.json").write_text("x")
+    for number in range(SECONDS * 10):
+        if select.select([wide], [], [], 0.1)[0]:
+            break
+        (folder / "other.json").write_text(str(number))
+    settle(wide)
+    assert not watching.drain()
+    wide.close()
+
+
+def test_its_descriptors_block_nobody_and_are_nobody_elses(folder: Path) -> None:
     made = Watch([folder], "x")
     for descriptor in (made.fileno(), made._writable):
         assert not os.get_blocking(descriptor)
