@@ -27,6 +27,8 @@ NAMES, CHILDREN = "MUTANTS_TO_TRY", "MUTANTS_AT_ONCE"
 PATIENCE, SLOWER = 10, 5
 """A test may take so many seconds, and so many times what it took without a mistake: then it hangs."""
 
+ALL_PROCESSES = "tests/processes/"
+"""Tests that look at all processes there are, and so would find those of another try."""
 ENOUGH = 20
 """A mutant that lives through so many seconds of tests counts as alive, whatever longer ones would say."""
 
@@ -86,9 +88,12 @@ def _try_all(session: pytest.Session, by_function: dict[str, list[pytest.Item]],
         if not items:
             verdicts.put(name, NO_TEST)
             continue
-        while len(running) >= int(os.environ[CHILDREN]):
+        by_itself = any(item.nodeid.startswith(ALL_PROCESSES) for item in items)
+        while len(running) >= (1 if by_itself else int(os.environ[CHILDREN])):
             _reap(running, verdicts)
         running[_forked(lambda name=name, items=items: _try(session, name, items, seconds))] = name  # type: ignore[misc]
+        while by_itself and running:
+            _reap(running, verdicts)
     while running:
         _reap(running, verdicts)
 
@@ -101,16 +106,21 @@ def _reap(running: dict[int, str], verdicts: Verdicts) -> None:
 
 
 def _try(session: pytest.Session, name: str, items: list[pytest.Item], seconds: dict[str, float]) -> int:
-    """Run tests against one mutant until one fails; whoever hangs is ended by the alarm."""
+    """Run tests against one mutant until one fails, and fails again; whoever hangs is ended by the alarm."""
     set_mutant_under_test(name)
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_folder(os.getpid()))
     for item, following in _pairs(items):
-        signal.alarm(int(PATIENCE + SLOWER * seconds[item.nodeid]))
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-        if session.testsfailed:
+        if all(_fails(session, item, following, seconds[item.nodeid]) for _ in range(2)):
             session._setupstate.teardown_exact(None)
             return 1
     return 0
+
+
+def _fails(session: pytest.Session, item: pytest.Item, following: pytest.Item | None, seconds: float) -> bool:
+    session.testsfailed = 0
+    signal.alarm(int(PATIENCE + SLOWER * seconds))
+    item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+    return session.testsfailed > 0
 
 
 def _folder(pid: int) -> Path:
