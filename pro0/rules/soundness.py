@@ -1,5 +1,6 @@
 """What is wrong with files that can be read: references to nobody, cycles, numbers that would be used twice."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
@@ -87,6 +88,7 @@ def mailbox(box: Mailbox, sealed: Collection[tuple[Message, ...]]) -> Iterator[F
         yield Finding(f"{box.agent_id} has read {box.acked}, which is not sent yet", _REPAIR, repairs=True)
 
 
+_ID = re.compile(r"task-[0-9]+")
 _REPAIR = "pro0 doctor --repair"
 _BY_HAND = "stop the team and correct the file by hand"
 
@@ -133,7 +135,7 @@ def _without_strangers(task: Task, known: Collection[str], members: Collection[s
 
 
 def _is_id(text: str) -> bool:
-    return text.startswith("task-") and text.removeprefix("task-").isascii() and text.removeprefix("task-").isdigit()
+    return _ID.fullmatch(text) is not None
 
 
 def _human(task: Task) -> bool:

@@ -28,6 +28,10 @@ LISTS: dict[str, tuple[TaskList, list[Finding]]] = {
         listed(task(1), task(2), task(1), task(1)),
         [Finding("task-1 is there 3 times", BY_HAND)],
     ),
+    "the same id a second time": (
+        listed(task(1), task(2), task(1)),
+        [Finding("task-1 is there 2 times", BY_HAND)],
+    ),
     "a blocker that is gone, named once": (
         listed(task(1, 7, 8, 7)),
         [

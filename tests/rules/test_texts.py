@@ -104,6 +104,20 @@ def test_who_has_a_worktree_is_told_its_branch() -> None:
     assert "worktree of your own" not in first_prompt(WELCOME, leads=False)
 
 
+def test_the_parts_of_a_first_prompt_come_in_this_order() -> None:
+    whole = replace(WELCOME, delegates=True, branch="b", plans=True, role="You test.", plan="first this")
+    parts = first_prompt(whole, leads=True).split("\n\n")
+    starts = ["Leave the work", "You have a git worktree", "First you plan", "Your role:\nYou test.",
+              "What you are asked to do:\nBuild {it}.", "Your plan, which was approved"]  # fmt: skip
+    assert [part.startswith(start) for part, start in zip(parts[-6:], starts, strict=True)] == [True] * 6
+    assert "The others are: ben, cleo." in parts[0]
+    alone = first_prompt(Welcome(team="alpha", agent_id="ada", project="/src"), leads=False)
+    assert "\nsession of its own. You are the first one here.\n" in alone
+    assert alone.endswith("\n\nBegin with `pro0 inbox`, then `pro0 task next`.")
+    assert first_prompt(WELCOME, leads=True).startswith("You are the lead agent of the team alpha, ")
+    assert first_prompt(WELCOME, leads=False).startswith("You are ada, a teammate in the team alpha. ")
+
+
 def test_a_lead_agent_that_delegates_is_told_to_change_no_file() -> None:
     delegating = Welcome(team="alpha", agent_id="lead", project="/src", delegates=True)
     assert "change no file" in first_prompt(delegating, leads=True)

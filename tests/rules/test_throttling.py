@@ -42,6 +42,7 @@ ENDS = {
     "429, please retry in 17.5s": 17.5,
     "try again in 1m12s": 72,
     "Try again in 3 days 2 hours": 3 * 86400 + 7200,
+    "TRY AGAIN IN 3 DAYS 2 HOURS": 3 * 86400 + 7200,
     "usage limit, resets in 5 hours and 30 minutes": 5.5 * 3600,
     "Rate limit reached. Please wait for 2 min": 120,
     "retry-after: 30": 30,
@@ -177,6 +178,9 @@ def test_what_is_known_of_a_limit() -> None:
     assert known((0, PLAIN), (31, named)) == replace(first, at=at(31), until=at(3631), named=True, times=2, note=named)
     assert known((0, PLAIN), (10, named)) == replace(first, at=at(10), until=at(3610), named=True, note=named)
     assert known((0, "429, retry in 5s"), (6, PLAIN)) == replace(first, at=at(6), until=at(66), times=2)
+    assert known((0, PLAIN), (0, named)) == replace(first, until=at(3600), named=True, note=named)
+    short = known((0, "429, retry in 30s"))
+    assert known((0, "429, retry in 30s"), (10, "429, retry in 20s")) == short, "the same end is no news"
     assert known((0, PLAIN), (30, "529")) == first, "in the moment when it ends it is the same one"
 
 

@@ -126,6 +126,37 @@ def test_an_offer_says_which_mail_it_knows_of() -> None:
         assert not only(Nudge, decided(look(idle, tasks=[task(1)], **ending)))
 
 
+def test_what_shows_the_same_moment_is_no_news_of_an_unresponsive_member() -> None:
+    silent = session(state=State.UNRESPONSIVE, since=AGO)
+    snapshot = look(silent, seats=CLAUDE, seen=seen(State.IDLE))
+    assert recorded(decided(snapshot)).state is State.UNRESPONSIVE
+    assert decided(snapshot).wake_at == NOW + LOOK
+
+
+@pytest.mark.parametrize(("since", "offered"), [(-1.9, False), (-2, True)])
+def test_an_idle_agent_is_offered_work_after_two_seconds(since: float, offered: bool) -> None:
+    idle = session(state=State.IDLE, since=at(since))
+    assert bool(only(Nudge, decided(look(idle, seats=CLAUDE, tasks=[task(1)])))) is offered
+
+
+@pytest.mark.parametrize(
+    ("arrived", "nudged", "offered"),
+    [
+        (Nudged(mail=7, tasks=()), 7, ("task-1",)),
+        (Nudged(mail=8, tasks=()), 8, ("task-1",)),
+        (Nudged(mail=6, tasks=("task-2",)), 7, ("task-1", "task-2")),
+        (Nudged(mail=6, tasks=("task-1",)), 7, ("task-1",)),
+    ],
+)
+def test_what_arrived_is_remembered(arrived: Nudged, nudged: int, offered: tuple[str, ...]) -> None:
+    """When it brings nothing new, nothing is written."""
+    known = session(nudged=7, offered=("task-1",), nudged_at=AGO)
+    snapshot = replace(look(known, seats=CLAUDE), nudged={"inc-w1": arrived})
+    after = recorded(decided(snapshot))
+    news = (nudged, offered) != (7, ("task-1",))
+    assert (after.nudged, after.offered, after.nudged_at) == (nudged, offered, NOW if news else AGO)
+
+
 def test_a_session_that_is_ending_stays_so_whatever_its_agent_shows() -> None:
     ending = session(state=State.STOPPING, since=AGO, ending_since=AGO)
     assert recorded(decided(look(ending, seats=CLAUDE, seen=seen(State.IDLE)))).state is State.STOPPING
