@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from functools import reduce
 
 import pytest
+from msgspec.json import encode
 
 from pro0.agents import adapter_of, defined
 from pro0.agents.adapter import Brief, Heard
 from pro0.agents.custom import MESSAGE
 from pro0.agents.drawings import drawing_named
 from pro0.agents.first_prompt import IN_ARGV
+from pro0.agents.runner import RUNNER
 from pro0.model.agent import Definition, Modes, Signs
+from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
 from pro0.model.team import PermissionMode, Seat
@@ -81,6 +84,25 @@ def test_a_turn_of_its_own(words: tuple[str, ...], started: tuple[str, ...], std
 
 def test_one_that_does_no_turns() -> None:
     assert defined("mine", Definition(argv=("mine", "{prompt}"))).turn is None
+
+
+@pytest.mark.parametrize(
+    ("words", "variables"),
+    [
+        (
+            (encode(RunOptions(agent="mine", definition=Definition(argv=("mine",), environment=("A_*",)))).decode(),),
+            {"A_*"},
+        ),
+        ((encode(RunOptions(agent="claude")).decode(),), set()),
+        (("{",), set()),
+        ((), set()),
+    ],
+    ids=["of the settings", "another", "no options", "nothing"],
+)
+def test_a_run_gets_the_variables_of_its_agent(words: tuple[str, ...], variables: set[str]) -> None:
+    """Whatever stands in the file of seats: the lead asks for it, and must not stumble."""
+    seat = Seat(agent_id="runner", name="runner", agent="runner", argv=words)
+    assert set(adapter_of(seat).passes) - set(RUNNER.passes) == variables
 
 
 @dataclass
