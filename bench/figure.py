@@ -1,5 +1,6 @@
 """One measured figure, and how they are shown."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -8,13 +9,16 @@ import msgspec
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What was measured, beside what floor, and the goal; `value` and `floor` in `unit`, the goal for `judged`."""
+    """What was measured, beside what floor, and the goal; `value` and `floor` in `unit`, the goal for `judged`.
+
+    Without a goal it is there to explain another figure.
+    """
 
     what: str
     value: float
     unit: str
-    goal: float
-    goal_unit: str
+    goal: float = math.inf
+    goal_unit: str = "x"
     floor: float | None = None
     floor_is: str = ""
 
@@ -56,6 +60,8 @@ def table(figures: Iterable[Figure]) -> str:
 def _row(figure: Figure) -> tuple[str, ...]:
     floor = f"{figure.floor:.3g} {figure.unit} ({figure.floor_is})" if figure.floor else ""
     ratio = f"{figure.value / figure.floor:.2f}x" if figure.floor else ""
+    if math.isinf(figure.goal):
+        return (figure.what, f"{figure.value:.3g} {figure.unit}", floor, ratio, "", "")
     verdict = "held" if figure.held else "MISSED"
     goal = f"<= {figure.goal:g}{'' if figure.goal_unit == 'x' else ' '}{figure.goal_unit}"
     return (figure.what, f"{figure.value:.3g} {figure.unit}", floor, ratio, goal, verdict)
