@@ -13,22 +13,24 @@ from pro0.view.keys import Key, pasted
 from pro0.view.news import News
 from pro0.view.wishes import Wish
 
-KEYS = "Enter view · m message · a approve · r reject · i interrupt · x shut down · Esc back · ? help · q leave"
+KEYS = "Enter view · m message · a approve · r reject · x shut down · ? help · q leave"
+"""What has room in 80 columns; `HELP` tells all of them, and has room there too."""
 HELP = (
     "While a member is shown, all you type goes to it, but for:",
-    "",
-    "  Shift+Down, Shift+Right    the next member          Shift+Up, Shift+Left    the one before",
+    "  Shift+Down, Shift+Right    the next member",
+    "  Shift+Up, Shift+Left       the one before",
     "  Ctrl+T                     this board (twice: the member gets a Ctrl+T)",
-    "  Shift+PageUp               look back: PageUp, PageDown, g, G, / to search, Space to mark, y to copy",
+    "  Shift+PageUp               look back: PageUp, PageDown, g, G",
+    "                             / searches, Space marks, y copies",
     "",
-    "  Where the last line is short of room:  ▸ at work  ? waits for you  ! in trouble  ▪ ended  ✉ unread mail",
+    "  Signs where room is short  ▸ at work  ? waits for you  ! in trouble",
+    "                             ▪ ended  ✉ unread mail",
     "",
     "On this board:",
-    "",
-    "  Up, Down, Tab              choose a member, a task or a message; Tab goes on to the next part",
+    "  Up, Down, Tab              choose a member, a task or a message",
     "  Enter                      show the chosen member, or who has the chosen task",
     "  m, b                       write to the chosen member; to all",
-    "  a, r                       approve or reject the chosen task that waits for you",
+    "  a, r                       approve or reject the chosen task that waits",
     "  i                          interrupt the chosen member's turn",
     "  x                          ask the chosen member to shut down",
     "  Esc                        back to the member that was shown",

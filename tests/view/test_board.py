@@ -10,7 +10,7 @@ from pro0.model.task import Awaiting, Status, Task, Wait
 from pro0.ops.messages import Letter
 from pro0.ops.status import LeadStatus, MemberStatus, TeamStatus
 from pro0.view.bar import bar
-from pro0.view.board import Board
+from pro0.view.board import HELP, KEYS, Board
 from pro0.view.drawing import columns_of, plain
 from pro0.view.keys import Key
 from pro0.view.news import News
@@ -169,3 +169,11 @@ def test_a_bar_without_room_keeps_the_member_that_is_shown_and_counts_the_others
         counted = sum(int(word[1:]) for word in line.split() if word.startswith("+"))
         assert counted + sum(word.startswith("member-") for word in line.split()) == 20
     assert "a notice" in plain(bar(many, "member-3", columns, "a notice"))
+
+
+def test_every_key_is_told_on_80_columns_and_24_rows() -> None:
+    """Who cannot read how to leave is caught in it."""
+    assert all(columns_of(line) <= 80 for line in (f" {KEYS}", *HELP))
+    board = Board()
+    press(board, "?")
+    assert [plain(row) for row in board.rows(TWO, 80, 24, "")][2:-1] == list(HELP)
