@@ -245,6 +245,30 @@ def test_what_names_something_that_is_not_there_is_refused_with_its_file() -> No
         taken(*many)
 
 
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        (b"{", "Input data was truncated"),
+        (b'{"id": "", "title": "t", "status": "open", "type": "task", "priority": 2, "owner": "o"}', "it has no id"),
+    ],
+)
+def test_what_is_wrong_with_a_tick_is_said(written: bytes, why: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        ticks.read(written, "abc.json")
+    assert refused.value.message == why
+
+
+def test_a_word_that_is_no_gate_is_named_with_those_that_are() -> None:
+    with pytest.raises(BadInput) as refused:
+        tick(requires="odd")
+    assert refused.value.message == "'odd' is none of approval, review, content"
+
+
+def test_a_note_of_a_person_goes_on_in_the_next_line() -> None:
+    [note] = tick(notes="2026-01-01 10:30 - [human] not yet\nand more").notes
+    assert (note.text, note.human) == ("not yet\nand more", True)
+
+
 def test_what_breaks_the_rules_of_the_list_is_refused() -> None:
     """AC-19, AC-48"""
     with pytest.raises(Refused, match="task-1 → task-2 → task-1"):

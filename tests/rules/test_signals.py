@@ -139,6 +139,26 @@ def test_an_echo_of_the_prompt_is_no_signal() -> None:
     assert read("<promise>EJECT: reason</promise>", PROMPT) == Signal(Kind.EJECT, "reason")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("It says", "there", False),
+        ("Done.", "", True),
+        ("", "Thank you", True),
+        ("**", "**", True),
+        ("_so_", "_!_", True),
+        ("\t*x*", ". ! \r", True),
+        ("a", "b.", False),
+        ("X", "<promise>FINISHED</promise>", True),
+        ("<promise>FINISHED</promise>", "X", True),
+    ],
+)
+def test_a_tag_in_the_middle_of_words_is_talked_about(before: str, after: str, said: bool) -> None:
+    """Marks of emphasis, stops and other tags are no words; what stands in other lines does not matter."""
+    signal = read(f"one line\n{before} <promise>CHECKPOINT: z</promise> {after}\nanother")
+    assert (signal is not None and signal.context == "z") is said
+
+
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     signal = read(text, text)
