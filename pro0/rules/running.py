@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.model.caller import Caller
 from pro0.model.ids import HUMAN
@@ -216,11 +217,17 @@ def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -
 def _all_over(board: Board, options: RunOptions) -> End:
     done = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
     if not done:
-        return End(0, "no tasks found")
+        return End(0, f"no tasks found{_aside(board, options)}")
     failed = [task.id for task in done if task.status is Status.FAILED]
     if failed:
         return End(1, f"no task is left; failed: {', '.join(failed)}")
     return End(0, "all tasks completed")
+
+
+def _aside(board: Board, options: RunOptions) -> str:
+    """Return how many tasks a run of all epics leaves aside, and what takes them along."""
+    left = [] if options.epic else _open(board, replace(options, standalone=True, orphans=True))
+    return f"; {len(left)} outside of epics, taken along with --all" if left else ""
 
 
 def _code(board: Board, options: RunOptions) -> int:

@@ -123,7 +123,8 @@ def test_the_present_epic_comes_before_all_others() -> None:
 def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
     """AC-37, S001-183, S001-184; a parent that is gone is over, too"""
     alone, orphan = task(2, parent=0), task(4, parent=99)
-    assert next_of(alone, orphan, options=EPICS) == End(0, "no tasks found")
+    assert next_of(alone, orphan, options=EPICS) == End(0, "no tasks found; 2 outside of epics, taken along with --all")
+    assert next_of(epic(1), alone, options=replace(EPICS, epic="task-1")) == End(0, "no tasks found")
     assert next_of(alone, orphan, options=replace(EPICS, standalone=True)) == "task-2"
     assert next_of(alone, orphan, options=replace(EPICS, orphans=True)) == "task-4"
 
