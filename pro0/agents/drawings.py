@@ -1,7 +1,6 @@
 """How agent programs draw their states: those with an adapter, and those that run as a `command` member."""
 
 from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from pro0.errors import NotFound
@@ -27,9 +26,3 @@ def drawing_named(name: str) -> "Drawing":
         raise NotFound(f"of {name!r} no screens are known", hint=f"one of {', '.join(sorted(DRAWINGS))}")
     module, _, attribute = DRAWINGS[name].partition(":")
     return cast("Drawing", getattr(import_module(module), attribute))
-
-
-def drawing_of(argv: tuple[str, ...]) -> "Drawing | None":
-    """Return how the program of a command line draws its states, None when that is not known."""
-    name = PurePath(argv[0]).name if argv else ""
-    return drawing_named(name) if name in DRAWINGS else None

@@ -9,7 +9,7 @@ import pytest
 
 from pro0.agents import AGENTS
 from pro0.agents.adapter import Adapter, Call
-from pro0.agents.drawings import DRAWINGS, drawing_named, drawing_of
+from pro0.agents.drawings import drawing_named
 from pro0.cli.programs import ask_version
 from pro0.model.runtime import State
 from pro0.ops import members
@@ -216,13 +216,6 @@ def test_bytes_that_are_no_text_and_control_characters_are_shown_harmless(pro0: 
     done = pro0("agent", "explain", "claude", "--screen", str(path))
     assert "draft" in done.out
     assert not set("\x07\x9b\x1b\u202e") & set(done.out)
-
-
-def test_the_program_of_a_command_line_tells_how_it_draws() -> None:
-    assert drawing_of(("/usr/bin/aider", "--no-git")) is drawing_named("aider")
-    assert drawing_of(("make",)) is None
-    assert drawing_of(()) is None
-    assert set(DRAWINGS) >= {"claude", "codex", "opencode", "pi", "gemini"}
 
 
 def test_nothing_is_made_for_an_agent_that_is_not_installed(
