@@ -84,7 +84,7 @@ def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
     ours = (tmp_path_factory.getbasetemp(), folder)
     try:
-        wait_until(lambda: not processes_under(*ours), 5, "everything that the tests started has ended")
+        wait_until(lambda: not processes_under(*ours), 10, "everything that the tests started has ended")
     except AssertionError:
         left = processes_under(*ours)
         end(left)

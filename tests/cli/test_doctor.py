@@ -244,7 +244,7 @@ def test_left_over_processes(
     pro0("doctor", "--repair")
     assert (ours.poll(), gone.poll()) == (None, None), "nobody said yes"
     assert len(repaired(pro0, "--yes")) == 2
-    assert (ours.wait(5), gone.wait(5)) == (-signal.SIGTERM, -signal.SIGTERM)
+    assert (ours.wait(30), gone.wait(30)) == (-signal.SIGTERM, -signal.SIGTERM)
     assert all(process.poll() is None for process in bystanders)
 
 

@@ -121,7 +121,7 @@ def test_after_a_killed_guard_the_tag_finds_the_rest(session: Session, tmp_path:
     guard = session.start(families.argv(tmp_path, "stay", *kinds))
     family = families.settled(tmp_path, "agent", *kinds)
     guard.kill()
-    assert guard.wait(5) == -signal.SIGKILL
+    assert guard.wait(30) == -signal.SIGKILL
     assert families.alive(family) == ["agent", *kinds]
 
     assert processes.end(session.tagged, 0.2) == []

@@ -48,7 +48,7 @@ def test_polite_comes_first(tmp_path: Path) -> None:
     """One that cleans up on TERM, even if it was stopped, has its time for it."""
     script = f"trap 'echo clean > {tmp_path}/done; exit 0' TERM; echo > {tmp_path}/ready; while :; do sleep 0.01; done"
     with families.running(["sh", "-c", script]) as child:
-        wait_until((tmp_path / "ready").exists, 5, "the trap is set")
+        wait_until((tmp_path / "ready").exists, 30, "the trap is set")
         os.kill(child.pid, signal.SIGSTOP)
         found = identity(child.pid)
         assert processes.end(lambda: [found] if processes.alive(found) else [], 30) == []
@@ -62,7 +62,7 @@ def test_each_is_asked_once_and_newcomers_too(tmp_path: Path) -> None:
 trap 'echo asked >> {tmp_path}/log; sh -c "echo born > {tmp_path}/born; exec sleep 600" & wait; exit 0' TERM
 echo > {tmp_path}/ready; while :; do sleep 0.01; done"""
     with families.running(["sh", "-c", script], env={**os.environ, families.TAG: "newcomers"}) as child:
-        wait_until((tmp_path / "ready").exists, 5, "the trap is set")
+        wait_until((tmp_path / "ready").exists, 30, "the trap is set")
         assert processes.end(lambda: processes.tagged(families.TAG, ["newcomers"])["newcomers"], 30) == []
         assert child.wait() == 0
     assert (tmp_path / "log").read_text().split() == ["asked"]
@@ -142,7 +142,7 @@ def test_a_signal_arrives(sleeper: "subprocess.Popen[bytes]") -> None:
 def test_the_dead_get_no_signal(sleeper: "subprocess.Popen[bytes]") -> None:
     found = identity(sleeper.pid)
     sleeper.kill()
-    wait_until(lambda: not processes.alive(found), 5, "it is a zombie")
+    wait_until(lambda: not processes.alive(found), 30, "it is a zombie")
     assert not processes.signal_process(found, signal.SIGTERM)
     sleeper.wait()
     assert not processes.signal_process(found, signal.SIGTERM)

@@ -42,7 +42,7 @@ def test_a_process_is_alive_as_long_as_it_runs(sleeper: "subprocess.Popen[bytes]
 def test_a_zombie_is_dead(sleeper: "subprocess.Popen[bytes]") -> None:
     found = identity(sleeper.pid)
     sleeper.kill()
-    wait_until(lambda: not processes.alive(found), 5, "the killed child counts as dead before anyone waited for it")
+    wait_until(lambda: not processes.alive(found), 30, "the killed child counts as dead before anyone waited for it")
     assert psutil.Process(sleeper.pid).status() == psutil.STATUS_ZOMBIE
     assert processes.identify(sleeper.pid) is None
 
@@ -80,7 +80,7 @@ def test_descendants_are_all_below(tmp_path: Path) -> None:
     try:
         family = families.settled(tmp_path, "agent", "plain", "setsid", "forking", "untagged")
         head = family.pop("agent")
-        wait_until(lambda: len(processes.descendants(head.pid)) == 5, 5, "the forking one has its child")
+        wait_until(lambda: len(processes.descendants(head.pid)) == 5, 30, "the forking one has its child")
         assert {one.pid for one in processes.descendants(head.pid)} > {one.pid for one in family.values()}
     finally:
         processes.end(lambda: families.all_of(child.pid, "x"), 0)
@@ -92,7 +92,7 @@ def test_what_was_started_for_others_can_be_spared(value: str, spared: bool) -> 
     """A lead that a command inside a session has started, and whatever is below that."""
     with families.running(["sh", "-c", "sleep 600 & wait"], env={table.SPARED: value}) as lead:
         try:
-            wait_until(lambda: processes.descendants(lead.pid), 5, "it has a child")
+            wait_until(lambda: processes.descendants(lead.pid), 30, "it has a child")
             family = {lead.pid, *(one.pid for one in processes.descendants(lead.pid))}
             for sparing in (False, True):
                 found = {one.pid for one in processes.descendants(os.getpid(), sparing=sparing)}
@@ -136,9 +136,9 @@ def test_an_empty_tag_is_not_no_tag(sleeper: "subprocess.Popen[bytes]") -> None:
 def test_a_tagged_process_that_dies_is_found_no_more() -> None:
     tag = str(uuid.uuid4())
     with families.running(["sleep", "600"], env={"PRO0_X": tag}) as child:
-        wait_until(lambda: processes.tagged("PRO0_X", [tag])[tag], 5, "found")
+        wait_until(lambda: processes.tagged("PRO0_X", [tag])[tag], 30, "found")
         child.kill()
-        wait_until(lambda: not processes.tagged("PRO0_X", [tag])[tag], 5, "a zombie carries nothing")
+        wait_until(lambda: not processes.tagged("PRO0_X", [tag])[tag], 30, "a zombie carries nothing")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares the two ways to look, and Linux alone has both")
@@ -146,7 +146,7 @@ def test_both_ways_to_look_see_the_same(sleeper: "subprocess.Popen[bytes]", monk
     """What macOS uses is psutil, which runs on Linux too."""
     tag = str(uuid.uuid4())
     with families.running(["sleep", "600"], env={"PRO0_X": tag}) as child:
-        wait_until(lambda: processes.tagged("PRO0_X", [tag])[tag], 5, "it carries its tag")
+        wait_until(lambda: processes.tagged("PRO0_X", [tag])[tag], 30, "it carries its tag")
         seen = []
         for system in (linux, portable):
             monkeypatch.setattr(table, "system", system)

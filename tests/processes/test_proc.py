@@ -19,10 +19,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_who_has_ended_was_called_with_nothing() -> None:
     """A zombie has no command line any more: no argument, which is not one empty argument."""
     with families.running(["true"]) as dead:
-        wait_until(lambda: linux.status(dead.pid) is None, 5, "it is a zombie")
+        wait_until(lambda: linux.status(dead.pid) is None, 30, "it is a zombie")
         assert arguments.arguments(dead.pid) == []
     with families.running(["sh", "-c", "read _", "name", ""], stdin=subprocess.PIPE) as child:
-        wait_until(lambda: arguments.arguments(child.pid)[-2:] == ["name", ""], 5, "it is a shell")
+        wait_until(lambda: arguments.arguments(child.pid)[-2:] == ["name", ""], 30, "it is a shell")
 
 
 class Vanished:
@@ -104,8 +104,8 @@ def test_nobody_is_waited_for_who_will_never_show_an_environment(monkeypatch: py
     slept: list[float] = []
     monkeypatch.setattr(linux, "time", SimpleNamespace(sleep=slept.append))
     with families.running(["sleep", "600"], env={}) as bare, families.running(["true"]) as over:
-        wait_until(lambda: arguments.arguments(bare.pid) == ["sleep", "600"], 5, "it is a sleep")
-        wait_until(lambda: linux.status(over.pid) is None, 5, "it has ended")
+        wait_until(lambda: arguments.arguments(bare.pid) == ["sleep", "600"], 30, "it is a sleep")
+        wait_until(lambda: linux.status(over.pid) is None, 30, "it has ended")
         assert linux.environment(bare.pid) == linux.environment(over.pid) == b""
         bare.kill()
     unfinished, secret, leaving, without = line(), line(code="1"), line(flags=str(0x4)), line(code="94", stack="14")

@@ -34,7 +34,7 @@ BOTH = pytest.mark.parametrize("system", SYSTEMS, ids=["linux", "portable"])
 def child() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that does nothing, whose last argument is known."""
     with families.running(["sleep", "600"], env={A: "a", B: "b=b"}) as started:
-        wait_until(lambda: arguments.arguments(started.pid) == ["sleep", "600"], 5, "it is a sleep")
+        wait_until(lambda: arguments.arguments(started.pid) == ["sleep", "600"], 30, "it is a sleep")
         yield started
 
 
@@ -50,7 +50,7 @@ def test_who_was_called_with_something_as_its_last_argument(child: "subprocess.P
     """How guards are known by their launch files: the whole last argument, and no other."""
     keys = {"600": "last", "sleep": "first", "60": "part", "end": "last of many", "middle": "not last"}
     with families.running(["sh", "-c", "read _", "middle", "end"], stdin=subprocess.PIPE) as many:
-        wait_until(lambda: arguments.arguments(many.pid)[-1:] == ["end"], 5, "it is a shell")
+        wait_until(lambda: arguments.arguments(many.pid)[-1:] == ["end"], 30, "it is a shell")
         assert processes.called_with(keys) == {"last", "last of many"}
 
 
@@ -58,9 +58,9 @@ def test_who_was_called_with_something_as_its_last_argument(child: "subprocess.P
 def test_a_stopped_process_is_seen(system: ModuleType, child: "subprocess.Popen[bytes]") -> None:
     assert not system.stopped(child.pid)
     os.kill(child.pid, signal.SIGSTOP)
-    wait_until(lambda: system.stopped(child.pid), 5, "it is stopped")
+    wait_until(lambda: system.stopped(child.pid), 30, "it is stopped")
     os.kill(child.pid, signal.SIGCONT)
-    wait_until(lambda: not system.stopped(child.pid), 5, "it goes on")
+    wait_until(lambda: not system.stopped(child.pid), 30, "it goes on")
 
 
 @BOTH
@@ -108,7 +108,7 @@ def test_a_program_whose_environment_breaks_psutil(monkeypatch: pytest.MonkeyPat
 
 def test_a_zombie_is_none_of_psutils_either() -> None:
     with families.running(["true"]) as dead:
-        wait_until(lambda: portable.status(dead.pid) is None, 5, "it is a zombie")
+        wait_until(lambda: portable.status(dead.pid) is None, 30, "it is a zombie")
 
 
 def test_the_start_is_the_kernels_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_command_lines(platform: str, child: "subprocess.Popen[bytes]", monkeypa
 def test_a_command_line_may_hold_anything() -> None:
     odd = b"a\nb \xff"
     with families.running([b"sh", b"-c", b"read _", odd], stdin=subprocess.PIPE) as child:
-        wait_until(lambda: arguments.arguments(child.pid)[-1:] == [os.fsdecode(odd)], 5, "it is a shell")
+        wait_until(lambda: arguments.arguments(child.pid)[-1:] == [os.fsdecode(odd)], 30, "it is a shell")
 
 
 def sent(monkeypatch: pytest.MonkeyPatch, platform: str, process: Process, number: int) -> bool:
@@ -179,7 +179,7 @@ def test_a_signal_goes_to_exactly_this_process(
     assert not sent(monkeypatch, platform, stranger, signal.SIGKILL)
     assert processes.alive(found)
     assert sent(monkeypatch, platform, found, signal.SIGUSR1)
-    assert child.wait(5) == -signal.SIGUSR1
+    assert child.wait(30) == -signal.SIGUSR1
     assert not sent(monkeypatch, platform, found, signal.SIGKILL)
 
 

@@ -60,7 +60,7 @@ def test_ends_are_told_once(children: list["subprocess.Popen[bytes]"], watch: pr
 def test_who_is_gone_already_has_ended(children: list["subprocess.Popen[bytes]"], watch: processes.ExitWatch) -> None:
     zombie, gone, living = (identity(child) for child in children)
     children[0].kill()
-    wait_until(lambda: not processes.alive(zombie), 5, "a zombie")
+    wait_until(lambda: not processes.alive(zombie), 30, "a zombie")
     children[1].kill()
     children[1].wait()
     stranger = msgspec.structs.replace(living, start="1")
@@ -92,7 +92,7 @@ def test_no_descriptor_stays_open(children: list["subprocess.Popen[bytes]"]) -> 
         for child in children:
             watch.add(identity(child))
         children[0].kill()
-        wait_until(watch.ended, 5, "told")
+        wait_until(watch.ended, 30, "told")
         watch.discard(identity(children[1]))
     assert len(os.listdir("/dev/fd")) == before
 
