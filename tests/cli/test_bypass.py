@@ -7,7 +7,7 @@ import pytest
 from pro0.cli.task import ALIASES, COMMANDS
 from pro0.model.caller import Who
 from tests.cli.conftest import Pro0
-from tests.gated import FEW, Homes, furnish
+from tests.gated import FEW, STATES, Homes, furnish
 
 REST: dict[str, list[str]] = {
     "create": ["x --parent 1", "x --blocked-by 1 --requires review"],
@@ -39,11 +39,12 @@ COMMAND_LINES = [
     for verb in (*COMMANDS, *ALIASES)
     for rest in REST.get(ALIASES.get(verb, verb), ["1", "1 words"])
 ]
+EVERY_STATE = [*FEW, *(pytest.param(state, marks=pytest.mark.soak) for state in STATES if state not in FEW)]
 CALLERS = {Who.MEMBER: "w1", Who.LEAD_AGENT: "lead", Who.HUMAN: ""}
 
 
 @pytest.mark.parametrize("who", CALLERS)
-@pytest.mark.parametrize("state", FEW)
+@pytest.mark.parametrize("state", EVERY_STATE)
 def test_no_command_goes_around_a_gate(
     state: str, who: Who, tmp_path: Path, home: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch
 ) -> None:
