@@ -24,6 +24,9 @@ KEYS, SWITCHES, STARTS = 40, 20, 5
 MEGABYTES = 8
 SECONDS = 5.0
 ECHO = ("sh", "-c", "stty raw -echo; exec cat")
+GIGABYTE = 1 << 30
+FLOOD = f"read x; yes 'a line of many, each with a text like this one in it' | head -c {GIGABYTE}; touch $0; exec cat"
+HERE = ("sh", "-c", "echo here is the quiet one; stty raw -echo; exec cat")
 REPAINT = r"""
 import sys, time
 n = 0
@@ -60,8 +63,24 @@ def figures() -> Iterator[Figure]:
             _spawn(f"w{number}", (sys.executable, "-c", REPAINT))
         with Screen(folder) as screen:
             yield Figure("10 members repaint 10/s, view and guards", screen.cost(), "% of a core", 5, "% of a core")
+    yield from _flooded()
     for name, piece in STREAMS.items():
         yield from _throughput(name, (piece * (1 + (1 << 20) // len(piece)))[: 1 << 20])
+
+
+def _flooded() -> Iterator[Figure]:
+    """Yield the slowest answer to a key while a member prints a gigabyte, and what its guard keeps of that."""
+    with world() as folder:
+        make_team(folder, "in-process")
+        run(PRO0, "team", "resume", "-t", TEAM)
+        _spawn("a", HERE)
+        over = folder / "over"
+        _spawn("flood", ("sh", "-c", FLOOD, str(over)))
+        with Screen(folder) as screen:
+            slowest = max(screen.answers(over))
+            yield Figure("a key or a switch while a member prints 1 GB, the slowest", slowest, "ms", 100, "ms")
+        guards = [one.memory_info().rss / 1e6 for one in psutil.process_iter() if _is_guard(one)]
+        yield Figure("memory of the guard of that member", max(guards), "MB", 128, "MB")
 
 
 def _spawn(name: str, argv: tuple[str, ...]) -> None:
@@ -109,6 +128,18 @@ class Screen:
     def switch(self) -> float:
         """Return the median milliseconds from a switch to the other's full screen."""
         return statistics.median(self._times(SWITCHES, lambda _n: b"\x1b[1;2B"))
+
+    def answers(self, over: Path) -> Iterator[float]:
+        """Let the second member print, and yield the milliseconds of switches to the first, and of keys, until then."""
+        self.type(b"\x1b[1;2B\r")
+        while not over.exists():
+            self.drain(0.2)
+            start = time.perf_counter()
+            self.type(b"\x1b[1;2A")
+            self._until(b"here is the quiet one")
+            yield (time.perf_counter() - start) * 1000
+            yield from self._times(1, lambda _n: b"x")
+            self.type(b"\x1b[1;2B")
 
     def cost(self) -> float:
         """Return what view and guards take of one core, in percent."""

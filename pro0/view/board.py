@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pro0.model.runtime import ENDED
-from pro0.model.task import SETTLED, Task
+from pro0.model.task import SETTLED, Status, Task
 from pro0.ops.status import NEEDS, MemberStatus
 from pro0.rules.board import said
 from pro0.rules.text import visible
@@ -13,6 +13,8 @@ from pro0.view.keys import Key, pasted
 from pro0.view.news import News
 from pro0.view.wishes import Wish
 
+ORDER = (Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status.FAILED, Status.COMPLETED, Status.CANCELLED)
+"""Tasks by status: first what moves, last what is over."""
 KEYS = "Enter view · m message · a approve · r reject · x shut down · ? help · q leave"
 """What has room in 80 columns; `HELP` tells all of them, and has room there too."""
 HELP = (
@@ -188,7 +190,7 @@ def _items(news: News) -> list[Item]:
              member.agent_id, COLOURS.get(member.state, ""))
         for member in news.members if member.state in NEEDS
     ]  # fmt: skip
-    order = sorted((task for task in news.tasks if not task.waits), key=lambda task: task.status in SETTLED)
+    order = sorted((task for task in news.tasks if not task.waits), key=lambda task: ORDER.index(task.status))
     tasks = [_task(task) for task in order]
     letters = [
         Item("messages", letter.message.id, f"{letter.message.from_} → {letter.mailbox}: {letter.message.content}",

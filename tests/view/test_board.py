@@ -80,6 +80,14 @@ def test_it_shows_everything_once_and_nothing_that_a_terminal_obeys() -> None:
     assert all(columns_of(row) <= 100 for row in rows)
 
 
+def test_tasks_are_shown_by_status() -> None:
+    """Build 2."""
+    tasks = tuple(Task(id=f"t-{status.replace('_', '-')}", title="t", status=status) for status in sorted(Status))
+    rows = [plain(row) for row in Board().rows(News(tasks=tasks), 80, 20, "")]
+    shown = [row[2:].split()[0] for row in rows if row[2:].startswith("t-")]
+    assert shown == ["t-in-progress", "t-done", "t-pending", "t-failed", "t-completed", "t-cancelled"]
+
+
 def test_the_arrows_and_tab_choose() -> None:
     board = Board()
     assert chosen(board) == "lead"
