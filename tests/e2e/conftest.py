@@ -62,8 +62,8 @@ class Team:
         return [message["content"] for message in letters if sender in (None, message["from"])]
 
     def until(self, condition: Callable[[], Found], what: str, seconds: float = 20) -> Found:
-        """Wait for something to become true, and return it."""
-        return wait_until(condition, seconds, what)
+        """Wait for something to become true, and return it; most look by starting the program, so not all the time."""
+        return wait_until(condition, seconds, what, every=0.2)
 
     def worker(self) -> str:
         """Wait until some member works on a task, and return it."""
