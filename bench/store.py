@@ -24,8 +24,10 @@ def figures() -> Iterator[Figure]:
             context = make_team(folder, name=f"bench-{count}")
             add_tasks(context, count)
             _fill(context, count)
-            floor, claim, send = interleaved([_floor(folder), _claim(context), _send(context)], ROUNDS)
+            whole = _floor(folder, context.team.tasks.path.stat().st_size)
+            floor, least, claim, send = interleaved([_floor(folder), whole, _claim(context), _send(context)], ROUNDS)
             yield Figure(f"claim at {count}", claim, "ms", CLAIM_GOAL, "ms", floor, "one durable replace")
+            yield Figure(f"as many bytes as {count} tasks", least, "ms", floor=floor, floor_is="one durable replace")
             yield Figure(f"send at {count}", send, "ms", SEND_GOAL, "ms", floor, "one durable replace")
         yield _full_mailbox(folder)
 
@@ -51,10 +53,12 @@ def _into_ten(context: Context) -> Callable[[], object]:
     return into_ten
 
 
-def _floor(folder: Path) -> Callable[[], None]:
+def _floor(folder: Path, size: int = 300) -> Callable[[], None]:
+    data = b"x" * size
+
     def replace() -> None:
         with atomic.folder(folder) as descriptor:
-            atomic.replace(descriptor, "floor", b"x" * 300)
+            atomic.replace(descriptor, "floor", data)
 
     return replace
 
