@@ -65,11 +65,13 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
     """Check that the settings in force in a folder can be read and are allowed, and the agents that they define."""
     try:
         found = trust.settings(home, project.root(folder), os.environ)
+        waiting = trust.withheld(home, project.root(folder))
     except Pro0Error as error:
         mend = error.hint or "correct it; `pro0 config` shows them all"
         yield Check("settings", Verdict.FAIL, error.message, mend)
         return
-    yield Check("settings", Verdict.OK, "can be read")
+    told = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
+    yield Check("settings", Verdict.OK, f"can be read{told}")
     for name, definition in sorted(found.agents.items()):
         yield _installed(defined(name, definition))
 

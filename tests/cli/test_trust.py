@@ -62,6 +62,7 @@ def test_nothing_of_it_runs(pro0: Pro0, team: Context, ran: Path) -> None:
 
 
 def test_who_looks_sees_all_of_it_and_who_agrees_gets_it(pro0: Pro0, team: Context, ran: Path) -> None:
+    assert "waiting for `pro0 config trust`: TaskCreated" in pro0("doctor").out
     said = pro0("config")
     assert "pro0 config trust --show" in said.err
     shown = pro0("config", "trust", "--show").out
