@@ -97,8 +97,8 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
     "a hint in the midst of it is typed": (EDGED, (EDGE, "❯ I Try", EDGE), Parts(box="typed", text="I Try")),
     "a line that is typed like a chosen one": (
         EDGED,
-        (EDGE, "❯ 1. first", EDGE, "Enter to send"),
-        Parts(box="typed", text="1. first", foot=("Enter to send",)),
+        (EDGE, "❯ 1. first", EDGE, "Enter to submit"),
+        Parts(box="typed", text="1. first", foot=("Enter to submit",)),
     ),
     "a box of three rows on a floor": (
         FLOORED,

@@ -95,6 +95,16 @@ def test_the_order_of_epics_and_what_is_in_none(left: set[int], first: str) -> N
     assert next_of(*kept, options=options) == first
 
 
+def test_what_a_run_waits_for_is_named_one_by_one() -> None:
+    board = Board(
+        [epic(1), waiting(2), waiting(3), claimed(task(4)), claimed(task(5)), task(6, dependencies=("task-2",))]
+    )
+    assert summary(board, PLAIN) == (
+        "for you: task-2 (approval: why), task-3 (approval: why); "
+        "worked on by others: task-4 (w1), task-5 (w1); 1 blocked"
+    )
+
+
 def test_what_stands_alone_comes_before_what_is_left_over() -> None:
     options = replace(EPICS, standalone=True, orphans=True)
     assert next_of(task(2, parent=99, priority=0), task(3, parent=0, priority=4), options=options) == "task-3"
