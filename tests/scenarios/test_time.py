@@ -79,7 +79,7 @@ def test_the_clock_jumps_while_a_team_works(team: Crew, clock: Clock, seconds: f
 def test_the_clock_jumps_while_a_team_stops(team: Crew, clock: Clock, seconds: float) -> None:
     """Who works has as long as was said, by seconds that pass."""
     with ThreadPoolExecutor(1) as pool:
-        stop = pool.submit(team.stop, timeout=60, force=True)
+        stop = pool.submit(team.stop, timeout=30, force=True)  # which prog needs, whole
         wait_until(lambda: any("not yet" in line for line in team.shown), PATIENCE, "it is asked")
         clock.set(seconds)
         assert not stop.done(), stop.result()
