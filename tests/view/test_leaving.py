@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.crash.lanes import LANES, SOAK, counted
+from tests.crash.lanes import LANES, SOAK
 from tests.engine.crew import Crew
 from tests.view.person import SECONDS, Person
 from tests.view.test_driven import ATTACH, PRO0, program, shown_of
@@ -100,8 +100,8 @@ def test_killed_at_any_moment(alpha: Crew, tmp_path: Path, lane: str) -> None:
     """No agent notices: it hears no signal, goes on printing, and its guard keeps no connection."""
     heard = tmp_path / "heard"
     (state,) = alpha.spawn(program("w1", COUNTS, str(heard)))
-    before, chance, times = alpha.pids(), random.Random(lane), KILLED.get(lane, 5)
-    for moment in range(times):
+    before, chance = alpha.pids(), random.Random(lane)
+    for moment in range(KILLED.get(lane, 5)):
         with Person(tmp_path, f"exec {ATTACH}") as person:
             if moment % 2:
                 person.sees("line ")
@@ -116,4 +116,3 @@ def test_killed_at_any_moment(alpha: Crew, tmp_path: Path, lane: str) -> None:
     numbers = [int(row.split()[1]) for row in shown_of(alpha, "w1").splitlines()]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), "nothing is missing"
     assert not heard.exists()
-    counted(lane, "views", "killed", times)
