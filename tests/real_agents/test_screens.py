@@ -19,6 +19,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.agents
 ASKERS = [agent for agent in BARE if agent != "pi"]
+DRAFT = "please do not send thi"
 SIZES = {"claude": (80, 20), "codex": (200, 60), "opencode": (80, 20), "pi": (200, 60), "gemini": (80, 20)}
 
 
@@ -49,9 +50,10 @@ def becomes(stage: Stage, wanted: State) -> None:
 def test_an_agent_is_idle_until_somebody_types(stage: Stage) -> None:
     stage.start(*BARE[stage.agent])
     becomes(stage, State.IDLE)
-    stage.terminal.paste("please do not send thi")
+    stage.terminal.paste(DRAFT)
     becomes(stage, State.DRAFT)
-    assert screens.typed(drawing_named(stage.agent), stage.terminal.look()) == "please do not send thi"
+    drawing = drawing_named(stage.agent)  # an agent may draw its screen anew at this moment
+    wait_until(lambda: screens.typed(drawing, stage.terminal.look()) == DRAFT, PATIENCE, "all of it is read", every=0.1)
 
 
 @pytest.mark.parametrize("agent", BARE)

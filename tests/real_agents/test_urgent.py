@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_agents.agents import BARE
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import hang, shell
 from tests.real_agents.scripts import marker, teammate
@@ -12,9 +11,11 @@ from tests.real_agents.team import RealTeam
 
 pytestmark = pytest.mark.agents
 WAITS, STOPS = "take your time", "drop that"
+AGENTS = ("claude", "codex", "opencode", "pi")
+"""Gemini stops, too, but of a first turn that is stopped it forgets all, so that its model is not known again."""
 
 
-@pytest.mark.parametrize("agent", BARE)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_urgent_mail_is_read_in_the_middle_of_a_turn(
     agent: str, user: Path, provider: Provider, team: RealTeam
 ) -> None:
