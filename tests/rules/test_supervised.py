@@ -89,8 +89,17 @@ def test_a_human_who_starts_a_task_is_told_apart_from_its_turn() -> None:
 def test_what_a_human_wished_for_at_once_was_asked_for() -> None:
     asked = Task(id="task-1", history=tuple(Entry(at=at(0), actor="x", act=act) for act in ("wish", "start")))
     assert supervised.was_asked_for(asked)
+    assert not supervised.was_asked_for(Task(id="task-1"))
+    wished = Task(id="task-1", history=(Entry(at=at(0), actor="x", act="wish"),))
+    assert not supervised.was_asked_for(wished)
     turned = Task(id="task-1", history=tuple(Entry(at=at(0), actor="x", act=act) for act in ("claim", "start")))
     assert not supervised.was_asked_for(turned)
+
+
+def test_a_notice_is_named_by_the_entry_that_it_is_about() -> None:
+    """The same id whenever it is made, another one for another entry, also when older ones are in the archive."""
+    noted = Task(id="task-1", earlier=50, history=(Entry(at=at(0), actor="x", act="fail"),))
+    assert supervised.notice_id(noted, "w1") == "task-1:51:w1"
 
 
 def test_a_parent_that_reviews_does_not_keep_another_from_it() -> None:

@@ -80,7 +80,11 @@ def test_a_bare_ticket() -> None:
     )
     assert (bare.type, bare.priority, bare.created_at, bare.description) == (Kind.EPIC, 2, None, "")
     assert bare.notes == (Note("said"),)
-    assert ticket("---\nid: a\nstatus: closed\n---\n# T").blocked_by == ()
+    barest = ticket("---\nid: a\nstatus: closed\ntags: ['']\n---\n# T")
+    assert barest == Ticket(origin="ticket:a", file="pr-ab12.md", title="T", status="closed")
+    assert ticket("---\nid: a\nstatus: open\n---\n# T") == Ticket(
+        origin="ticket:a", file="pr-ab12.md", title="T", status="open"
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def section(text: str, heading: str) -> str:
 def test_a_bare_task_has_no_empty_sections() -> None:
     text = prompt(BARE, None, [])
     assert [line for line in text.splitlines() if line.startswith("#")] == ["# task-2: build it", "## How to end"]
+    assert text.split("\n\n")[1:4] == ["# task-2: build it", "## How to end", text.split("\n\n")[3]]
     assert "part of" not in text
 
 
