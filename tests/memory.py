@@ -19,7 +19,7 @@ NAME = "pro0-tests-"
 
 @contextmanager
 def folder(memory: Path = MEMORY, room: int = ROOM) -> Iterator[Path | None]:
-    """Lend a folder in memory, nothing where there is no such file system or too little of it."""
+    """Lend a folder in memory; nothing where there is none, too little of it, or none that runs programs."""
     if not _usable(memory, room):
         yield None
         return
@@ -35,7 +35,9 @@ def folder(memory: Path = MEMORY, room: int = ROOM) -> Iterator[Path | None]:
 
 
 def _usable(memory: Path, room: int) -> bool:
-    return memory.is_dir() and os.access(memory, os.W_OK | os.X_OK) and shutil.disk_usage(memory).free >= room
+    if not (memory.is_dir() and os.access(memory, os.W_OK | os.X_OK)):
+        return False
+    return shutil.disk_usage(memory).free >= room and not os.statvfs(memory).f_flag & os.ST_NOEXEC
 
 
 def _sweep(memory: Path) -> None:
