@@ -165,6 +165,22 @@ def test_a_python_built_with_old_headers_can_pin_too(
     os.close(descriptor)
 
 
+def test_a_signal_goes_to_the_whole_process_with_no_flag_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the table of the kernel's calls has them: of its flags one would mean a single thread."""
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    monkeypatch.delattr("_signal.pidfd_send_signal", raising=False)
+    made: list[tuple[int, ...]] = []
+
+    def call(*arguments: int) -> int:
+        made.append(arguments)
+        return 9
+
+    monkeypatch.setattr(pidfd, "_call", call)
+    assert pidfd.open_process(7) == 9
+    pidfd.send(9, signal.SIGUSR1)
+    assert made == [(434, 7, 0), (424, 9, signal.SIGUSR1, 0, 0)]
+
+
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this Python has no pidfd")
 def test_a_python_that_has_the_calls_needs_no_ctypes(
     sleeper: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch

@@ -107,6 +107,7 @@ def test_nobody_is_waited_for_who_will_never_show_an_environment(monkeypatch: py
         wait_until(lambda: arguments.arguments(bare.pid) == ["sleep", "600"], 30, "it is a sleep")
         wait_until(lambda: linux.status(over.pid) is None, 30, "it has ended")
         assert linux.environment(bare.pid) == linux.environment(over.pid) == b""
+        assert slept == []
         bare.kill()
     unfinished, secret, leaving, without = line(), line(code="1"), line(flags=str(0x4)), line(code="94", stack="14")
     for stat, pauses, looks in ((unfinished, 5, 6), (secret, 0, 1), (leaving, 0, 1), (without, 0, 2)):
@@ -124,5 +125,6 @@ def test_one_exec_is_told_from_the_next_by_where_its_code_and_stack_are(monkeypa
         return linux._program(7)
 
     one = line(code="94", stack="14")
+    assert program(one) == b"94 0 14" == program(one.replace(b"(sh)", b"(a) S 1 (b)"))
     assert program(one) == program(one + b" 1 1") == program(one[:-1] + b"5")
     assert len({program(one), program(line(code="95", stack="14")), program(line(code="94", stack="15"))}) == 3

@@ -228,6 +228,12 @@ def test_only_a_regular_file_is_read_and_only_so_much(place: Path, kind: str) ->
     assert len(os.listdir("/dev/fd")) == before
 
 
+def test_a_regular_file_is_read_whatever_its_mode(place: Path) -> None:
+    (place / "file").chmod(0o777)
+    with atomic.folder(place) as folder:
+        assert atomic.read(folder, "file", len(OLD)) == OLD
+
+
 def test_a_file_of_the_limit_is_read(place: Path) -> None:
     with atomic.folder(place) as folder:
         assert atomic.read(folder, "file", len(OLD)) == OLD
