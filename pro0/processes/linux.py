@@ -5,7 +5,7 @@ import time
 
 _ZOMBIE = (b"Z", b"X", b"x")
 _NO_PROGRAM = 0x00200000 | 0x00000004
-"""The flags of a thread of the kernel, and of what is ending."""
+"""The flags of a thread of the kernel, and of what is ending or has ended."""
 _CODE, _STACK = 23, 25
 """Which fields of a stat, counted behind the name, tell where code and stack are: random, 0 before an exec is done."""
 _UNFINISHED = b"0 "
@@ -91,7 +91,7 @@ def _threads_live(fields: list[bytes]) -> bool:
 def _program(pid: int) -> bytes:
     """Return what differs from one exec of a process to the next; empty when no environment of it can ever be seen."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    if not fields or fields[0] in _ZOMBIE or int(fields[6]) & _NO_PROGRAM or fields[_CODE] == _SECRET:
+    if not fields or int(fields[6]) & _NO_PROGRAM or fields[_CODE] == _SECRET:
         return b""
     return b" ".join(fields[_CODE : _STACK + 1])
 
