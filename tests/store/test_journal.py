@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from filelock import lock_descriptor
 
 from pro0.store import atomic, journal
 from pro0.store.journal import Journal
@@ -120,6 +121,33 @@ def test_the_limit_at_which_a_log_goes_on_in_a_new_file(tmp_path: Path, before: 
     append(tmp_path, 1)
     assert (tmp_path / rotated(NAME, 1)).exists() == rotates
     assert (tmp_path / NAME).exists() != rotates
+
+
+@pytest.mark.usefixtures("small")
+def test_whoever_finds_a_full_log_waits_for_nobody(tmp_path: Path) -> None:
+    """Another writer is about to give it its new name, or somebody looks; the next writer tries again."""
+    (tmp_path / NAME).write_bytes(b"0\n" * 600)
+    with (tmp_path / NAME).open("rb") as other:
+        assert lock_descriptor(other.fileno(), blocking=False)
+        append(tmp_path, 1)
+        assert os.listdir(tmp_path) == [NAME]
+    append(tmp_path, 2)
+    assert os.listdir(tmp_path) == [rotated(NAME, 1)]
+    assert read(Journal(tmp_path / NAME)) == [0] * 600 + [1, 2]
+
+
+def test_only_the_very_file_that_is_full_gets_a_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a link to it; and the first number when no file is seen."""
+    (tmp_path / "real").touch()
+    (tmp_path / NAME).symlink_to("real")
+    with atomic.folder(tmp_path) as folder, (tmp_path / "real").open("ab") as file:
+        journal._rotate(folder, NAME, file.fileno())
+        assert sorted(os.listdir(tmp_path)) == [NAME, "real"]
+        os.rename(tmp_path / "real", tmp_path / NAME)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "listdir", lambda _folder: [])
+            journal._rotate(folder, NAME, file.fileno())
+    assert os.listdir(tmp_path) == [rotated(NAME, 1)]
 
 
 def test_what_json_cannot_say_is_written_as_text(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pro0.processes import table
 from pro0.store.lease import Holder, Lease
 from pro0.store.paths import LEASE, LOGS
 from tests import crowd
-from tests.faults import fail_with, fault_at
+from tests.faults import count, fail_with, fault_at
 from tests.waiting import wait_until
 
 
@@ -132,6 +132,7 @@ def test_a_lease_is_put_back_as_soon_as_nobody_has_it(tmp_path: Path) -> None:
     lease.keep()
     assert (lease.read() or Holder(0, "", "", "", "")).pid == os.getpid()
     assert not any(os.get_inheritable(descriptor) for descriptor in lease._held)
+    assert count(lease.keep, ("pwrite",)) == [], "it is in its place now"
     lease.drop()
 
 
