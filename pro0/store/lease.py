@@ -159,6 +159,6 @@ def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:
 
 
 def _signed(data: bytes) -> Holder | None:
-    with suppress(msgspec.MsgspecError, ValueError):
+    with suppress(msgspec.MsgspecError, RecursionError, ValueError):
         return msgspec.json.decode(data.partition(b"\n")[0], type=Holder)
     return None

@@ -199,6 +199,16 @@ def test_what_no_program_can_read(tmp_path: Path, text: str) -> None:
     assert lease.holder() is None
 
 
+@pytest.mark.parametrize("data", [b'{"x": ' + b"[" * 100_000, b'{"why": "\xff"}'], ids=["deep", "no text"])
+def test_a_lease_that_is_corrupt_is_nobodys(tmp_path: Path, data: bytes) -> None:
+    lease = Lease(tmp_path)
+    assert lease.take("lead")
+    (tmp_path / LEASE).write_bytes(data)
+    assert lease.read() is None
+    assert lease.holder()
+    lease.drop()
+
+
 def test_of_a_lease_that_is_being_written_the_first_line_counts(tmp_path: Path) -> None:
     """The new line is written over an older, longer one, which is cut off afterwards."""
     line = json.dumps({"pid": 1, "start": "2", "bootId": "b", "version": "9", "why": "lead"})
