@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from tests.real_agents.provider.request import Request
-from tests.real_agents.provider.turns import Script, Turn, say, use
+from tests.real_agents.provider.tools import is_offered
+from tests.real_agents.provider.turns import Script, Turn, say, shell, use
 
 MAIL = re.compile(r"You have \d+ unread message")
 OFFER = re.compile(r"\d+ tasks? (?:is|are) ready for you")
@@ -56,7 +57,7 @@ def _lead_turn(request: Request, left: list[Turn], last: str) -> Turn:
     if _asked_to_leave(request):
         return use("approve_shutdown")
     if left:
-        return left.pop(0)
+        return left.pop(0) if is_offered(left[0].calls[0], request.tools) else shell("sleep 1")
     if _told(request, MAIL):
         return use("check_messages")
     if last == "check_messages":

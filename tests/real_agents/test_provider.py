@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.real_agents.provider import chat
 from tests.real_agents.provider.request import Request
 from tests.real_agents.provider.server import Provider
+from tests.real_agents.provider.tools import is_offered
 from tests.real_agents.provider.turns import Turn, Usage, fail, in_turn, say, shell, use
+from tests.real_agents.scripts import LEAD, lead
 
 Json = dict[str, Any]
 TOOL_NAMES = {
@@ -211,3 +214,18 @@ def test_other_questions_get_harmless_answers(provider: Provider) -> None:
         assert json.loads(answer.read())["data"] == []
     assert provider.other == ["POST /v1/messages/count_tokens", "GET /v1/models"]
     assert not provider.exchanges
+
+
+@pytest.mark.parametrize("name", ["mcp__pro0__create_task", "pro0_create_task", "mcp_pro0_create_task", "create_task"])
+def test_a_tool_is_offered_under_any_of_its_names(name: str) -> None:
+    [call] = use("create_task", title="x").calls
+    assert is_offered(call, {"Bash": "", name: ""})
+    assert not is_offered(call, {"Bash": ""})
+
+
+def test_a_scripted_lead_waits_for_its_tools() -> None:
+    """An agent may ask its model before its MCP servers are up; what is called then is lost."""
+    create = use("create_task", title="x")
+    script = lead(create)
+    early, late = (chat.read(_chat(LEAD, names), "") for names in (["bash"], ["bash", "pro0_create_task"]))
+    assert [script(early), script(late)] == [shell("sleep 1"), create]

@@ -58,6 +58,11 @@ def named(call: Call, offered: dict[str, str]) -> Named:
     return Named(call.tool, "", call.arguments)
 
 
+def is_offered(call: Call, offered: dict[str, str]) -> bool:
+    """Return whether an agent offers a tool of pro0 by now: it may begin before its MCP servers have."""
+    return any(pattern.format(call.tool) in offered for pattern in PATTERNS)
+
+
 def _as_command(call: Call) -> Arguments:
     command, *words = COMMANDS[call.tool]
     given = (str(call.arguments.get(word, word)) for word in words)
