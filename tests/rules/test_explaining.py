@@ -28,6 +28,10 @@ SEEN: dict[str, tuple[tuple[str, ...], Evidence]] = {
         ("Allow make?", "❯ 1. Yes", "Enter to confirm"),
         Evidence(reading=screen(State.WAITING, "asks", "make"), place="menu", rows=("Allow make?", "❯ 1. Yes")),
     ),
+    "a menu whose first words say nothing": (
+        ("Allow ?", "Allow make?", "❯ 1. Yes", "Enter to confirm"),
+        Evidence(reading=screen(State.WAITING, "asks", "make"), place="menu", rows=("Allow ?", "❯ 1. Yes")),
+    ),
     "a draft": (
         ("said", "", "> words", "", "foot"),
         Evidence(reading=screen(State.DRAFT, "typed"), place="typed text", rows=("words",)),
