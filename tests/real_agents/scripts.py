@@ -10,6 +10,7 @@ from tests.real_agents.provider.turns import Script, Turn, say, shell, use
 MAIL = re.compile(r"You have \d+ unread message")
 OFFER = re.compile(r"\d+ tasks? (?:is|are) ready for you")
 ASKED_TO_LEAVE = "Please shut down"
+SUBTASK_OVER = re.compile(r"\b(?:completed|failed) task-\d+ \(")
 NO_TASK = re.compile(r'"tasks":\s*\[\]')
 LEAD = "You are the lead agent of the team"
 """What the first prompt of a lead agent begins with."""
@@ -38,6 +39,21 @@ def teammate(*work: Turn, offered: Mapping[str, tuple[Turn, ...]] | None = None)
             left.extend(later.pop(ready))
         return left.pop(0) if left else say("Nothing is left to do.")
 
+    return script
+
+
+def planner(task: str, *plan: Turn) -> Script:
+    """Carry out a plan for a task with subtasks; after each of them that is over, say that the task is complete."""
+    left, complete = list(plan), use("complete_task", task_id=task, result="all is there")
+
+    def script(request: Request) -> Turn:
+        if _told(request, MAIL):
+            return use("check_messages")
+        if any(SUBTASK_OVER.search(result) for result in request.results()):
+            return complete
+        return left.pop(0) if left else say("I wait.")
+
+    left.append(complete)
     return script
 
 
