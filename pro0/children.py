@@ -24,6 +24,8 @@ TAIL = 4096
 CHUNK = 65536
 LAST_CHUNKS = 16
 """How much is read after the command's end, a full pipe: what it left in the background may write for ever."""
+NOT_STARTED = 127
+"""The exit code that shells give a command which never came to run."""
 RUN = "PRO0_RUN"
 """The variable that tags one run of a command and all that comes of it."""
 
@@ -67,18 +69,27 @@ class Running:
         errors: Path | None = None,
         cwd: Path | None = None,
     ) -> None:
-        self._grace = grace
+        self._argv = argv
+        self._environment = {**environment, RUN: tag}
         self._tag = tag
+        self._grace = grace
+        self._given, self._errors, self._cwd = given, errors, cwd
         self._tail = b""
         self._seen: set[Process] = set()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._head: Process | None = None
+        self._output = -1
+
+    def start(self) -> None:
+        """Start it; raises OSError. Whoever is interrupted meanwhile calls `end`, which finds what was started."""
         with ExitStack() as files:
             self._child = subprocess.Popen(
-                argv,
-                stdin=files.enter_context(given.open("rb")) if given else subprocess.DEVNULL,
+                self._argv,
+                stdin=files.enter_context(self._given.open("rb")) if self._given else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=files.enter_context(errors.open("wb")) if errors else subprocess.STDOUT,
-                cwd=cwd,
-                env={**environment, RUN: tag},
+                stderr=files.enter_context(self._errors.open("wb")) if self._errors else subprocess.STDOUT,
+                cwd=self._cwd,
+                env=self._environment,
                 process_group=0,
             )
         # It is waited for last: as long as it is not, its pid, and that of its group, are nobody else's.
@@ -125,9 +136,10 @@ class Running:
             processes.end(self._tree, self._grace)
         if not over:
             self._drain(pass_on)
-        if self._child.stdout:
+        if self._child and self._child.stdout:
             self._child.stdout.close()
-        return Ending(self._child.wait(), self._tail.decode(errors="replace").strip(), why, len(left))
+        code = self._child.wait() if self._child else NOT_STARTED
+        return Ending(code, self._tail.decode(errors="replace").strip(), why, len(left))
 
     def _runs(self) -> bool:
         return self._head is not None and processes.alive(self._head)
@@ -135,8 +147,9 @@ class Running:
     def _tree(self) -> list[Process]:
         """Return what carries this run's tag, is of its group, or was ever seen below the command: each has gaps."""
         self._seen.update(processes.tagged(RUN, [self._tag])[self._tag])
-        self._seen.update(processes.in_group(self._child.pid))
-        if self._runs():
+        if self._child:
+            self._seen.update(processes.in_group(self._child.pid))
+        if self._child and self._runs():
             self._seen.update(processes.descendants(self._child.pid, sparing=True))
         return [process for process in self._seen if processes.alive(process)]
 
@@ -147,6 +160,8 @@ class Running:
 
     def _read(self, pass_on: Callable[[bytes], None]) -> bool:
         """Pass on what there is to read; False at the end of the output, or when there is nothing now."""
+        if self._output < 0:  # interrupted while it was being started
+            return False
         try:
             output = os.read(self._output, CHUNK)
         except BlockingIOError:

@@ -70,9 +70,10 @@ class Runs:
             given, errors = Path(folder, "given"), Path(folder, "errors")
             given.write_bytes(told)
             words = ("/bin/sh", "-c", command)
+            running = Running(words, environment, new_id(), GRACE, given=given, errors=errors, cwd=_place(cwd))
             try:
-                running = Running(words, environment, new_id(), GRACE, given=given, errors=errors, cwd=_place(cwd))
                 try:
+                    running.start()
                     ending = running.follow(self._limit, None, _drop, over, POLL)
                 except BaseException:
                     running.end("interrupted", _drop)

@@ -74,15 +74,16 @@ class Turns:
         self._write(call.files)
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}:{number}"
         limit = task.timeout or self._settings.task_timeout_minutes * 60.0
+        running = Running(
+            call.argv,
+            self._environment | task_identity(task.id, task.parent or "") | call.env,
+            tag,
+            self._settings.end_grace_seconds,
+            given=self._folder / FILE if self._reads_stdin else None,
+            errors=None if self._options.agent == SHELL else self._folder / ERRORS,
+        )
         try:
-            running = Running(
-                call.argv,
-                self._environment | task_identity(task.id, task.parent or "") | call.env,
-                tag,
-                self._settings.end_grace_seconds,
-                given=self._folder / FILE if self._reads_stdin else None,
-                errors=None if self._options.agent == SHELL else self._folder / ERRORS,
-            )
+            running.start()
         except OSError as error:
             return Ran(self._turn(number, failure=f"{call.argv[0]} cannot be started: {error.strerror}"), Usage())
         ending = running.follow(limit, changes, lambda data: self._heard(ear, data), until, self.poll)

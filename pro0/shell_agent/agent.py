@@ -112,8 +112,9 @@ class ShellAgent:
         self._voice.say(f"$ {task.run}")
         environment = os.environ | task_identity(task.id, task.parent or "")
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
+        running = Running(("/bin/sh", "-c", task.run or ""), environment, tag, self._grace)
         try:
-            running = Running(("/bin/sh", "-c", task.run or ""), environment, tag, self._grace)
+            running.start()
         except OSError as error:
             self._report(task, Ending(127, "", f"cannot be started: {error.strerror}"))
             return

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pro0 import processes
 from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.errors import BadInput, Refused
 from pro0.model.hook import Event
+from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status
 from pro0.ops import hooks, tasks, trust
 from pro0.ops.context import Context
@@ -163,5 +165,25 @@ def test_an_interrupted_call_ends_its_hook(team: TeamStore, home: Path, tmp_path
     assert called.wait(30) == 130
     assert called.stderr
     called.stderr.close()
+    assert not processes_under(tmp_path)
+    assert not team.tasks.read().tasks
+
+
+def test_a_call_interrupted_while_it_starts_its_hook_ends_it(
+    team: TeamStore, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command runs already, and nobody has looked at it yet."""
+    settings(home, "hooks: {TaskCreated: 'touch hangs; setsid sleep 60 & sleep 60'}")
+    identify = processes.identify
+
+    def interrupted(pid: int) -> Process | None:
+        monkeypatch.setattr(processes, "identify", identify)
+        wait_until((home / "hangs").exists, 30, "it runs")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes, "identify", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tasks.create(human(team), [Draft(title="t")])
+    assert (home / "hangs").exists()
     assert not processes_under(tmp_path)
     assert not team.tasks.read().tasks
