@@ -1,6 +1,7 @@
 """Write the figures in docs/faults.md: between its markers, from the counts that the tests left (`make soak`).
 
-Run it as `python -m tests.crash.figures`. A figure is never typed: what no test has counted is shown as a dash.
+Run it as `python -m tests.crash.figures`. A figure is never typed: what no test has counted here stays as it was, and
+what none ever has is a dash.
 """
 
 import json
@@ -181,7 +182,7 @@ def total(lane: str, counts: str) -> str:
 
 def table(rows: Iterable[Row]) -> str:
     """Return a table as Markdown."""
-    lines = ["| property | how it is tested | `make test` | `make soak` | command |", "|---|---|---|---|---|"]
+    lines = ["| property | how it is tested | `make test` | `make soak` | command |", "| --- | --- | --- | --- | --- |"]
     for row in rows:
         long = f"{total(SOAK, row.counts)} {row.unit}" if row.long else "the same"
         figures = f"{total(TEST, row.counts)} {row.unit} | {long}"
@@ -206,13 +207,30 @@ def put(begin: str, rows: Iterable[Row], end: str) -> None:
 
 
 def place(begin: str, table: str, end: str) -> None:
-    """Put a table between its markers."""
+    """Put a table between its markers; what it has no figure for stays."""
     text = PAGE.read_text(encoding="utf-8")
     before, first, rest = text.partition(begin)
-    _, last, after = rest.partition(end)
+    old, last, after = rest.partition(end)
     if not (first and last):
         sys.exit(f"{PAGE} has no markers")
-    PAGE.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{begin}\n\n{kept(old, table)}\n\n{end}{after}", encoding="utf-8")
+
+
+def kept(old: str, new: str) -> str:
+    """Return the new table with the old one's figures where it has none: in the row that begins the same."""
+    were = {cells[0]: cells for cells in map(_cells, old.splitlines())}
+    return "\n".join(_row(cells, were.get(cells[0], [])) for cells in map(_cells, new.splitlines()))
+
+
+def _cells(line: str) -> list[str]:
+    return line.removeprefix("| ").removesuffix(" |").split(" | ")
+
+
+def _row(cells: list[str], was: list[str]) -> str:
+    """Return a row; a cell whose figure is a dash is the old one's."""
+    if len(was) != len(cells) or cells[0].startswith("-"):
+        was = cells
+    return f"| {' | '.join(old if cell.split()[:1] == ['-'] else cell for cell, old in zip(cells, was, strict=True))} |"
 
 
 if __name__ == "__main__":

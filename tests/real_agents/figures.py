@@ -1,6 +1,6 @@
 """Write the figures of real agents in docs/faults.md: between their markers, from the counts of `make soak-agents`.
 
-Run it as `python -m tests.real_agents.figures`. A figure is never typed: what no test has counted is shown as a dash.
+Run it as `python -m tests.real_agents.figures`. A figure is never typed: what no test has counted here stays as it was.
 """
 
 import json
