@@ -172,6 +172,7 @@ BOXES: dict[str, tuple[list[tuple[Message, ...]], Mailbox, str]] = {
     "a gap": ([letters(1)], box(letters(4), 5), "2 of the messages of w1 before 4 are gone"),
     "a gap with a note": ([letters(1)], box((*letters(4, id=f"{NOTE}{{}}".format), *letters(5)), 6), ""),
     "a gap at the end": ([], box(letters(1), 4), "messages 2 to 3 of w1 are gone"),
+    "one gone at the end": ([], box(letters(1), 3), "messages 2 to 2 of w1 are gone"),
     "a number that comes again": ([], box(letters(1, 2), 2), "nextSeq of w1 is 2, which a message has already"),
     "read before it is sent": ([], box(letters(1), 2, 2), "w1 has read 2, which is not sent yet"),
 }

@@ -16,6 +16,7 @@ from pro0.rules import archive
 from pro0.store import tasklist
 from pro0.store.paths import segment
 from pro0.store.tasklist import TaskFile
+from tests.faults import count
 from tests.teams import NOW
 
 pytestmark = pytest.mark.usefixtures("no_sync", "small")
@@ -92,6 +93,16 @@ def test_only_the_task_that_grew_gets_a_page(file: TaskFile) -> None:
     saved = write(file, replace(Task(id="task-7"), history=entries(0, PAGE + 1)), short)
     assert saved.tasks[1] == short
     assert sorted(os.listdir(file.folder)) == [".lock", "task-7", "tasks.json"]
+
+
+def test_the_first_page_is_in_a_folder_that_stays(file: TaskFile) -> None:
+    """Who made the folder of the pages may have been killed before it was synced; once a page counts, it was."""
+    (file.folder / "task-7" / "history").mkdir(parents=True)
+    grow(file, PAGE)
+    first = [call.name for call in count(lambda: grow(file, 1), ("rename", "fsync"))]
+    later = [call.name for call in count(lambda: grow(file, 1), ("rename", "fsync"))]
+    page_then_list = ["fsync", "rename", "fsync"] * 2
+    assert (first, later) == (["fsync", *page_then_list], page_then_list)
 
 
 def test_a_page_is_filled_then_another_begins(file: TaskFile) -> None:
