@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD
-from pro0.model.task import Awaiting, Gate, Policy, StartWish, Status, Wait
+from pro0.model.task import Awaiting, Entry, Gate, Policy, StartWish, Status, Task, Wait
 from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.lifecycle import advance
 from tests.rules.building import T0, W1, ask, at, claimed, standing, task
@@ -22,6 +22,36 @@ def test_an_undone_start_of_a_done_parent_leaves_it_without_a_session() -> None:
     started = advance(standing(Phase.DONE), ask(Act.START, THE_LEAD, holder=W1))
     undone = advance(started, ask(Act.UNDO_START, THE_LEAD))
     assert (undone.status, undone.claim, undone.session) == (Status.DONE, None, None)
+
+
+def given_back(*before: tuple[str, str], text: str = "") -> Task:
+    """A task with a session of its own that is given back after these: who, and what."""
+    history = tuple(Entry(at=T0, actor=actor, act=act) for actor, act in before)
+    worked_on = replace(claimed(task(1, policy=Policy.SUPERVISED)), history=history)
+    return advance(worked_on, ask(Act.RELEASE, W1, text, policy=Policy.SUPERVISED))
+
+
+@pytest.mark.parametrize(
+    ("before", "waits"),
+    [
+        ([("w1", "release"), ("w1", "release")], True),
+        ([("w1", "release"), ("w1", "update"), ("w1", "update")], False),
+        ([("w1", "release"), ("w1", "claim"), ("w1", "claim")], False),
+        ([("human", "release"), ("lead", "release"), ("w1", "release")], False),
+    ],
+)
+def test_only_what_members_give_back_is_counted(before: list[tuple[str, str]], waits: bool) -> None:
+    """Neither what else they did to it, nor what a human or the lead took from them."""
+    assert (given_back(*before).awaiting is not None) is waits
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("", ""), ("too hard", ": too hard"), ("needs macOS X", ": needs macOS X")]
+)
+def test_why_it_was_given_back_is_told_if_anybody_said(text: str, reason: str) -> None:
+    waits = given_back(("w1", "release"), ("w1", "release"), text=text).awaiting
+    assert waits
+    assert waits.reason == f"given back 3 times in a row{reason}"
 
 
 def test_who_worked_on_what_waits_is_still_named_after_its_death() -> None:

@@ -1,5 +1,6 @@
 """Tickets of other programs as tasks (build 7; AC-07, AC-12, AC-13, AC-18; S001-123 to S001-135)."""
 
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -87,6 +88,16 @@ ELSEWHERE = timezone(timedelta(hours=5, minutes=30))
 def test_a_moment_is_in_utc(given_: datetime | None, moment_: datetime) -> None:
     assert moment(given_) == moment_
     assert moment(given_).tzinfo is UTC
+
+
+def test_a_moment_without_a_zone_is_taken_for_utc_wherever_this_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        monkeypatch.setenv("TZ", "Asia/Kolkata")
+        time.tzset()
+        assert moment(datetime(2026, 1, 1)) == T0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize(("count", "end"), [(10, "10.md: bad"), (11, "10.md: bad; and 1 more")])

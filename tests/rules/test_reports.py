@@ -38,7 +38,7 @@ def test_one_that_is_through() -> None:
 
 def test_one_that_crashed_says_its_last_words() -> None:
     """AC-86"""
-    failed = task(1, status=Status.FAILED, closed_reason="t1 crashed: worker process died unexpectedly")
+    failed = task(1, status=Status.FAILED, result="half", closed_reason="t1 crashed: worker process died unexpectedly")
     said = prompts.harvested(HARVEST, failed, "out of cheese", NOTHING)
     assert said == (
         "Worker t1 crashed on task-1: t1 crashed: worker process died unexpectedly\nits last output:\nout of cheese"

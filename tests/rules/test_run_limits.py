@@ -52,6 +52,7 @@ def test_an_end_that_the_error_names_counts() -> None:
     course = counted(Course(), AUTO, failing("rate limit reached, try again in 5 minutes"), T0)
     assert isinstance(rest := held(NOW, AUTO, course, (), at(1)), Rest)
     assert rest.until == at(300)
+    assert "claude has enough until 2026-01-01 00:05:00 UTC: " in rest.why
 
 
 def test_any_other_failure_is_one() -> None:

@@ -152,6 +152,7 @@ def test_a_task_that_was_just_changed_is_left_alone_for_a_while() -> None:
     assert rest == Rest(at(61), "changed just now: task-2")
     newer = task(3, updated_at=at(59.5))
     assert next_of(epic(1), fresh, newer, options=options) == Rest(at(61), "changed just now: task-2, task-3")
+    assert next_of(epic(1), fresh, options=options, seconds=59) == Rest(at(61), "changed just now: task-2")
     assert next_of(epic(1), fresh, options=options, seconds=61) == "task-2"
     assert next_of(epic(1), fresh, options=options, seconds=-3600) == "task-2"
     assert next_of(epic(1), task(2, updated_at=None), options=options) == "task-2"
@@ -230,6 +231,12 @@ def test_a_signal_that_it_is_complete() -> None:
     assert step(Turn(1, COMPLETE, failure="exit code 1")).act is Act.COMPLETE
     assert step(Turn(1, "x" * 9000 + COMPLETE)).text.endswith("All is done.")
     assert len(step(Turn(1, "x" * 9000 + COMPLETE)).text) == 4096
+
+
+def test_what_an_agent_repeats_of_its_prompt_is_no_signal() -> None:
+    """AC-27"""
+    told = "One of these:\n<promise>COMPLETE</promise>"
+    assert judge(Turn(1, told), PLAIN, HELD, told).act is None
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ NOTHING = {
     "in backticks": "`<promise>COMPLETE</promise>`",
     "in backticks after others": "run `make` first, then `<promise>COMPLETE</promise>`",
     "in double backticks around one": "``a ` <promise>COMPLETE</promise>``",
+    "in backticks that end within it": "`<promise>EJECT: no` key</promise>",
     "in double backticks": "``<promise>COMPLETE</promise>``",
 }
 
@@ -145,6 +146,7 @@ def test_an_echo_of_the_prompt_is_no_signal() -> None:
         ("It says", "there", False),
         ("Done.", "", True),
         ("", "Thank you", True),
+        ("**", "Thank you**", True),
         ("**", "**", True),
         ("_so_", "_!_", True),
         ("\t*x*", ". ! \r", True),

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.decision import Deliver, End, Free, Start, Tell
+from pro0.model.decision import Deliver, End, Finish, Free, Start, Tell
 from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Phase, SeatState, State
 from pro0.model.task import Status, Task, TaskList
@@ -313,6 +313,13 @@ def test_a_reboot_frees_and_signals_nobody() -> None:
     decision = decided(look(session("w1"), session("w2"), dead=["w1", "w2"], tasks=[held(1, "w2")]))
     assert {recorded(decision, name).state for name in ("w1", "w2")} == {State.CRASHED}
     assert sorted(kinds(decision)) == ["Free", "Tell", "Tell"]
+
+
+def test_a_team_is_over_when_nobody_is_left_and_nobody_is_being_ended() -> None:
+    """Who was wanted and never came is nobody; whom the lead gives up in this moment is ended first."""
+    assert only(Finish, decided(look(seats=[seat()], stop=wish())))
+    given_up = decided(look(coming_up(), now=STARTING_LIMIT.total_seconds(), reports=[], stop=wish()))
+    assert (len(only(End, given_up)), only(Finish, given_up)) == (1, [])
 
 
 def test_one_members_end_is_nobody_elses() -> None:
