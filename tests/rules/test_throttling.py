@@ -211,6 +211,13 @@ def test_a_lead_that_has_just_begun_does_not_take_an_old_error_for_a_new_one() -
     assert starts(decided(replace(old, seen=fresh))) == ["w9"]
 
 
+def test_an_error_of_a_member_that_was_at_work_before_begins_when_it_is_seen() -> None:
+    seen = team(100, error(since=99))
+    before = session("w1", State.WORKING, since=at(0), source="own")
+    [limit] = renewed(replace(seen, runtime=replace(seen.runtime, seats=(before,)))).runtime.limits
+    assert (limit.at, limit.until) == (at(99), at(129))
+
+
 def test_a_guess_moves_with_the_clock_and_a_named_end_does_not() -> None:
     """An hour is lost by sleeping: a guessed hold counts time that passes for the team."""
     for note, held in ((PLAIN, True), ("429, retry in 30s", False)):
