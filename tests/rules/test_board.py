@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.model.caller import THE_HUMAN
+from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.rules import changes
 from pro0.rules.acts import Act, Phase, phase
@@ -168,6 +168,13 @@ def test_a_parent_that_settles_says_why() -> None:
     tasks = changes.follow(listed(task(1, status=Status.DONE)), at(3))
     entry = tasks.tasks[0].history[-1]
     assert (entry.act, entry.actor, entry.at, entry.text) == ("settle", "lead", at(3), "no subtask is open")
+
+
+def test_a_list_in_which_nothing_changes_stays_the_very_one() -> None:
+    """Else it would be written again, as a new revision of itself (rulings 2.4)."""
+    tasks = listed(task(1))
+    assert changes.follow(tasks, at(3)) is tasks
+    assert changes.owe(tasks, THE_LEAD, []) is tasks
 
 
 def test_what_a_human_wants_started_is_not_offered() -> None:

@@ -197,6 +197,14 @@ def test_a_file_that_ends_between_objects_has_no_last_one() -> None:
     assert found.fields["tasks"] == [ONE]
 
 
+def test_nuls_behind_what_was_written_change_nothing() -> None:
+    """A power failure may leave a file longer than what was written, also one that is a single line."""
+    written = b'[{"id": "task-1", "title": "one", '
+    found = remains(written + b"\0" * 99, TaskList)
+    assert found.fields["tasks"] == [Task(id="task-1", title="one")]
+    assert found == remains(written, TaskList)
+
+
 def test_single_fields_are_found_in_pieces() -> None:
     """Brackets that do not match make a file no whole; what stands in lines of its own is found all the same."""
     whole = text(Wanted(wish=Wish.STOP, paused=True, max_cost=2.5)).encode()
