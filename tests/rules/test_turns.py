@@ -202,3 +202,9 @@ def test_mail_is_urgent_until_its_line_arrived() -> None:
     assert [nudge.urgent for nudge in only(Nudge, decided(mail))] == [True]
     later = look(session(state=State.WORKING, nudged=8), seats=CLAUDE, unread={"w1": Unread(9, 2, urgent=8)})
     assert [nudge.urgent for nudge in only(Nudge, decided(later))] == [False]
+
+
+@pytest.mark.parametrize(("state", "paused"), [(State.WORKING, False), (State.ERROR, False), (State.IDLE, True)])
+def test_work_is_offered_only_to_who_is_idle_in_a_team_that_goes_on(state: State, paused: bool) -> None:
+    at_rest = session(state=state, since=AGO)
+    assert not only(Nudge, decided(look(at_rest, seats=CLAUDE, tasks=[task(1)], paused=paused)))
