@@ -242,3 +242,4 @@ def test_what_cannot_be_written_is_named_by_its_kind() -> None:
     assert salvage._short({"a": 1}) == '{"a":1}'
     assert salvage._short("x" * 58) == '"' + "x" * 58 + '"'
     assert salvage._short("x" * 59) == '"' + "x" * 59 + "…"
+    assert salvage._short("\U0001f600" * 99) == '"' + "\U0001f600" * 59 + "…", "cut within a letter of four bytes"
