@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -125,11 +126,14 @@ class Repository:
             if not path.exists():
                 self._forget(path, self._known(path))
                 return ""
-            if not self._ours(path).half_made:
+            known, kept = self._ours(path), ""
+            if known.half_made:
+                kept = self._rescue(known, message)
+            else:
                 self._save(path, message)
             branch = self._ours(path).branch
             self._git("worktree", "remove", "--force", "--force", str(path))
-            return "" if branch and self._drop(branch) else branch
+            return kept or ("" if branch and self._drop(branch) else branch)
 
     def remove_unused(self, path: Path) -> bool:
         """Remove a worktree with nothing in it that is not in the checkout's HEAD, nor ignored; say whether it went."""
@@ -169,7 +173,9 @@ class Repository:
         if known is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
             raise Refused(f"{path} is there, and no worktree of this repository", code="conflict", hint="move it away")
         if known is not None and path.exists():
-            if not known.half_made and self._unsaved(path):
+            if known.half_made:
+                self._rescue(known, "pro0: saved from a worktree that was made by half")
+            elif self._unsaved(path):
                 raise Refused(f"{path} has unsaved files", code="conflict", hint="pro0 doctor --repair saves them")
             self._git("worktree", "remove", "--force", "--force", str(path))
             known = None
@@ -193,6 +199,21 @@ class Repository:
         self._git("update-ref", "-m", "pro0: save", f"{_HEADS}{branch}", saved, head, at=path)
         return saved
 
+    def _rescue(self, half: Worktree, message: str) -> str:
+        """Save what somebody has put into a worktree that a killed git left half made; return its branch, "" for none.
+
+        What is missing there was not made yet, and its own branch, if it has one, stays as it is.
+        """
+        base = half.head if half.head.strip("0") else self.head()
+        whose = {"GIT_DIR": str(self._common), "GIT_WORK_TREE": str(half.path)}
+        tree = self._tree(half.path, base, "--ignore-removal", whose)
+        if tree == self._git("rev-parse", f"{base}^{{tree}}").strip():
+            return ""
+        saved = self._git("commit-tree", tree, "-p", base, "-m", message, env=self._known_as()).strip()
+        branch = self._unused(half.path)
+        self._git("update-ref", f"{_HEADS}{branch}", saved, "0" * len(saved))
+        return branch
+
     def _ours(self, path: Path) -> Worktree:
         """Return the worktree at a path: git would take any other folder for a part of the repository around it."""
         known = self._known(path)
@@ -206,12 +227,14 @@ class Repository:
     def _unsaved(self, path: Path) -> bool:
         return self._tree(path) != self._git("rev-parse", "HEAD^{tree}", at=path).strip()
 
-    def _tree(self, path: Path) -> str:
+    def _tree(
+        self, path: Path, base: str = "HEAD", what: str = "--all", whose: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         """Write everything in a worktree that git does not ignore as a tree, by an index of its own."""
         with tempfile.TemporaryDirectory(prefix="pro0-index-") as scratch:
-            env = {"GIT_INDEX_FILE": f"{scratch}/index"}
-            self._git("read-tree", "HEAD", at=path, env=env)
-            self._git("add", "--all", "--", ".", at=path, env=env)
+            env = {**whose, "GIT_INDEX_FILE": f"{scratch}/index"}
+            self._git("read-tree", base, at=path, env=env)
+            self._git("add", what, "--", ".", at=path, env=env)
             return self._git("write-tree", at=path, env=env).strip()
 
     def _named(self, path: Path) -> str:
@@ -219,12 +242,16 @@ class Repository:
         code, ref = self._try("symbolic-ref", "--quiet", "HEAD", at=path)
         if code == 0:
             return ref.strip().removeprefix(_HEADS)
-        names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
-        name = next(name for name in names if not self._has(name))
+        name = self._unused(path)
         head = self._git("rev-parse", "HEAD", at=path).strip()
         self._git("update-ref", f"{_HEADS}{name}", head, "0" * len(head), at=path)
         self._git("symbolic-ref", "HEAD", f"{_HEADS}{name}", at=path)
         return name
+
+    def _unused(self, path: Path) -> str:
+        """Return a branch for what is saved from a worktree, which is not there yet."""
+        names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
+        return next(name for name in names if not self._has(name))
 
     def _predict(self, branch: str) -> Prediction:
         code, text = self._try("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "HEAD", branch)

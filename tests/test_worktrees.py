@@ -207,6 +207,26 @@ def test_a_merge_is_predicted_then_done_and_the_branch_can_go(
     assert git(project, "branch", "--list", "teams/*") == ""
 
 
+@pytest.mark.parametrize("at", ["a commit", "no commit yet"])
+@pytest.mark.parametrize("act", ["remove", "add"])
+def test_what_somebody_put_into_a_half_made_one_is_kept(
+    act: str, at: str, repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("alpha", "ada"))
+    marker = Path(git(tree.path, "rev-parse", "--path-format=absolute", "--git-path", "locked"))
+    marker.write_text("initializing")
+    if at == "no commit yet":
+        marker.with_name("HEAD").write_text("0" * 40)
+    (tree.path / "README").unlink()  # git had not come to it
+    put(tree.path, "mine", "unsaved\n")
+    if act == "remove":
+        assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
+    else:
+        repository.add(tree.path, tree.branch, again=True)
+    assert git(project, "show", "teams/ada/saved-1:mine") == "unsaved"
+    assert git(project, "show", "teams/ada/saved-1:README") == "hello"
+
+
 def test_two_that_conflict_are_told_and_nothing_is_half_merged(
     repository: Repository, project: Path, tmp_path: Path
 ) -> None:
