@@ -4,6 +4,7 @@ import pytest
 
 from tests.crash import figures
 from tests.scenarios import figures as ways
+from tests.soak import figures as teams
 
 OLD = """
 | what | `make test` | `make soak` |
@@ -32,7 +33,9 @@ def test_a_table_that_is_new_or_has_other_columns_is_written_as_it_is() -> None:
     assert figures.kept(OLD.replace(" | the same", ""), NEW).splitlines()[3] == "| words | - words | the same |"
 
 
-@pytest.mark.parametrize(("begin", "rows"), [(figures.BEGIN, figures.ROWS), (ways.BEGIN, ways.ROWS)])
+@pytest.mark.parametrize(
+    ("begin", "rows"), [(figures.BEGIN, figures.ROWS), (teams.BEGIN, teams.ROWS), (ways.BEGIN, ways.ROWS)]
+)
 def test_where_nothing_was_counted_the_page_stays_as_it_is(
     begin: str, rows: tuple[figures.Row, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
