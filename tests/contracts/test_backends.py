@@ -46,6 +46,7 @@ def test_a_handle_survives_being_stored(stage: Stage) -> None:
 def test_another_lead_finds_where_a_session_is_shown(stage: Stage) -> None:
     """Rulings 3.12: it has only the guard's report."""
     first, second = stage.open(2)
+    stage.shows(second, "here is 1")  # One that has only just been started has no command line yet.
     guard = processes.identify(second.pid) if stage.real else Process(pid=1, start="1", boot_id="1")
     assert guard
     assert stage.backend.find(stage.place, second.incarnation, guard, Path(second.log)) == second
