@@ -1,9 +1,7 @@
 """Command lines of processes: how an operation finds the guard above it."""
 
 import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from pro0.processes import table
 
@@ -21,19 +19,5 @@ def last_arguments() -> set[str]:
 
 def arguments(pid: int) -> list[str]:
     """Return the command line of a process, empty when it is gone or may not be read."""
-    if sys.platform != "linux":
-        return _foreign(pid)
-    try:
-        data = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return []
+    data = table.command_line(pid)
     return [os.fsdecode(part) for part in data.removesuffix(b"\0").split(b"\0")] if data else []
-
-
-def _foreign(pid: int) -> list[str]:
-    import psutil
-
-    try:
-        return list(psutil.Process(pid).cmdline())
-    except psutil.Error:
-        return []

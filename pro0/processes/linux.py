@@ -12,7 +12,7 @@ _UNFINISHED = b"0 "
 _SECRET = b"1"
 """What stands there for a process that this one may not look at."""
 _PAUSES = (0.0, 0.001, 0.004, 0.02, 0.05)
-"""Seconds between the looks at a process that shows no environment."""
+"""Seconds between the looks at a process that does not show what it was started with."""
 
 _boot: list[str] = []
 
@@ -65,12 +65,22 @@ def group_pids(group: int) -> list[int]:
 
 
 def environment(pid: int) -> bytes:
-    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read.
+    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
+    return _started_with(pid, "environ")
+
+
+def command_line(pid: int) -> bytes:
+    """Return the arguments that a process was called with, NUL after each; empty when they cannot be read."""
+    return _started_with(pid, "cmdline")
+
+
+def _started_with(pid: int, name: str) -> bytes:
+    """Return one of the files that tell what a process was started with.
 
     In the midst of an exec a process shows none: it is looked at again, since who is not found is not ended. All others
     that show none must cost next to nothing, for every sweep looks at them: a stranger's pid 1, threads of the kernel.
     """
-    path, seen = f"/proc/{pid}/environ", b""
+    path, seen = f"/proc/{pid}/{name}", b""
     found = _read(path)
     for pause in _PAUSES:
         if found or not (program := _program(pid)) or program == seen:
@@ -89,7 +99,7 @@ def _threads_live(fields: list[bytes]) -> bool:
 
 
 def _program(pid: int) -> bytes:
-    """Return what differs from one exec of a process to the next; empty when no environment of it can ever be seen."""
+    """Return what differs from one exec of a process to the next; empty when it can never show what started it."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if not fields or int(fields[6]) & _NO_PROGRAM or fields[_CODE] == _SECRET:
         return b""

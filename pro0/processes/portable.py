@@ -75,6 +75,17 @@ def environment(pid: int) -> bytes:
     return b"".join(f"{name}={value}\0".encode(errors="surrogateescape") for name, value in variables.items())
 
 
+def command_line(pid: int) -> bytes:
+    """Return the arguments that a process was called with, NUL after each; empty when they cannot be read."""
+    import psutil
+
+    try:
+        called = psutil.Process(pid).cmdline()
+    except (psutil.Error, OSError, ValueError):
+        return b""
+    return b"".join(f"{argument}\0".encode(errors="surrogateescape") for argument in called)
+
+
 def _start(process: psutil.Process) -> float:
     """Return the kernel's own start time.
 

@@ -104,6 +104,11 @@ def variables(process: Process | Entry, names: Collection[str]) -> dict[str, str
     return values if alive(process) else {}
 
 
+def command_line(pid: int) -> bytes:
+    """Return the arguments that a process was called with, NUL after each; empty when they cannot be read."""
+    return system.command_line(pid)
+
+
 def stopped(pid: int) -> bool:
     """Say whether a process was stopped, as SIGSTOP does."""
     return system.stopped(pid)

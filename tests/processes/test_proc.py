@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -82,16 +83,26 @@ def test_what_proc_says(
         assert linux.stopped(7) == is_stopped
 
 
-def test_a_process_that_is_between_two_programs_shows_its_environment() -> None:
+@pytest.mark.parametrize(("look", "shown"), [(linux.environment, b"TAG=between"), (linux.command_line, b"execv")])
+def test_a_process_that_is_between_two_programs_shows_what_it_was_started_with(
+    look: Callable[[int], bytes], shown: bytes
+) -> None:
     """What works on as another program is found all the time: who is not found is not ended."""
-    again = 'import os, sys; os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", sys.argv[1], sys.argv[1]])'
-    argv = [sys.executable, "-I", "-S", "-c", again, again]
-    with families.running(argv, env={"TAG": "between"}) as child:
+    again = 'import os, sys; os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", *[sys.argv[1]] * 2])'
+    with families.running([sys.executable, "-I", "-S", "-c", again, again], env={"TAG": "between"}) as child:
         try:
-            seen = Counter(linux.environment(child.pid).count(b"TAG=between") for _ in range(2_000))
+            seen = Counter(shown in look(child.pid) for _ in range(2_000))
         finally:
             child.kill()
-    assert seen == {1: 2_000}
+    assert seen == {True: 2_000}
+
+
+def test_whoever_has_just_been_started_has_a_command_line() -> None:
+    """A guard that is looked for at that moment is not taken for another."""
+    for _ in range(100):
+        with families.running(["sleep", "600"]) as child:
+            assert arguments.arguments(child.pid) == ["sleep", "600"]
+            child.kill()
 
 
 def line(flags: str = "0", code: str = "0", stack: str = "0") -> bytes:
@@ -112,11 +123,12 @@ def test_nobody_is_waited_for_who_will_never_show_an_environment(monkeypatch: py
     unfinished, secret, leaving, without = line(), line(code="1"), line(flags=str(0x4)), line(code="94", stack="14")
     for stat, pauses, looks in ((unfinished, 5, 6), (secret, 0, 1), (leaving, 0, 1), (without, 0, 2)):
         slept.clear()
-        shown, looked = {"/proc/7/stat": stat, "/proc/7/environ": b""}, Counter[str]()
+        shown, looked = {"/proc/7/stat": stat, "/proc/7/environ": b"", "/proc/7/cmdline": b""}, Counter[str]()
         monkeypatch.setattr(
             linux, "_read", lambda path, shown=shown, looked=looked: looked.update([path]) or shown[path]
         )
         assert (linux.environment(7), len(slept), looked["/proc/7/environ"]) == (b"", pauses, looks)
+        assert (linux.command_line(7), looked["/proc/7/cmdline"]) == (b"", looks)
 
 
 def test_one_exec_is_told_from_the_next_by_where_its_code_and_stack_are(monkeypatch: pytest.MonkeyPatch) -> None:
