@@ -69,8 +69,9 @@ def trust(show: bool) -> None:
     """Agree to what this project's .pro0 asks for, as it is now.
 
     Whoever may write those files could have commands run as you, or agents do more than you let them. So its hooks,
-    agents, layouts, variables for members (passEnvironment), and a permissionMode or planApproval that allows more
-    than yours, count only after this, and only until they change. What is in PRO0_HOME is yours and needs no such word.
+    agents, layouts, variables for members (passEnvironment), a permissionMode or planApproval that allows more than
+    yours, and limits above yours (as maxWorkers), count only after this, and only until they change. What is in
+    PRO0_HOME is yours and needs no such word.
 
     \b
     Examples:

@@ -1,7 +1,8 @@
 """Layers: which source's word counts for each setting, and what of a project's file needs the person's agreement.
 
 A project's file may lie in a repository that was cloned a minute ago, and an agent may write it. So what it says of
-what agents may do, or of what is run, counts only when the person has agreed to it; all else counts at once.
+what agents may do, of what is run, or of more to be spent, counts only when the person has agreed to it; all else
+counts at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping

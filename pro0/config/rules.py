@@ -69,6 +69,15 @@ def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) 
     return Rule(variable, about, f"a whole number from {low} to {high}", parse, check)
 
 
+def limit(variable: str, about: str, low: int, high: int) -> Rule:
+    """Make the rule of a whole number that bounds what is spent, in time, sessions or money: more of it allows more."""
+
+    def widens(value: object, other: object) -> bool:
+        return cast(int, value) > cast(int, other)
+
+    return whole(variable, about, low, high)._replace(widens=widens)
+
+
 def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[str, ...] = ()) -> Rule:
     """Make the rule of a setting that is one word of a list; `rising` orders them by what they allow."""
 

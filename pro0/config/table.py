@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, cast
 
 import msgspec
 
-from pro0.config.rules import Rule, choice, mapping, names, switch, whole, word
+from pro0.config.rules import Rule, choice, limit, mapping, names, switch, whole, word
 from pro0.model.agent import Definition
 from pro0.model.plan_gate import Approver
 from pro0.model.team import WINDOW_LAYOUTS, WindowLayout
@@ -22,7 +22,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The table of settings: name, type, rule and default of each, one row per setting."""
 
     enabled: Annotated[bool, switch("PRO0_EXPERIMENTAL_AGENT_TEAMS", "Teams may be used.")] = True
-    max_teammates: Annotated[int, whole("PRO0_MAX_TEAMMATES", "How many teammates may live at once.", 1, 100)] = 10
+    max_teammates: Annotated[int, limit("PRO0_MAX_TEAMMATES", "How many teammates may live at once.", 1, 100)] = 10
     teammate_mode: Annotated[Mode, choice("PRO0_TEAMMATE_MODE", "Where teammates are shown.", MODES)] = "auto"
     poll_interval_ms: Annotated[
         int,
@@ -32,22 +32,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         bool, switch("PRO0_CLEANUP_ON_EXIT", "The lead removes sockets, panes and runtime files at its end.")
     ] = True
     end_grace_seconds: Annotated[
-        int, whole("PRO0_END_GRACE_SECONDS", "Seconds from TERM to KILL when a session is ended.", 0, 600)
+        int, limit("PRO0_END_GRACE_SECONDS", "Seconds from TERM to KILL when a session is ended.", 0, 600)
     ] = 10
     max_subtask_depth: Annotated[
-        int, whole("PRO0_MAX_SUBTASK_DEPTH", "How many levels of subtasks there may be.", 0, 100)
+        int, limit("PRO0_MAX_SUBTASK_DEPTH", "How many levels of subtasks there may be.", 0, 100)
     ] = 5
     max_subtasks_per_parent: Annotated[
-        int, whole("PRO0_MAX_SUBTASKS_PER_PARENT", "How many subtasks a task may have; an epic any number.", 1, 10_000)
+        int, limit("PRO0_MAX_SUBTASKS_PER_PARENT", "How many subtasks a task may have; an epic any number.", 1, 10_000)
     ] = 20
     task_timeout_minutes: Annotated[
-        int, whole("PRO0_TASK_TIMEOUT_MINUTES", "Minutes of work on one subtask of a supervised task.", 1, 100_000)
+        int, limit("PRO0_TASK_TIMEOUT_MINUTES", "Minutes of work on one subtask of a supervised task.", 1, 100_000)
     ] = 30
     max_review_cycles: Annotated[
-        int, whole("PRO0_MAX_REVIEW_CYCLES", "Reviews in a row without progress before a human is asked.", 0, 10_000)
+        int, limit("PRO0_MAX_REVIEW_CYCLES", "Reviews in a row without progress before a human is asked.", 0, 10_000)
     ] = 10
-    max_workers: Annotated[int, whole("PRO0_MAX_WORKERS", "How many workers there may be at once.", 1, 100)] = 10
-    stuck_seconds: Annotated[int, whole("PRO0_STUCK_SECONDS", "When a silent worker counts as stuck.", 1, 86_400)] = 300
+    max_workers: Annotated[int, limit("PRO0_MAX_WORKERS", "How many workers there may be at once.", 1, 100)] = 10
+    stuck_seconds: Annotated[int, limit("PRO0_STUCK_SECONDS", "When a silent worker counts as stuck.", 1, 86_400)] = 300
     task_agent: Annotated[str, word("PRO0_TASK_AGENT", "Which agent works on tasks that have a session each.")] = ""
     bell: Annotated[bool, switch("PRO0_BELL", "`team status --watch` rings when you are needed.")] = True
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
@@ -71,7 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int, whole("PRO0_PANES_PER_WINDOW", "Members in one window at most; 0 for as many as have room.", 0, 100)
     ] = 0
     hook_timeout_seconds: Annotated[
-        int, whole("PRO0_HOOK_TIMEOUT_SECONDS", "Seconds until a hook that does not end is ended.", 1, 86_400)
+        int, limit("PRO0_HOOK_TIMEOUT_SECONDS", "Seconds until a hook that does not end is ended.", 1, 86_400)
     ] = 60
     pass_environment: Annotated[
         tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")

@@ -1,8 +1,9 @@
 """Trust: what a project's files may do only after the person has agreed to them, as they are.
 
-Anybody may have written those files: who made the repository, or an agent that works in it. What they say of looks and
-of numbers counts at once. What they would run (hooks, agents, layouts), hand out (variables) or allow (modes, verdicts
-on plans) counts only while it is what the person has agreed to with `pro0 config trust`.
+Anybody may have written those files: who made the repository, or an agent that works in it. What they say of looks, and
+limits that are not above the person's own, counts at once. What they would run (hooks, agents, layouts), hand out
+(variables), allow (modes, verdicts on plans) or spend (higher limits of sessions, tasks and times) counts only while it
+is what the person has agreed to with `pro0 config trust`.
 """
 
 import hashlib

@@ -32,6 +32,11 @@ PRD_BLOCK = """{
 FROM_BLOCK = Settings(enabled=True, max_teammates=4, teammate_mode="tmux", poll_interval_ms=5000, cleanup_on_exit=False)
 
 
+def trusted(_powers: config.Powers) -> bool:
+    """Agree to all that the project asks for; what it may say without is for tests/ops/test_trust.py."""
+    return True
+
+
 class Place:
     """A home and a project that may have settings files."""
 
@@ -45,7 +50,7 @@ class Place:
         return self._write(self.project / config.PROJECT_FILE, text)
 
     def load(self, environ: Mapping[str, str] | None = None, **flags: object) -> Settings:
-        return config.load(self.home, self.project, environ or {}, flags)
+        return config.load(self.home, self.project, environ or {}, flags, trusted)
 
     def _write(self, path: Path, text: str | bytes) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,9 +84,9 @@ def test_the_first_source_that_says_something_wins(place: Place, given_in: tuple
     flags = {"maxTeammates": 5 if flag else None}
     sources = ["flag", "PRO0_MAX_TEAMMATES", str(place.project / config.PROJECT_FILE), str(place.home / "config.yaml")]
     expected = [*zip([5, 4, 3, 2], sources, strict=True), (10, "default")][[*given_in, True].index(True)]
-    chosen = {c.name: c for c in config.explain(place.home, place.project, environ, flags)}
+    chosen = {c.name: c for c in config.explain(place.home, place.project, environ, flags, trusted)}
     assert (chosen["maxTeammates"].value, chosen["maxTeammates"].source) == expected
-    assert config.load(place.home, place.project, environ, flags).max_teammates == expected[0]
+    assert place.load(environ, **flags).max_teammates == expected[0]
 
 
 def test_each_setting_is_decided_alone(place: Place) -> None:
@@ -391,7 +396,7 @@ def test_any_layers_give_the_first_value_of_each(
         write(json.dumps({"experimental": {"agentTeams": layer}} if block else layer))
     variables = {setting.name: setting.rule.variable for setting in config.SETTINGS}
     environ = {variables[name]: str(value) for name, value in environment.items()}
-    chosen = {c.name: c.value for c in config.explain(place.home, place.project, environ, flags)}
+    chosen = {c.name: c.value for c in config.explain(place.home, place.project, environ, flags, trusted)}
     defaults = {setting.name: setting.default for setting in config.SETTINGS}
     assert chosen == defaults | user | project | environment | flags
 

@@ -21,6 +21,15 @@ WIDER: dict[str, list[tuple[object, object]]] = {
     "planApproval": [("lead", None), ("lead", "human")],
     "passEnvironment": [(["AWS_*"], None), (["A", "B"], ["A"]), (["X*"], ["X"])],
     "agents": [({"mine": MINE}, None), ({"mine": MINE, "own": MINE}, {"own": MINE})],
+    "maxTeammates": [(11, None), (2, 1)],
+    "endGraceSeconds": [(11, None), (1, 0)],
+    "maxSubtaskDepth": [(6, None), (1, 0)],
+    "maxSubtasksPerParent": [(21, None), (2, 1)],
+    "taskTimeoutMinutes": [(31, None), (2, 1)],
+    "maxReviewCycles": [(11, None), (1, 0)],
+    "maxWorkers": [(11, None), (2, 1)],
+    "stuckSeconds": [(301, None), (2, 1)],
+    "hookTimeoutSeconds": [(61, None), (2, 1)],
 }
 """What a project may not say by itself, beside what the person's own settings say, None for nothing."""
 NO_WIDER: dict[str, list[tuple[object, object]]] = {
@@ -29,25 +38,25 @@ NO_WIDER: dict[str, list[tuple[object, object]]] = {
     "passEnvironment": [([], None), (["A"], ["A", "B"])],
     "agents": [({}, None), ({"own": MINE}, {"own": {"argv": ["own"]}})],
     "enabled": [(False, None), (True, False)],
-    "maxTeammates": [(100, 1)],
+    "maxTeammates": [(1, None), (10, None), (50, 100)],
     "teammateMode": [("headless", "tmux")],
     "pollIntervalMs": [(1000, 3000)],
     "cleanupOnExit": [(False, True)],
-    "endGraceSeconds": [(0, 10)],
-    "maxSubtaskDepth": [(100, 1)],
-    "maxSubtasksPerParent": [(10_000, 1)],
-    "taskTimeoutMinutes": [(100_000, 1)],
-    "maxReviewCycles": [(10_000, 1)],
-    "maxWorkers": [(100, 1)],
-    "stuckSeconds": [(86_400, 1)],
+    "endGraceSeconds": [(0, None), (20, 30)],
+    "maxSubtaskDepth": [(0, None), (9, 9)],
+    "maxSubtasksPerParent": [(1, None), (30, 40)],
+    "taskTimeoutMinutes": [(1, None), (40, 50)],
+    "maxReviewCycles": [(0, None), (20, 30)],
+    "maxWorkers": [(1, None), (10, None), (50, 100)],
+    "stuckSeconds": [(1, None), (400, 500)],
     "taskAgent": [("claude", "codex")],
     "bell": [(False, True)],
     "reviveLead": [(True, False)],
     "windowLayout": [("tiled", "main-vertical")],
     "panesPerWindow": [(1, 0)],
-    "hookTimeoutSeconds": [(86_400, 1)],
+    "hookTimeoutSeconds": [(1, None), (70, 80)],
 }
-"""What counts at once: looks, numbers, which of the person's agents is meant, and whatever allows less."""
+"""What counts at once: looks, lower limits, which of the person's agents is meant, and whatever allows less."""
 
 
 def cells(table: dict[str, list[tuple[object, object]]]) -> list[object]:
