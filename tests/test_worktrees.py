@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import Kept, Refused
-from pro0.worktrees import Repository, branch_of, sane
+from pro0.worktrees import Repository, branch_of
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.repositories import commit, git, put, repository_in
 
@@ -95,9 +95,8 @@ def test_saving_stands_above_hooks_locks_and_unknown_people(
     git(project, "config", "--unset", "user.name")
     git(project, "config", "--unset", "user.email")
     git(project, "config", "user.useConfigOnly", "true")
-    assert repository.save(tree.path, "saved")
+    assert repository.remove(tree.path, "saved") == tree.branch
     assert git(project, "show", f"{tree.branch}:a") == "1"
-    assert repository.save(tree.path, "saved") == "", "all is saved already"
 
 
 def test_a_worktree_in_the_middle_of_a_merge_is_saved(repository: Repository, project: Path, tmp_path: Path) -> None:
@@ -199,10 +198,10 @@ def test_a_merge_is_predicted_then_done_and_the_branch_can_go(
 ) -> None:
     tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
     commit(tree.path, "a", "1\n")
-    assert repository.predict(tree.branch).conflicts == ()
+    assert repository.predict(tree.branch) == ()
     repository.merge(tree.branch, "merge task-1")
     assert (project / "a").read_text() == "1\n"
-    assert repository.merged(tree.branch)
+    assert repository.unmerged() == ()
     assert repository.remove(tree.path, "saved") == ""
     assert git(project, "branch", "--list", "teams/*") == ""
 
@@ -235,7 +234,7 @@ def test_two_that_conflict_are_told_and_nothing_is_half_merged(
     commit(two.path, "README", "two\n")
     repository.merge(one.branch, "merge ada")
     before = git(project, "rev-parse", "HEAD")
-    assert repository.predict(two.branch).conflicts == ("README",)
+    assert repository.predict(two.branch) == ("README",)
     with pytest.raises(Refused, match="README"):
         repository.merge(two.branch, "merge ben")
     assert (git(project, "rev-parse", "HEAD"), git(project, "status", "--porcelain")) == (before, "")
@@ -295,7 +294,7 @@ def test_ten_at_once_do_not_cross(repository: Repository, project: Path, tmp_pat
 )
 def test_odd_characters_cannot_become_a_branch(text: str, part: str, project: Path) -> None:
     """AC-91"""
-    assert sane(text) == part
+    assert branch_of(text, text) == f"teams/{part}/{part}"
     git(project, "check-ref-format", f"refs/heads/{branch_of(text, text)}")
 
 
@@ -308,8 +307,8 @@ project, act, path, name = sys.argv[1:]
 repository, place = Repository(Path(project)), Path(path)
 if act == "add":
     repository.add(place, branch_of(place.name, name))
-elif act == "save":
-    repository.save(place, "saved")
+elif act == "tidy":
+    repository.remove_unused(place)
 elif act == "merge":
     repository.merge(branch_of(place.name, name), "merged")
 else:
@@ -329,7 +328,7 @@ class World:
     def step(self) -> None:
         self.round += 1
         tree = self.trees / self.chance.choice(["ada", "ben", "cleo"])
-        act = self.chance.choice(["add", "write", "commit", "save", "merge", "remove", "remove"])
+        act = self.chance.choice(["add", "write", "commit", "tidy", "merge", "remove", "remove"])
         if act in ("write", "commit"):
             if (tree / ".git").exists():
                 self.write(tree, act)

@@ -120,6 +120,6 @@ def _stage(worker: Worker) -> str:
 def _prediction(context: Context, worker: Worker) -> tuple[str, ...] | None:
     """Return the files that would conflict; None when there is nothing to merge."""
     try:
-        return workers.predict(context, worker.task.id).conflicts
+        return workers.predict(context, worker.task.id)
     except Pro0Error:
         return None

@@ -19,7 +19,7 @@ from pro0.rules import changes, dispatch, prompts, text
 from pro0.rules.acts import Act
 from pro0.rules.board import next_order
 from pro0.rules.dispatch import Stage
-from pro0.worktrees import Prediction, Repository
+from pro0.worktrees import Repository
 
 TAG = "team"
 """The label of every task that is delegated (S002-079)."""
@@ -105,8 +105,8 @@ def kill(context: Context, name: str) -> Worker:
 
 
 @operation("worker.predict", ANYONE, changes=False)
-def predict(context: Context, name: str) -> Prediction:
-    """Say what a merge of a worker's branch would do; no checkout is touched."""
+def predict(context: Context, name: str) -> tuple[str, ...]:
+    """Return the files in which a merge of a worker's branch would conflict; no checkout is touched."""
     return Repository(_project(context)).predict(_branch(find(context, name)))
 
 

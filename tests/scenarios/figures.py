@@ -47,7 +47,7 @@ ROWS = (
     ),
     Row(
         "no commit and no unsaved file is lost, and git's own check of the repository is clean",
-        "add, save, merge, remove in random order, each in a process of its own, half of them killed with SIGKILL",
+        "adds, merges, removals in random order, each in a process of its own, half of them killed with SIGKILL",
         "acts",
         "acts on worktrees",
         "test_worktrees.py",

@@ -68,7 +68,7 @@ def test_ten_at_once_do_not_cross(lane: str, yard: Crew) -> None:
         assert {report(yard, id) for id in ids} == {1}
         first, *others = ids
         workers.merge(yard.context, first)
-        assert {workers.predict(yard.context, id).conflicts for id in others} == {("common",)}
+        assert {workers.predict(yard.context, id) for id in others} == {("common",)}
         for id in others:  # as a person would do it
             git(yard.project, "merge", "-q", "-X", "ours", "-m", "by hand", str(yard.task(id).branch))
             workers.merge(yard.context, id)

@@ -10,7 +10,7 @@ import msgspec
 
 from pro0.cli.demonstration.plan import EXPECTED, PROGRAM, SAMPLE
 from pro0.cli.demonstration.scratch import Scratch
-from pro0.errors import Pro0Error
+from pro0.git import Git
 
 TEMPLATE = ".in"
 """The end of every shipped file's name, so that no tool of this project takes it for a part of it."""
@@ -28,35 +28,26 @@ def make(scratch: Scratch) -> None:
     """Make the repository with its first commit, and the tools beside it."""
     _unpack(scratch)
     scratch.project.mkdir()
-    git(scratch, "init", "--quiet", "--template=")
-    git(scratch, "symbolic-ref", "HEAD", "refs/heads/main")
-    git(scratch, "config", "user.name", "human")
-    git(scratch, "config", "user.email", "human@demo.invalid")
+    git = Git(scratch.project)
+    git.run("init", "--quiet", "--template=")
+    git.run("symbolic-ref", "HEAD", "refs/heads/main")
+    git.run("config", "user.name", "human")
+    git.run("config", "user.email", "human@demo.invalid")
     (scratch.project / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")
-    git(scratch, "add", ".gitignore")
-    git(scratch, "commit", "--quiet", "-m", "start")
-
-
-def git(scratch: Scratch, *arguments: str) -> str:
-    """Run git in the repository and return what it printed; raises Pro0Error when it fails."""
-    done = subprocess.run(
-        ["git", *arguments], cwd=scratch.project, capture_output=True, text=True, errors="replace", timeout=LONGEST
-    )
-    if done.returncode:
-        raise Pro0Error(f"git {arguments[0]} failed: {done.stderr.strip()}", code="git_failed")
-    return done.stdout
+    git.run("add", ".gitignore")
+    git.run("commit", "--quiet", "-m", "start")
 
 
 def commits(scratch: Scratch) -> list[Commit]:
     """Return the commits, oldest first."""
-    lines = git(scratch, "log", "--reverse", "--format=%an%x09%s").splitlines()
+    lines = Git(scratch.project).run("log", "--reverse", "--format=%an%x09%s").splitlines()
     return [Commit(author, subject) for author, _, subject in (line.partition("\t") for line in lines)]
 
 
 def tagged(scratch: Scratch, tag: str) -> bool:
     """Return whether that tag names the newest commit, and nothing is left uncommitted."""
-    same = git(scratch, "rev-parse", f"{tag}^{{commit}}") == git(scratch, "rev-parse", "HEAD")
-    return same and not git(scratch, "status", "--porcelain")
+    git = Git(scratch.project)
+    return git.run("tag", "--points-at", "HEAD", "--list", tag) == tag and not git.run("status", "--porcelain")
 
 
 def output(scratch: Scratch) -> str:

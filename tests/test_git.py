@@ -1,0 +1,64 @@
+"""Git, run in one folder: what stands around it does not lead it elsewhere, and its complaints are one clear line."""
+
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import EnvironmentMissing
+from pro0.git import Git, Worktree
+from tests.repositories import commit, git, put, repository_in
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return repository_in(folder)
+
+
+def test_what_a_hook_has_set_leads_nowhere_else(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    commit(repository_in(other), "a", "1\n")
+    here = git(project, "rev-parse", "HEAD")
+    for name, value in {"GIT_DIR": other / ".git", "GIT_WORK_TREE": other, "GIT_INDEX_FILE": other / "x"}.items():
+        monkeypatch.setenv(name, str(value))
+    assert Git(project).run("rev-parse", "HEAD") == here
+    assert Git(project, {"GIT_DIR": str(other / ".git")}).run("rev-parse", "HEAD") != here, "but what is asked for"
+
+
+def test_a_failure_is_one_line_that_names_the_folder(project: Path) -> None:
+    with pytest.raises(EnvironmentMissing) as raised:
+        Git(project).run("rev-parse", "--verify", "nothing")
+    assert raised.value.message == f"git rev-parse failed in {project}: fatal: Needed a single revision"
+    assert not Git(project).succeeds("rev-parse", "--verify", "nothing")
+
+
+@pytest.mark.parametrize("missing", ["git", "folder"])
+def test_git_that_cannot_be_run_is_named(missing: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if missing == "git":
+        monkeypatch.setenv("PATH", str(project))
+    with pytest.raises(EnvironmentMissing, match=r"cannot be run in .*: No such file"):
+        Git(project if missing == "git" else project / "gone").run("status")
+
+
+def test_any_name_of_a_folder_is_read(project: Path, tmp_path: Path) -> None:
+    odd, loose = tmp_path / " a\nb ", tmp_path / "loose"
+    git(project, "worktree", "add", "-q", "-b", "side", str(odd))
+    git(project, "worktree", "add", "-q", "--detach", str(loose))
+    head = git(project, "rev-parse", "HEAD")
+    first, *others = Git(project).worktrees()
+    assert first == Worktree(project, "main", head)
+    assert sorted(others, key=str) == [Worktree(odd, "side", head), Worktree(loose, "", head)]
+
+
+def test_a_commit_of_everything_names_no_branch_and_touches_no_index(project: Path) -> None:
+    head = git(project, "rev-parse", "HEAD")
+    assert Git(project).commit_all(head, "saved") == "", "nothing new"
+    put(project, "a", "1\n")
+    (project / ".git" / "index.lock").touch()
+    saved = Git(project).commit_all(head, "saved")
+    assert git(project, "rev-parse", f"{saved}^", "HEAD").split() == [head, head]
+    assert git(project, "show", f"{saved}:a") == "1"
+    (project / ".git" / "index.lock").unlink()
+    assert git(project, "status", "--porcelain") == "?? a"
