@@ -23,6 +23,7 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 _TEXT = rb'"(?:[^"\\\n]|\\[^\n])*+(?:"|\\?(?=\n)|\\?\Z)'
 _TOKEN = re.compile(_TEXT + rb"|[{}\[\]]")
+_END_OF_VALUE = re.compile(_TEXT + rb"|([,\n}\]])")
 _LONG_NUMBER = re.compile(rb"(" + _TEXT + rb")|-?\d{19,}[\d.eE+-]*")
 _VERSION = re.compile(rb'(?<!\\)"schemaVersion"\s*:\s*(\d{1,6})(?!\d)')
 _PARTNER = {ord("}"): ord("{"), ord("]"): ord("[")}
@@ -138,17 +139,17 @@ def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], found: Remain
 
 
 def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
-    """Return the object in which a file ends too early, made of the lines of it that are whole; None for none."""
+    """Return the object in which a file ends too early, made of the values of it that are whole; None for none."""
+    whole = _whole_values(bytes(rest))
     opened: list[int] = []
-    for token in _TOKEN.finditer(rest):
-        if rest[token.start()] in b"{[":
+    for token in _TOKEN.finditer(whole):
+        if whole[token.start()] in b"{[":
             opened.append(token.start())
-        elif rest[token.start()] in b"}]" and opened:
+        elif whole[token.start()] in b"}]" and opened:
             opened.pop()
     for place, start in enumerate(opened := opened[-DEEPEST:]):
-        end = rest.rfind(b"\n")
         closing = bytes({ord("{"): ord("}"), ord("["): ord("]")}[rest[one]] for one in reversed(opened[place:]))
-        raw = _raw(bytes(rest[start:end]).rstrip().rstrip(b",") + closing)
+        raw = _raw(whole[start:].rstrip().rstrip(b",") + closing)
         if rest[start] == ord("{") and (value := fit(raw, kind, found)) is not None and isinstance(raw, dict):
             name = str(raw.get("id") or raw.get("agentId") or "")
             absent = {field.name for field in msgspec.structs.fields(kind) if field.encode_name not in raw}
@@ -157,6 +158,11 @@ def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
             rest[start:] = b" " * (len(rest) - start)
             return value
     return None
+
+
+def _whole_values(data: bytes) -> bytes:
+    """Return what ends too early up to where its last whole value ends: at a comma, a line break, or a bracket."""
+    return data[: max((end.end() for end in _END_OF_VALUE.finditer(data) if end[1]), default=0)]
 
 
 def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:

@@ -1,6 +1,7 @@
 """What is said of what could not be kept: field by field, object by object, in words that a person can use."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -9,8 +10,8 @@ import pytest
 from pro0.model.message import Mailbox
 from pro0.model.process import Process
 from pro0.model.runtime import Report, Runtime
-from pro0.model.stored import Document
-from pro0.model.task import Comments, Entry, Status, Task, TaskList
+from pro0.model.stored import Document, Stored
+from pro0.model.task import Claim, Comments, Entry, Status, Task, TaskList
 from pro0.model.team import Wanted, Wish
 from pro0.rules import salvage
 from pro0.rules.salvage import Remains, fit, remains, version
@@ -190,6 +191,58 @@ def test_of_a_file_that_ends_in_a_task_what_is_whole_of_it() -> None:
     assert said.startswith("of task-2 what comes after id, title")
     assert {"status", "claim", "history", "priority"} <= found.damaged["task-2"]
     assert not {"id", "title"} & found.damaged["task-2"]
+
+
+CLAIM = '"claim":{"agentId":"w1","incarnation":"i","epoch":1,"claimedAt":"2026-01-01T00:00:00Z"}'
+HELD = Claim(agent_id="w1", incarnation="i", epoch=1, claimed_at=datetime(2026, 1, 1, tzinfo=UTC))
+ENDS: dict[str, dict[str, object] | None] = {
+    '"id":"task-1"': None,
+    '"id":"task-1",': {},
+    '"id":"task-1","title":"one, two': {},
+    '"id":"task-1","title":"one"': {},
+    '"id":"task-1","title":"one",': {"title": "one"},
+    '"id":"task-1","title":"one","priority":1': {"title": "one"},
+    '"id":"task-1","title":"one","priority":17,': {"title": "one", "priority": 17},
+    '"id":"task-1","title":"one","labels":["a","b': {"title": "one", "labels": ("a",)},
+    '"id":"task-1","title":"one","labels":["a","b"]': {"title": "one", "labels": ("a", "b")},
+    '"id":"task-1","title":"one","labels":["a","b"],"role": "x", "claim": {': {
+        "title": "one",
+        "labels": ("a", "b"),
+        "role": "x",
+    },
+    '"id":"task-1","title":"one",' + CLAIM[:-1]: {"title": "one"},
+    '"id":"task-1","title":"one",' + CLAIM: {"title": "one", "claim": HELD},
+    '"id":"task-1",\n"title":"one",\n"priority": 17\n': {"title": "one", "priority": 17},
+}
+"""How a file may end in a task, and what of it is whole: what comes last may have been longer."""
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("before", ["[{", '{"tasks":[{"id":"task-9"},{', '{"tasks":[\n{"id":"task-9"},\n{'])
+def test_of_a_task_that_ends_in_the_middle_of_a_line_what_is_whole_of_it(before: str, end: str) -> None:
+    found = remains((before + end).encode(), TaskList)
+    made = [one for one in found.fields["tasks"] if one.id == "task-1"]
+    values = ENDS[end]
+    assert made == ([] if values is None else [msgspec.convert({"id": "task-1", **values}, Task)])
+    assert [one.id for one in found.fields["tasks"] if one not in made] == ["task-9"] * ("task-9" in before)
+
+
+def test_a_file_that_ends_before_any_value_has_none() -> None:
+    """Not even one that could do without: its bracket is that of the document."""
+    found = remains(b'{"seats":[{"agentId":"w1"', Free)
+    assert found.fields["seats"] == []
+
+
+class Chair(Stored, frozen=True):
+    """What needs no value."""
+
+    agent_id: str = ""
+
+
+class Free(Document, frozen=True):
+    """A document of these."""
+
+    seats: tuple[Chair, ...] = ()
 
 
 def test_a_file_that_ends_between_objects_has_no_last_one() -> None:

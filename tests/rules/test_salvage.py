@@ -52,6 +52,19 @@ def test_of_a_file_that_is_cut_every_whole_task_is_kept(length: int) -> None:
         assert BY_ID[one.id].title.startswith(one.title)
 
 
+@given(st.data(), st.sampled_from([-1, 0, 1]))
+@settings(deadline=None, max_examples=150)
+def test_of_a_task_that_is_cut_no_value_is_made_up(data: st.DataObject, indent: int) -> None:
+    """Each is as it was or is not there; also of a file without line breaks."""
+    written = msgspec.json.format(as_stored(LISTED), indent=indent)
+    begin = written.index(b",", written.index(b'"task-12"')) + 1
+    length = data.draw(st.integers(begin, len(written)))
+    (last,) = [one for one in remains(written[:length], TaskList).fields["tasks"] if one.id == "task-12"]
+    for name in Task.__struct_fields__:
+        was, default = getattr(BY_ID["task-12"], name), getattr(Task(id="task-12"), name)
+        assert getattr(last, name) in (was, default)
+
+
 def as_item(one: Task) -> bytes:
     return as_stored(TaskList(tasks=(one,))).partition(b'"tasks": [\n')[2].partition(b"\n ],")[0]
 
