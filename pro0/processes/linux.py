@@ -54,16 +54,6 @@ def own_pids() -> list[int]:
     return found
 
 
-def session_pids(session: int) -> list[int]:
-    """Return the pids of the processes of one terminal session."""
-    return [pid for pid in pids() if _session(pid) == session]
-
-
-def group_pids(group: int) -> list[int]:
-    """Return the pids of the processes of one process group."""
-    return [pid for pid in pids() if _group(pid) == group]
-
-
 def environment(pid: int) -> bytes:
     """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
     return _started_with(pid, "environ")
@@ -109,20 +99,6 @@ def _program(pid: int) -> bytes:
 def _owner(one: os.DirEntry[str]) -> int | None:
     try:
         return one.stat().st_uid
-    except OSError:
-        return None
-
-
-def _session(pid: int) -> int | None:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return None
-
-
-def _group(pid: int) -> int | None:
-    try:
-        return os.getpgid(pid)
     except OSError:
         return None
 

@@ -54,16 +54,6 @@ def own_pids() -> list[int]:
     return [pid for pid in pids() if _owner(pid) == own]
 
 
-def session_pids(session: int) -> list[int]:
-    """Return the pids of the processes of one terminal session."""
-    return [pid for pid in pids() if _session(pid) == session]
-
-
-def group_pids(group: int) -> list[int]:
-    """Return the pids of the processes of one process group."""
-    return [pid for pid in pids() if _group(pid) == group]
-
-
 def environment(pid: int) -> bytes:
     """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
     import psutil
@@ -105,20 +95,6 @@ def _owner(pid: int) -> int:
     try:
         return psutil.Process(pid).uids().effective
     except (psutil.Error, OSError, ValueError):
-        return -1
-
-
-def _session(pid: int) -> int:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return -1
-
-
-def _group(pid: int) -> int:
-    try:
-        return os.getpgid(pid)
-    except OSError:
         return -1
 
 

@@ -116,12 +116,23 @@ def stopped(pid: int) -> bool:
 
 def in_session(session: int) -> list[Entry]:
     """Return the processes of a terminal session, given as the pid of its leader."""
-    return [one for pid in system.session_pids(session) if (one := entry(pid))]
+    return _led_by(session, os.getsid)
 
 
 def in_group(group: int) -> list[Entry]:
     """Return the processes of a process group, given as the pid of its leader, which is not waited for yet."""
-    return [one for pid in system.group_pids(group) if (one := entry(pid))]
+    return _led_by(group, os.getpgid)
+
+
+def _led_by(leader: int, leader_of: Callable[[int], int]) -> list[Entry]:
+    return [one for pid in system.pids() if _asked(leader_of, pid) == leader and (one := entry(pid))]
+
+
+def _asked(leader_of: Callable[[int], int], pid: int) -> int | None:
+    try:
+        return leader_of(pid)
+    except OSError:
+        return None
 
 
 def _all() -> Iterator[Entry]:

@@ -18,10 +18,14 @@ TAG = "PRO0_INCARNATION"
 
 @contextmanager
 def running(
-    argv: Sequence[str | bytes | Path], *, env: Mapping[str, str] | None = None, stdin: int | None = None
+    argv: Sequence[str | bytes | Path],
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = None,
+    apart: bool = False,
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Start a program, and end it when the test ends, also when that fails."""
-    with subprocess.Popen(argv, env=env, stdin=stdin) as child:
+    """Start a program, `apart` in a terminal session of its own; end it when the test ends, also when that fails."""
+    with subprocess.Popen(argv, env=env, stdin=stdin, start_new_session=apart) as child:
         try:
             yield child
         finally:

@@ -74,12 +74,21 @@ def test_processes_of_others_are_not_own(system: ModuleType, monkeypatch: pytest
 @BOTH
 def test_who_vanishes_while_all_are_looked_at(system: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     real = system.pids()
-    monkeypatch.setattr(system, "pids", lambda: [*real, NOBODY])
-    assert NOBODY not in system.session_pids(os.getsid(0))
-    assert os.getpid() in system.session_pids(os.getsid(0))
-    assert NOBODY not in system.group_pids(os.getpgid(0))
-    assert os.getpid() in system.group_pids(os.getpgid(0))
+    monkeypatch.setattr(system, "pids", lambda: [NOBODY, *real])
+    monkeypatch.setattr(table, "system", system)
+    assert os.getpid() in [one.pid for one in table.in_session(os.getsid(0))]
+    assert os.getpid() in [one.pid for one in table.in_group(os.getpgid(0))]
     assert system is linux or NOBODY not in system.own_pids()
+
+
+@BOTH
+def test_a_session_and_a_group_have_no_stranger(system: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "system", system)
+    with families.running(["sleep", "600"]) as beside, families.running(["sleep", "600"], apart=True) as apart:
+        assert [one.pid for one in table.in_session(apart.pid)] == [apart.pid]
+        assert [one.pid for one in table.in_group(apart.pid)] == [apart.pid]
+        assert apart.pid not in [one.pid for one in table.in_session(os.getsid(beside.pid))]
+        assert apart.pid not in [one.pid for one in table.in_group(os.getpgid(beside.pid))]
 
 
 @pytest.mark.parametrize("error", [psutil.AccessDenied(), psutil.NoSuchProcess(1), OSError(), ValueError()])
