@@ -16,4 +16,4 @@ Examples:
   pro0 member peek w1 | pro0 agent explain claude --screen -
 """
 
-agent = LazyGroup("agent", COMMANDS, HELP)
+agent = LazyGroup("agent", COMMANDS, HELP, aliases={"ls": "list"})

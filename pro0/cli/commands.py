@@ -19,11 +19,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("pro0.cli.doctor:doctor", "Check this machine and the store, and say how to mend what is wrong"),
     "completion": ("pro0.cli.completion:completion", "Print the completion script of a shell"),
     "man": ("pro0.cli.man:man", "Show the manual page of a command"),
+    "help": ("pro0.cli.helping:help_of", "Show the help of a command"),
     "demo": ("pro0.cli.demo:demo", "Watch a whole team at work, from start to cleanup"),
     "import": ("pro0.cli.task_import:import_tasks", "Make tasks of the tickets of other programs"),
     "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
 }
 """Every command: "module:attribute", and its line in the help."""
 
-HIDDEN = frozenset({"import", "lead"})
-"""Shown in no help: what other commands call, and a second name of `pro0 task import`."""
+HIDDEN = frozenset({"help", "import", "lead"})
+"""Shown in no help: what other commands call, and second names of `--help` and `pro0 task import`."""

@@ -6,6 +6,7 @@ from typing import cast
 
 import click
 
+from pro0.cli.synonyms import meant
 from pro0.errors import BadInput
 from pro0.rules.spelling import nearest
 
@@ -13,7 +14,28 @@ Rows = Mapping[str, tuple[str, str]]
 """Name → ("module:attribute", the line in the help)."""
 
 
-class LazyGroup(click.Group):
+class HintingGroup(click.Group):
+    """A group that answers an unknown word with the command that may be meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words begin with; raises BadInput with the one that may be meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            likely = " or ".join(f"{ctx.command_path} {one}" for one in self.likely(ctx, name))
+            hint = f"did you mean {likely}?" if likely else f"{ctx.command_path} --help"
+            raise BadInput(f"there is no command {ctx.command_path} {name}", code="usage", hint=hint)
+        return super().resolve_command(ctx, args)
+
+    def likely(self, ctx: click.Context, name: str) -> list[str]:
+        """Return the commands that may be meant: by another word for them, else the nearest name."""
+        known = self.list_commands(ctx)
+        one = meant(name, known) or nearest(name, known)
+        return [one] if one else []
+
+
+class LazyGroup(HintingGroup):
     """A group made of a table; its help comes from the table alone."""
 
     def __init__(
@@ -49,23 +71,20 @@ class LazyGroup(click.Group):
         module, _, attribute = row[0].partition(":")
         return cast(click.Command, getattr(import_module(module), attribute))
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the words begin with; raises BadInput with the one that may be meant."""
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
-            meant = " or ".join(f"{ctx.command_path} {one}" for one in self._meant(ctx, name))
-            hint = f"did you mean {meant}?" if meant else f"{ctx.command_path} --help"
-            raise BadInput(f"there is no command {ctx.command_path} {name}", code="usage", hint=hint)
-        return super().resolve_command(ctx, args)
-
-    def _meant(self, ctx: click.Context, name: str) -> list[str]:
-        """Return the commands of that name one group further down, else the nearest name here."""
+    def likely(self, ctx: click.Context, name: str) -> list[str]:
+        """Return the commands of that name, or of that meaning, one group further down, else what is near here."""
         groups = [(one, self.get_command(ctx, one)) for one in self.list_commands(ctx)]
-        below = [f"{one} {name}" for one, group in groups if isinstance(group, LazyGroup) and name in group.rows]
-        near = nearest(name, [*self.list_commands(ctx), *self.aliases])
+        below = [
+            f"{one} {found}" for one, group in groups if isinstance(group, LazyGroup) and (found := group.named(name))
+        ]
+        if exact := [one for one in below if one.endswith(f" {name}")]:
+            return exact
+        near = meant(name, self.rows) or nearest(name, [*self.list_commands(ctx), *self.aliases])
         return below or [near] * bool(near)
+
+    def named(self, name: str) -> str:
+        """Return the command that a word names here, or means."""
+        return name if name in self.rows else meant(name, self.rows)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table, importing nothing."""

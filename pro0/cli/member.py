@@ -15,6 +15,8 @@ COMMANDS = {
     "shutdown": ("pro0.cli.member_acts:shutdown", "Ask a member to shut down"),
 }
 
+ALIASES = {"ls": "list", "add": "spawn"}
+
 HELP = """Spawn, look at and end the members of a team.
 
 \b
@@ -24,4 +26,4 @@ Examples:
   pro0 member shutdown w4
 """
 
-member = LazyGroup("member", COMMANDS, HELP)
+member = LazyGroup("member", COMMANDS, HELP, aliases=ALIASES)

@@ -25,6 +25,7 @@ Examples:
 program = click.version_option(__version__, message="pro0 %(version)s")(
     LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN)
 )
+program.context_settings["help_option_names"] = ["-h", "--help"]
 
 
 @program.result_callback()
@@ -87,7 +88,7 @@ def _invoke(arguments: list[str]) -> int:
 def _usage(error: click.ClickException) -> BadInput:
     context = getattr(error, "ctx", None)
     hint = f"{context.command_path} --help" if context else "pro0 --help"
-    return BadInput(error.format_message(), code="usage", hint=hint)
+    return BadInput(" ".join(error.format_message().split()), code="usage", hint=hint)
 
 
 def _internal(error: Exception) -> Pro0Error:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.cli.context import human_only
+from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, say, table, write, write_json
 from pro0.config import Chosen
 from pro0.errors import NotFound
@@ -15,7 +16,7 @@ from pro0.rules.spelling import nearest
 from pro0.store import paths
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=HintingGroup, invoke_without_command=True)
 @json_option
 @click.pass_context
 def config(context: click.Context, as_json: bool) -> None:
@@ -29,8 +30,25 @@ def config(context: click.Context, as_json: bool) -> None:
       pro0 config
       pro0 config get maxTeammates
     """
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        _show(as_json=as_json)
+
+
+@config.command("list", hidden=True)
+@json_option
+def list_settings(as_json: bool) -> None:
+    """Show the settings in force and where each comes from: what `pro0 config` does.
+
+    --json prints a list of {name, value, source}.
+
+    \b
+    Examples:
+      pro0 config list
+    """
+    _show(as_json=as_json)
+
+
+def _show(*, as_json: bool) -> None:
     chosen = _chosen()
     if as_json:
         write_json([_row(one) for one in chosen])

@@ -17,6 +17,8 @@ COMMANDS = {
     "cleanup": ("pro0.cli.team_end:cleanup", "Remove a team that is stopped, and all that was made for it"),
 }
 
+ALIASES = {"ls": "list", "rm": "cleanup"}
+
 HELP = """Start, watch, stop and remove teams.
 
 \b
@@ -26,4 +28,4 @@ Examples:
   pro0 team stop alpha && pro0 team cleanup alpha
 """
 
-team = LazyGroup("team", COMMANDS, HELP)
+team = LazyGroup("team", COMMANDS, HELP, aliases=ALIASES)

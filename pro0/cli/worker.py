@@ -27,4 +27,4 @@ Examples:
   pro0 worker merge t1
 """
 
-worker = LazyGroup("worker", COMMANDS, HELP)
+worker = LazyGroup("worker", COMMANDS, HELP, aliases={"ls": "list"})

@@ -99,3 +99,18 @@ def test_completion_completes(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("COMP_CWORD", "2")
     called = pro0()
     assert (called.code, called.out) == (0, "plain,claim\n")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_is_asked_for_in_three_ways(name: str, pro0: Pro0) -> None:
+    words = name.split()[1:]
+    asked = pro0(*words, "--help")
+    assert asked.code == 0
+    assert pro0(*words, "-h") == asked
+    assert pro0("help", *words) == asked
+
+
+@pytest.mark.parametrize("group", ["team", "member", "task", "role", "worker", "agent", "config"])
+def test_every_list_is_there_as_ls_or_list(group: str, pro0: Pro0) -> None:
+    word = "list" if group == "config" else "ls"
+    assert f"pro0 {group} list" in pro0(group, word, "--help").out.replace(f"{group} ls", f"{group} list")

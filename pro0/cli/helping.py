@@ -1,0 +1,28 @@
+"""`pro0 help`: what `--help` shows, for those who ask that way."""
+
+from typing import cast
+
+import click
+
+from pro0.cli.output import write
+
+
+@click.command("help")
+@click.argument("command", nargs=-1)
+@click.pass_context
+def help_of(context: click.Context, command: tuple[str, ...]) -> None:
+    """Show the help of a command.
+
+    \b
+    Examples:
+      pro0 help
+      pro0 help task create
+    """
+    asked = context.find_root()
+    for word in command:
+        group = asked.command
+        if not isinstance(group, click.Group):
+            break
+        name, found, _ = group.resolve_command(asked, [word])
+        asked = click.Context(cast(click.Command, found), info_name=name, parent=asked)
+    write(asked.get_help())
