@@ -9,6 +9,7 @@ from pro0 import processes
 from pro0.errors import Refused
 from pro0.model.caller import Who
 from pro0.model.ids import task_id
+from pro0.model.message import Notice
 from pro0.model.rate_limit import RateLimit
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import ENDED
@@ -16,9 +17,10 @@ from pro0.model.screen import Usage
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Seat
 from pro0.ops import members
-from pro0.ops.acting import edit
+from pro0.ops.acting import edit, watchers
 from pro0.ops.context import Context, operation
 from pro0.ops.members import SeatDraft
+from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.rules import changes
 
@@ -73,6 +75,21 @@ def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
         return changes.with_tasks(tasks, [more]), more
 
     return edit(context, "count", id, change_it)
+
+
+@operation("run.stop", frozenset({Who.MEMBER}))
+def stopped(context: Context, why: str) -> None:
+    """Tell lead and human, once, that the caller's run has stopped short, and why (rulings 3.8)."""
+    runner, team = context.caller, context.team.require()
+    said = f"{runner.agent_id} has stopped: {why}"
+    with team.wanted.change("tell how a run has stopped") as change:
+        owed = tuple(
+            Notice(id=f"{runner.incarnation}:stopped:{to}", from_=runner.agent_id, to=to, content=said)
+            for to in watchers(context)
+        )
+        change.value = replace(change.value, outbox=(*change.value.outbox, *owed))
+    pay_if_possible(context, team.wanted)
+    team.log_event(context.now(), runner.agent_id, "run.stop", why=why)
 
 
 def _is_free(context: Context, name: str) -> bool:

@@ -12,7 +12,7 @@ from pro0.ops.context import Context
 from pro0.ops.hooks import BLOCKED
 from pro0.rules import run_limits
 from pro0.rules.acts import Act
-from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, denied, epic_of, judge, too_many
+from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, denied, epic_of, judge, summary, too_many
 from pro0.rules.turn_prompt import prompt
 from pro0.runner.account import Account
 from pro0.runner.orders import Orders
@@ -50,10 +50,24 @@ class Runner:
             with self._orders.listening():
                 self._teller.tell("begin", self._what())
                 end = self._go_round()
+                self._let_know(end)
                 self._teller.tell("over", end.why, code=end.code)
                 return end.code
         finally:
             self._watch.close()
+
+    def _let_know(self, end: End) -> None:
+        """Tell the team of a run that failed, got stuck or met a limit: who has asked for it may be far away."""
+        try:
+            if end.code == 1 or self._is_out_of_time(end):
+                runs.stopped(self._context, end.why)
+        except Pro0Error as error:
+            self._teller.tell("note", error.message)
+
+    def _is_out_of_time(self, end: End) -> bool:
+        """Return whether a run that goes on until all is over has ended well with something left."""
+        well = end.code == 0 and self._options.auto and not self._orders.agreed
+        return well and bool(summary(tasks.board(self._context), self._options))
 
     def _go_round(self) -> End:
         while True:

@@ -183,6 +183,8 @@ WORKERS = (
     Row("worker.kill", starts.delegated, lambda w: workers.kill(w.human(), "8"), owes=True),
     Row("worker.harvested", starts.delegated, lambda w: workers.harvested(w.lead(), HARVEST, CROP, "end"), owes=True),
     Row("task.count", starts.base, lambda w: runs.counted(w.member("w1"), "2", Usage(input_tokens=7), 0.5)),
+    Row("run.stop", starts.base, lambda w: runs.stopped(w.member("w1"), "cost limit reached"), owes=True),
+    Row("run.stop", starts.led, lambda w: runs.stopped(w.member("w1"), "stuck"), "two are told", True),
     Row("task.import", starts.base, lambda w: importing.import_all(w.human(), TICKETS), owes=True),
 )
 MAIL = (

@@ -108,6 +108,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "task.expire": ({LEAD}, lambda c: trees.expire(c, "1", 1, 30)),
     "task.free": ({LEAD}, lambda c: tasks.free(c, "w1", "inc-w1", "died")),
     "task.import": ({HUMAN}, lambda c: importing.import_all(c, [])),
+    "run.stop": ({MEMBER}, lambda c: runs.stopped(c, "cost limit reached")),
     "task.count": ({MEMBER}, lambda c: runs.counted(c, "1", Usage(output_tokens=1), 0.1)),
     "task.comment": (PEOPLE, lambda c: tasks.comment(c, "1", "a remark")),
     "task.remarks": (ANYONE, lambda c: tasks.remarks(c, "1")),

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import Refused
+from pro0.model.ids import HUMAN, LEAD
 from pro0.model.process import Process
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import State
@@ -83,3 +84,12 @@ def test_turns_add_up_on_the_task_that_the_caller_holds(team: TeamStore) -> None
     runs.counted(w1, task.id, used, 0.5)
     now = runs.counted(w1, task.id, used, 0.25)
     assert (now.iterations, now.input_tokens, now.output_tokens, now.cost_usd) == (2, 16, 4, 0.75)
+
+
+def test_lead_agent_and_person_hear_once_each_that_a_run_has_stopped(home: Path) -> None:
+    team = make_team(home / "led", "lead", "w1")
+    for _ in range(2):  # as after a crash
+        runs.stopped(member(team, "w1"), "cost limit reached")
+    boxes = [team.mailbox(to).head.read().messages for to in (LEAD, HUMAN)]
+    assert [[message.content for message in box] for box in boxes] == [["w1 has stopped: cost limit reached"]] * 2
+    assert not team.wanted.read().outbox

@@ -1,10 +1,8 @@
 """What each task of a run costs, counted: processes, flushes, sweeps; times are in bench/run.py."""
 
 import os
-import signal
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +20,6 @@ from tests.teams import human, make_team, member
 AGENT = ("/bin/echo", "<promise>COMPLETE</promise>")
 PER_TASK = {"fsync": 4, "rename": 3, "pro0.processes.linux.own_pids": 1, "pro0.processes.linux.pids": 1}
 """A claim and a completion, each flushed with its folder, and the prompt; what a task has left is looked for once."""
-
-
-@pytest.fixture
-def signals() -> Iterator[None]:
-    """Give back what a runner, which is a process of its own as a rule, takes for itself."""
-    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    kept = [signal.getsignal(number) for number in numbers]
-    yield
-    for number, before in zip(numbers, kept, strict=True):
-        signal.signal(number, before)
 
 
 def counted(home: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:

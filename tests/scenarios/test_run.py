@@ -189,6 +189,7 @@ def test_it_waits_no_longer_for_work_than_it_is_told(alone: Terminal) -> None:
     """AC-36: and that is no error"""
     alone.create("t1", "--parent", "1", "--awaiting", "work")
     assert "nothing new in 0.5 s" in alone.over(alone.run("1", "--auto", "--timeout", "0.5"))
+    assert "runner has stopped: nothing new in 0.5 s" in alone.pro0("inbox").out, "who is elsewhere hears of it too"
 
 
 def test_a_project_without_a_team_gets_one_and_the_order_is_epics_first(terminal: Terminal) -> None:
