@@ -1,5 +1,7 @@
 """Claude Code (`@anthropic-ai/claude-code`); what is known of it was measured with 2.1.197."""
 
+from pathlib import Path
+
 import msgspec
 from msgspec.structs import replace
 
@@ -81,14 +83,6 @@ class _Session(msgspec.Struct, rename="camel"):
     session_id: str
     status: str = ""
     waiting_for: str = ""
-    started_at: float = 0
-    status_updated_at: float = 0
-    """Both in milliseconds."""
-
-    @property
-    def fresh(self) -> bool:
-        """Whether its status is still the first one, `idle`, which it has before it takes the prompt in its argv."""
-        return self.status_updated_at < self.started_at + 3000
 
 
 _SESSION = msgspec.json.Decoder(_Session)
@@ -112,16 +106,23 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
     folder = config_folder(sight.environment)
     found = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
     state = STATES.get((found.status, found.waiting_for)) if found else None
+    if state in (None, State.IDLE) and _awaits_its_prompt(sight, folder):
+        rule = "the first prompt is not taken yet"
+        return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
     if not found or state is None:
         return None
     rule, session = found.waiting_for or found.status or "no status yet", found.session_id
-    if state is State.IDLE:
-        said = transcript(folder, session, sight.cwd)
-        if found.fresh and first_prompt.was_given(sight.folder) and not said.is_file():
-            state, rule = State.STARTING, "the first prompt is not taken yet"
-        elif error := last_error(said):
-            return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
+    if state is State.IDLE and (error := last_error(transcript(folder, session, sight.cwd))):
+        return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
     return Reading(state=state, source="session file", rule=rule, note=found.waiting_for, session=session)
+
+
+def _awaits_its_prompt(sight: Sight, folder: Path) -> bool:
+    """Return whether the prompt in its argv is still to come, before which it shows an empty input and is `idle`.
+
+    By the transcript of the session that was started, whose id is that of the folder: a person may have cleared it.
+    """
+    return first_prompt.awaited(sight) and not transcript(folder, Path(sight.folder).name, sight.cwd).is_file()
 
 
 CLAUDE = Adapter(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Memory
@@ -64,25 +65,38 @@ def test_claude_looks_where_its_configuration_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("updated_after", "asked", "begun", "state"),
+    ("file", "asked", "ago", "begun", "state"),
     [
-        pytest.param(0, True, False, S.STARTING, id="the prompt in argv is not taken yet"),
-        pytest.param(0, False, False, S.IDLE, id="there was no prompt"),
-        pytest.param(0, True, True, S.IDLE, id="it has begun"),
-        pytest.param(9000, True, False, S.IDLE, id="a person has cleared it"),
+        pytest.param("idle", True, 30, False, S.STARTING, id="the prompt in argv is not taken yet"),
+        pytest.param("", True, 30, False, S.STARTING, id="not even a session file is there"),
+        pytest.param("idle", False, 30, False, S.IDLE, id="there was no prompt"),
+        pytest.param("", False, 30, False, None, id="nothing says anything"),
+        pytest.param("idle", True, 30, True, S.IDLE, id="it has begun"),
+        pytest.param("busy", True, 30, False, S.WORKING, id="it begins"),
+        pytest.param("idle", True, 600, False, S.IDLE, id="it takes none"),
     ],
 )
 def test_claude_is_idle_only_after_its_first_prompt(
-    tmp_path: Path, updated_after: int, asked: bool, begun: bool, state: State
+    tmp_path: Path, file: str, asked: bool, ago: int, begun: bool, state: State | None
 ) -> None:
-    started = 1_795_316_680_000
-    file = session_file(startedAt=started, statusUpdatedAt=started + updated_after)
-    sight = placed.claude(tmp_path, b"", file)
+    """However slow it is: an empty input is drawn, and said to be idle, before the prompt in argv is taken."""
+    sight = placed.claude(tmp_path, b"", session_file(status=file))
+    sight = replace(sight, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC) - timedelta(seconds=ago))
     if not begun:
         next(tmp_path.glob(".claude/projects/*/*.jsonl")).unlink()
+    if not file:
+        next(tmp_path.glob(".claude/sessions/*.json")).unlink()
     if asked:
-        placed.written(tmp_path / "session/prompt.md", b"Do it.")
+        placed.written(Path(sight.folder, "prompt.md"), b"Do it.")
     assert read(CLAUDE.look, sight) is state
+
+
+def test_claude_that_was_cleared_is_not_starting(tmp_path: Path) -> None:
+    """`/clear` begins another session, without a transcript."""
+    sight = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
+    sight = replace(sight, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC))
+    placed.written(Path(sight.folder, "prompt.md"), b"Do it.")
+    assert read(CLAUDE.look, sight) is S.IDLE
 
 
 def rollout(*events: str) -> bytes:
