@@ -8,12 +8,12 @@ import click
 from pro0.cli.context import human_only
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, say, table, write, write_json
-from pro0.config import Chosen
-from pro0.errors import NotFound
-from pro0.ops import project
+from pro0.config import PROJECT_FILE, USER_FILE, Chosen, known
+from pro0.ops import project, settings_file
 from pro0.ops import trust as consent
-from pro0.rules.spelling import nearest
 from pro0.store import paths
+
+project_option = click.option("--project", "in_project", is_flag=True, help="In the project's .pro0/config.yaml.")
 
 
 @click.group(cls=HintingGroup, invoke_without_command=True)
@@ -29,6 +29,7 @@ def config(context: click.Context, as_json: bool) -> None:
     Examples:
       pro0 config
       pro0 config get maxTeammates
+      pro0 config set maxTeammates 20
     """
     if context.invoked_subcommand is None:
         _show(as_json=as_json)
@@ -69,16 +70,45 @@ def get(name: str, as_json: bool) -> None:
     Examples:
       pro0 config get teammateMode
     """
-    chosen = _chosen()
-    found = next((one for one in chosen if one.name == name), None)
-    if found is None:
-        near = nearest(name, [one.name for one in chosen])
-        hint = f"did you mean {near}?" if near else "pro0 config shows them all"
-        raise NotFound(f"there is no setting {name!r}", code="unknown_setting", hint=hint)
+    found = _found(name)
     if as_json:
         write_json(_row(found))
     else:
         write(_text(found.value))
+
+
+@config.command("set")
+@click.argument("name")
+@click.argument("value")
+@project_option
+def put(name: str, value: str, in_project: bool) -> None:
+    """Give a setting a value, in config.yaml of PRO0_HOME or in the project's .pro0/config.yaml.
+
+    Every other line of the file, and every comment, stays as it is. Lists are given with commas.
+
+    \b
+    Examples:
+      pro0 config set maxTeammates 20
+      pro0 config set teammateMode tmux --project
+    """
+    path = _file(in_project=in_project)
+    settings_file.put(path, name, value)
+    _say_result(path, name)
+
+
+@config.command()
+@click.argument("name")
+@project_option
+def unset(name: str, in_project: bool) -> None:
+    """Take a setting out of config.yaml of PRO0_HOME, or of the project's .pro0/config.yaml.
+
+    \b
+    Examples:
+      pro0 config unset maxTeammates
+    """
+    path = _file(in_project=in_project)
+    settings_file.drop(path, name)
+    _say_result(path, name)
 
 
 @config.command()
@@ -110,6 +140,26 @@ def say_withheld(home: Path, folder: Path) -> None:
     """Tell a person what a project's settings ask for in vain."""
     if withheld := consent.withheld(home, folder):
         say(f"of the project's settings {', '.join(withheld)} wait for your yes: pro0 config trust --show")
+
+
+def _found(name: str) -> Chosen:
+    known(name)
+    return next(one for one in _chosen() if one.name == name)
+
+
+def _file(*, in_project: bool) -> Path:
+    human_only("change settings")
+    home, folder = _place()
+    return folder / PROJECT_FILE if in_project else home / USER_FILE
+
+
+def _say_result(path: Path, name: str) -> None:
+    """Say which value is in force now, and what else decides it where the file does not."""
+    found = _found(name)
+    write(f"{name} is {_text(found.value) or 'empty'} ({found.source})")
+    if found.source not in (str(path), "default"):
+        say(f"{found.source} counts, whatever {path} says")
+    say_withheld(*_place())
 
 
 def _chosen() -> tuple[Chosen, ...]:

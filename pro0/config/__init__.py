@@ -3,7 +3,8 @@
 A new setting is one more field of `Settings` (`table.py`): everything else here reads that table.
 """
 
-from pro0.config.files import PROJECT_FILE, SIZE_LIMIT, USER_FILE
+from pro0.config.editing import known, value_of, with_value, without_value
+from pro0.config.files import PROJECT_FILE, SIZE_LIMIT, USER_FILE, text_of
 from pro0.config.layers import Chosen, Powers, explain, hooks, load, powers, require_enabled
 from pro0.config.table import APPROVERS, MODES, PERMISSIONS, SETTINGS, Mode, Setting, Settings
 
@@ -22,7 +23,12 @@ __all__ = [
     "Settings",
     "explain",
     "hooks",
+    "known",
     "load",
     "powers",
     "require_enabled",
+    "text_of",
+    "value_of",
+    "with_value",
+    "without_value",
 ]

@@ -40,11 +40,17 @@ class Written(NamedTuple):
 
 def read(path: Path) -> Written:
     """Return what a settings file says, by the names of the settings; raises BadInput for a bad one."""
-    values = _parsed(_text(path), path)
+    return meaning(text_of(path), path)
+
+
+def meaning(text: str, path: Path) -> Written:
+    """Return what the text of a settings file says; raises BadInput, naming the file, for a bad one."""
+    values = _parsed(text, path)
     return Written(path, _flattened(values, path), _commands(values, path))
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the text of a settings file, "" for one that is not there; raises BadInput for what is no text."""
     try:
         if not path.exists():
             return ""
@@ -68,7 +74,7 @@ def _parsed(text: str, path: Path) -> dict[object, object]:
         return {}
     import yaml  # only when there is something to read: start-up time
 
-    if text.lstrip().startswith(("{", "//", "/*")):
+    if is_json(text):
         text = _OUTSIDE_STRINGS.sub(lambda match: match[1] or " ", text)
     try:
         _bounded(yaml.parse(text, yaml.SafeLoader), path)
@@ -76,6 +82,11 @@ def _parsed(text: str, path: Path) -> dict[object, object]:
     except (yaml.YAMLError, *_BROKEN) as error:
         raise BadInput(f"the settings {path} are not YAML: {_trouble(error)}") from None
     return _mapping(value, f"the settings {path}")
+
+
+def is_json(text: str) -> bool:
+    """Return whether a settings file is the PRD's JSON with comments."""
+    return text.lstrip().startswith(("{", "//", "/*"))
 
 
 def _bounded(events: Iterable["yaml.Event"], path: Path) -> None:

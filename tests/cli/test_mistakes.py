@@ -26,6 +26,8 @@ MISTAKES = {
     "task list --jsn": (2, "No such option", "pro0 task list --help"),
     "config get maxTeamates": (3, "there is no setting 'maxTeamates'", "did you mean maxTeammates?"),
     "config get zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),
+    "config set maxTeamates 3": (3, "there is no setting 'maxTeamates'", "did you mean maxTeammates?"),
+    "config unset zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),
     "plan hello": (4, "human may not do plan.submit", 'eval "$(pro0 member env NAME)"'),
     "shutdown approve": (4, "human may not do shutdown.answer", 'eval "$(pro0 member env NAME)"'),
     "delegate look": (6, "no agent that could do it is installed", "--agent shell --run"),

@@ -1,0 +1,84 @@
+"""Settings files with one value changed: every other line, and every comment, stays as the person wrote it."""
+
+import json
+import re
+from pathlib import Path
+
+from pro0.config.files import is_json, meaning, shown
+from pro0.config.table import SETTINGS, Setting
+from pro0.errors import BadInput, NotFound
+from pro0.rules.spelling import nearest
+
+_REMARK = re.compile(r"""(?<=[^"'#])[ \t]+#[^"']*$""")
+
+
+def value_of(name: str, text: str) -> object:
+    """Return what a person typed as the value of a setting; raises NotFound for no setting, BadInput for no value."""
+    rule = known(name).rule
+    try:
+        value = rule.parse(text)
+        rule.check(value)
+    except ValueError:
+        raise BadInput(f"{name} must be {rule.allowed}, not {shown(text)}", code="bad_setting") from None
+    return value
+
+
+def known(name: str) -> Setting:
+    """Return the setting of that name; raises NotFound with the one that may be meant."""
+    found = next((setting for setting in SETTINGS if setting.name == name), None)
+    if found is None:
+        near = nearest(name, [setting.name for setting in SETTINGS])
+        hint = f"did you mean {near}?" if near else "pro0 config shows them all"
+        raise NotFound(f"there is no setting {shown(name)}", code="unknown_setting", hint=hint)
+    return found
+
+
+def with_value(text: str, path: Path, name: str, value: object) -> str:
+    """Return a settings file with another value of one setting; raises BadInput where only a person can do that."""
+    lines = _lines(text, path, name)
+    row = _row(name)
+    at = next((index for index, line in enumerate(lines) if row.match(line)), len(lines))
+    remark = _REMARK.search(lines[at]) if at < len(lines) else None
+    kept = [line for line in lines[at + 1 :] if not row.match(line)]
+    said = f"{name}: {_yaml(value)}{remark[0] if remark else ''}"
+    return _checked(text, "\n".join([*lines[:at], said, *kept]) + "\n", path, name, value)
+
+
+def without_value(text: str, path: Path, name: str) -> str:
+    """Return a settings file that says nothing about one setting; raises BadInput where only a person can do that."""
+    kept = [line for line in _lines(text, path, name) if not _row(name).match(line)]
+    return _checked(text, "".join(f"{line}\n" for line in kept), path, name, None)
+
+
+def _lines(text: str, path: Path, name: str) -> list[str]:
+    if is_json(text):
+        raise _refusal(path, name)
+    return text.splitlines()
+
+
+def _row(name: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(name)}[ \t]*:")
+
+
+def _checked(before: str, after: str, path: Path, name: str, value: object) -> str:
+    """Return the changed text once it says what it said before, but for this one value."""
+    wanted = {**meaning(before, path).values}
+    wanted.pop(name, None)
+    if value is not None:
+        wanted[name] = value
+    try:
+        if meaning(after, path).values == wanted and meaning(after, path).hooks == meaning(before, path).hooks:
+            return after
+    except BadInput:
+        pass
+    raise _refusal(path, name)
+
+
+def _refusal(path: Path, name: str) -> BadInput:
+    return BadInput(f"{name} cannot be changed without touching more of {path}", hint=f"change it there: {path}")
+
+
+def _yaml(value: object) -> str:
+    """Return a value as YAML in one line; JSON is that, but for words people do not write so."""
+    word = isinstance(value, str) and re.fullmatch(r"[a-z][a-z-]+", value) and value not in ("yes", "no", "on", "off")
+    return str(value) if word and value not in ("true", "false", "null") else json.dumps(value)

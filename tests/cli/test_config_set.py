@@ -1,0 +1,40 @@
+"""`pro0 config set` and `unset`, as a person meets them: which file, and which value counts then."""
+
+from pathlib import Path
+
+import pytest
+
+from pro0.ops.context import Context
+from tests.cli.conftest import Pro0, become
+
+
+def test_set_and_unset_say_what_is_in_force(pro0: Pro0, home: Path) -> None:
+    path = home / "config.yaml"
+    assert pro0("config", "set", "maxTeammates", "20").out == f"maxTeammates is 20 ({path})\n"
+    assert pro0("config", "get", "maxTeammates").out == "20\n"
+    assert pro0("config", "unset", "maxTeammates").out == "maxTeammates is 10 (default)\n"
+
+
+def test_a_stronger_source_is_named(pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRO0_MAX_TEAMMATES", "5")
+    called = pro0("config", "set", "maxTeammates", "20")
+    assert called.out == "maxTeammates is 5 (PRO0_MAX_TEAMMATES)\n"
+    assert called.err == f"PRO0_MAX_TEAMMATES counts, whatever {home / 'config.yaml'} says\n"
+
+
+def test_the_projects_file_is_named_with_an_option(pro0: Pro0, project: Path) -> None:
+    pro0("config", "set", "windowLayout", "even-vertical", "--project")
+    assert (project / ".pro0" / "config.yaml").read_text() == "windowLayout: even-vertical\n"
+
+
+def test_what_needs_the_persons_word_waits_for_it_there(pro0: Pro0, project: Path) -> None:
+    called = pro0("config", "set", "permissionMode", "bypass", "--project")
+    assert called.out == "permissionMode is ask (default)\n"
+    assert "permissionMode wait for your yes: pro0 config trust --show" in called.err
+
+
+def test_a_member_changes_no_settings(pro0: Pro0, home: Path, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    become(monkeypatch, team, "w1")
+    called = pro0("config", "set", "permissionMode", "bypass")
+    assert (called.code, called.err) == (4, "pro0: w1 may not change settings: only human may\n")
+    assert not (home / "config.yaml").exists()

@@ -1,0 +1,96 @@
+"""`pro0 config set` and `unset`: one value changes, and nothing else that the person wrote."""
+
+from pathlib import Path
+
+import pytest
+
+from pro0 import config
+from pro0.errors import BadInput
+from pro0.ops import settings_file
+
+WRITTEN = """# mine
+maxTeammates: 4      # as many as I can watch
+teammateMode: tmux
+
+hooks:
+  TaskCompleted: make test   # maxTeammates: 9
+permissionMode: "ask" # not more
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / config.USER_FILE
+
+
+def change(path: Path, name: str, value: str | None) -> str:
+    """Set, or unset, and return what the file then holds."""
+    if value is None:
+        settings_file.drop(path, name)
+    else:
+        settings_file.put(path, name, value)
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "before", "after"),
+    [
+        ("maxTeammates", "20", "", "maxTeammates: 20\n"),
+        ("maxTeammates", "20", "bell: false", "bell: false\nmaxTeammates: 20\n"),
+        ("maxTeammates", "20", WRITTEN, WRITTEN.replace("maxTeammates: 4 ", "maxTeammates: 20 ", 1)),
+        ("teammateMode", "in-process", WRITTEN, WRITTEN.replace("tmux", "in-process")),
+        ("bell", "off", WRITTEN, WRITTEN + "bell: false\n"),
+        ("passEnvironment", "A, B_*", "", 'passEnvironment: ["A", "B_*"]\n'),
+        ("taskAgent", "on", "", 'taskAgent: "on"\n'),
+        ("taskAgent", "", "", 'taskAgent: ""\n'),
+        ("maxTeammates", None, WRITTEN, WRITTEN.replace("maxTeammates: 4      # as many as I can watch\n", "")),
+        ("bell", None, WRITTEN, WRITTEN),
+        ("bell", None, "", ""),
+        ("maxTeammates", "7", "maxTeammates: lots\nbell: true\n", "maxTeammates: 7\nbell: true\n"),
+    ],
+)
+def test_one_value_changes_and_nothing_else(name: str, value: str | None, before: str, after: str, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(before)
+    assert change(path, name, value) == after
+    said = config.load(path.parent, None, {}, {})
+    if name == "maxTeammates" and value:
+        assert said.max_teammates == int(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "before"),
+    [
+        ("maxTeammates", "20", '{"maxTeammates": 4}'),
+        ("maxTeammates", "20", "experimental:\n  agentTeams:\n    maxTeammates: 4\n"),
+        ("maxTeammates", None, "experimental: {agentTeams: {maxTeammates: 4}}\n"),
+        ("passEnvironment", "A", "passEnvironment:\n- B\n- C\n"),
+        ("passEnvironment", None, "passEnvironment:\n  - B\n"),
+    ],
+)
+def test_what_cannot_be_changed_in_one_line_is_left_to_the_person(
+    name: str, value: str | None, before: str, path: Path
+) -> None:
+    path.parent.mkdir()
+    path.write_text(before)
+    with pytest.raises(BadInput, match=f"{name} cannot be changed without touching more of") as refused:
+        change(path, name, value)
+    assert str(path) in (refused.value.hint or "")
+    assert path.read_text() == before
+
+
+def test_no_value_of_a_setting_is_refused_before_anything_is_made(path: Path) -> None:
+    with pytest.raises(BadInput, match="maxTeammates must be a whole number from 1 to 100, not 'many'"):
+        change(path, "maxTeammates", "many")
+    assert not path.parent.exists()
+
+
+def test_a_file_behind_a_link_stays_behind_it(path: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "pro0.yaml"
+    real.parent.mkdir()
+    path.parent.mkdir()
+    real.write_text("bell: true\n")
+    path.symlink_to(real)
+    change(path, "bell", "false")
+    assert path.is_symlink()
+    assert real.read_text() == "bell: false\n"
