@@ -9,11 +9,9 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.engine.grounds import Grounds
-from pro0.engine.harvesting import Harvester
-from pro0.engine.hooking import Hooking
+from pro0.config import Settings
+from pro0.engine.aides import Aides
 from pro0.engine.log import Log
-from pro0.engine.nudging import Nudger
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import NotFound, Pro0Error, Refused
@@ -49,33 +47,18 @@ from pro0.store.teams import TeamStore
 class Applier:
     """Carries decisions out for one team; `woken` is called when something it does in the background is over."""
 
-    def __init__(
-        self,
-        team: TeamStore,
-        log: Log,
-        woken: Callable[[], None],
-        grace: float,
-        nudger: Nudger,
-        grounds: Grounds,
-        harvester: Harvester,
-        hooking: Hooking,
-        *,
-        revive: bool = False,
-    ) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, aides: Aides, log: Log, woken: Callable[[], None]) -> None:
         self._team = team
+        self._aides = aides
         self._log = log
         self._woken = woken
-        self._grace = grace
-        self._nudger = nudger
-        self._grounds = grounds
-        self._harvester = harvester
-        self._hooking = hooking
+        self._grace = settings.end_grace_seconds
         self._context = lead_context(team)
         config = team.config.read()
         self._uid = config.uid
         self._backend = backend_of(config)
         self._place = place_of(team, config)
-        self._opener = Opener(team, config, log, grace, revive=revive)
+        self._opener = Opener(team, config, log, self._grace, revive=settings.revive_lead)
         self._ending: set[str] = set()
         self._owed: set[Action] = set()
         self._labels: dict[Handle, str] = {}
@@ -85,7 +68,7 @@ class Applier:
         runtime = self._tell_all(decision)
         if runtime != snapshot.runtime:
             self._record(runtime)
-            self._hooking.tell(snapshot.runtime, runtime)
+            self._aides.hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
         self._opener.enlist(snapshot)
         starts = [action for action in decision.actions if isinstance(action, Start)]
@@ -168,18 +151,18 @@ class Applier:
                 for guard in self._guard(runtime, incarnation):
                     processes.signal_process(guard, signal.SIGTERM)
             case Prepare(seat=seat):
-                self._grounds.begin(seat)
+                self._aides.grounds.begin(seat)
             case Harvest() as harvest:
-                self._harvester.begin(harvest)
+                self._aides.harvester.begin(harvest)
             case Question(key=key, state=state):
-                self._hooking.ask(key, state)
+                self._aides.hooking.ask(key, state)
             case Nudge() as nudge:
                 self._nudge(runtime, nudge)
 
     def _nudge(self, runtime: Runtime, nudge: Nudge) -> None:
         state = next((s for s in runtime.seats if s.incarnation == nudge.incarnation), None)
         if state:
-            self._nudger.begin(nudge, state)
+            self._aides.nudger.begin(nudge, state)
 
     def _end_firmly(self, runtime: Runtime, incarnation: str) -> None:
         """End all that carries a session's tag, and its guard; in the background, since it may take the whole grace."""

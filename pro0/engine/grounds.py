@@ -1,10 +1,9 @@
 """Grounds: the worktrees of a team's seats, made in the background, one after the other."""
 
-import queue
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from pro0.engine.background import Background
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.team import Seat, TeamConfig
@@ -25,8 +24,7 @@ class Grounds:
         self._woken = woken
         self._asked: set[Key] = set()
         self._found: dict[Key, Ground] = {}
-        self._queue: queue.SimpleQueue[Seat] = queue.SimpleQueue()
-        self._worker: threading.Thread | None = None
+        self._background = Background(self._prepare)
 
     def begin(self, seat: Seat) -> None:
         """Make the worktree of a seat ready; once for each generation, however often it is asked for."""
@@ -35,10 +33,7 @@ class Grounds:
             return
         self._asked.add(key)
         self._log.write("prepare", seat=seat.agent_id)
-        self._queue.put(seat)
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._work, daemon=True)
-            self._worker.start()
+        self._background.put(seat)
 
     def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
         """Return what came of those that were asked for; what was made for a seat that is gone is forgotten."""
@@ -48,11 +43,9 @@ class Grounds:
             del self._found[key]
         return dict(self._found)
 
-    def _work(self) -> None:
-        while True:
-            seat = self._queue.get()
-            self._found[(seat.agent_id, seat.generation)] = self._made(seat)
-            self._woken()
+    def _prepare(self, seat: Seat) -> None:
+        self._found[(seat.agent_id, seat.generation)] = self._made(seat)
+        self._woken()
 
     def _made(self, seat: Seat) -> Ground:
         try:

@@ -1,11 +1,11 @@
 """Harvesting: what dead workers leave is saved and reported, in the background, one after the other."""
 
-import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from pro0.engine.background import Background
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import Pro0Error
@@ -37,33 +37,27 @@ class Harvester:
         self._backend = backend_of(team.config.read())
         self._asked: set[str] = set()
         self._done: set[str] = set()
-        self._queue: queue.SimpleQueue[Harvest] = queue.SimpleQueue()
-        self._worker: threading.Thread | None = None
+        self._background = Background(self._harvest)
 
     def begin(self, harvest: Harvest) -> None:
         """Harvest what a worker leaves, once, however often it is asked for."""
         if harvest.incarnation in self._asked:
             return
         self._asked.add(harvest.incarnation)
-        self._queue.put(harvest)
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._work, daemon=True)
-            self._worker.start()
+        self._background.put(harvest)
 
     def done(self) -> frozenset[str]:
         """Return the incarnations of which everything is saved and reported."""
         return frozenset(self._done)
 
-    def _work(self) -> None:
-        while True:
-            harvest = self._queue.get()
-            try:
-                workers.harvested(lead_context(self._team), harvest, self._crop(harvest), self._tail(harvest))
-                self._done.add(harvest.incarnation)
-            except Pro0Error as error:
-                self._log.write("harvest", why=error.message)
-                threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
-            self._woken()
+    def _harvest(self, harvest: Harvest) -> None:
+        try:
+            workers.harvested(lead_context(self._team), harvest, self._crop(harvest), self._tail(harvest))
+            self._done.add(harvest.incarnation)
+        except Pro0Error as error:
+            self._log.write("harvest", why=error.message)
+            threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
+        self._woken()
 
     def _crop(self, harvest: Harvest) -> Crop:
         """Save and remove a worktree; one that cannot be saved stays, and that is said."""

@@ -1,12 +1,12 @@
 """Hooking: the lead's hooks, run in the background: whether an idle teammate is to go on, and what has changed."""
 
 import os
-import queue
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pro0 import config
+from pro0.engine.background import Background
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.hook import Event
@@ -32,8 +32,7 @@ class Hooking:
         self._woken = woken
         self._answers: dict[str, str] = {}
         self._asked: set[str] = set()
-        self._changes: queue.Queue[Change] = queue.Queue(MOST)
-        self._worker: threading.Thread | None = None
+        self._background = Background(self._tell, MOST)
         self._over = ""
         home, project = team.paths.home, Path(team.config.read().project)
         self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
@@ -60,16 +59,15 @@ class Hooking:
     def tell(self, before: Runtime, after: Runtime) -> None:
         """Tell what has changed of the team and its members, in order and without waiting for it."""
         for change in changes(before, after):
-            if change[0] in self.events():
-                self._later(change)
+            if change[0] in self.events() and not self._background.put(change):
+                self._log.write("hook dropped", change=change[0])
 
     def finish(self) -> None:
         """Let what is told be said, for a while, and end what goes on."""
-        if self._changes.unfinished_tasks:
-            timer = threading.Timer(LAST_WORDS, self._end)
-            timer.start()
-            self._changes.join()
-            timer.cancel()
+        timer = threading.Timer(LAST_WORDS, self._end)
+        timer.start()
+        self._background.finish()
+        timer.cancel()
         self._end()
 
     def _end(self) -> None:
@@ -82,23 +80,9 @@ class Hooking:
             self._log.write("hooks", why=error.message)
             return {}
 
-    def _later(self, change: Change) -> None:
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._work, daemon=True)
-            self._worker.start()
-        try:
-            self._changes.put_nowait(change)
-        except queue.Full:
-            self._log.write("hook dropped", change=change[0])
-
-    def _work(self) -> None:
-        while True:
-            event, who, about = self._changes.get()
-            try:
-                if not self._over:
-                    self._run(event, who, about)
-            finally:
-                self._changes.task_done()
+    def _tell(self, change: Change) -> None:
+        if not self._over:
+            self._run(*change)
 
     def _answer(self, key: str, state: SeatState) -> None:
         try:

@@ -12,16 +12,12 @@ from msgspec.structs import replace
 
 from pro0 import __version__, processes
 from pro0.config import Settings
+from pro0.engine.aides import aides_of
 from pro0.engine.apply import Applier
 from pro0.engine.cleanup import remove
-from pro0.engine.grounds import Grounds
-from pro0.engine.harvesting import Harvester
-from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
-from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
 from pro0.engine.revival import declines
-from pro0.engine.stillness import Stillness
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.ops import trust
 from pro0.ops.context import clock, new_id
@@ -67,16 +63,9 @@ class Lead:
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
         self._bell = _Bell()
-        nudger = Nudger(team, self._log, self._bell.ring)
-        grounds = Grounds(team, self._log, self._bell.ring)
-        stillness = Stillness(team, nudger.backend, settings.stuck_seconds)
-        harvester = Harvester(team, self._log, self._bell.ring, stillness.last)
-        self._hooking = Hooking(team, self._log, self._bell.ring)
-        self._observer = Observer(team, nudger, grounds, harvester, stillness, self._hooking, settings)
-        grace, revive = settings.end_grace_seconds, settings.revive_lead
-        self._applier = Applier(
-            team, self._log, self._bell.ring, grace, nudger, grounds, harvester, self._hooking, revive=revive
-        )
+        self._aides = aides_of(team, settings, self._log, self._bell.ring)
+        self._observer = Observer(team, settings, self._aides)
+        self._applier = Applier(team, settings, self._aides, self._log, self._bell.ring)
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
         self._asked_to_end = False
@@ -85,7 +74,8 @@ class Lead:
         """Go round until the work is over; the sessions go on when only this process ends."""
         paths = self._team.paths
         watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_THE_LEAD)
-        with self._signals(), self._selector(watch) as selector:
+        self._heed_signals()
+        with self._selector(watch) as selector:
             self._sign_in()
             try:
                 while not self._asked_to_end:
@@ -119,12 +109,12 @@ class Lead:
         return decision.wake_at, over
 
     def _leave(self) -> None:
-        self._hooking.finish()
+        self._aides.hooking.finish()
         try:
             if self._tidy:
                 self._applier.dismantle()
             if self._team.wanted.read().remove:
-                remove(Store(self._team.paths.home), self._team, force=False, show=lambda said: self._log.write(said))
+                remove(Store(self._team.paths.home), self._team, force=False, show=self._log.write)
         except Pro0Error as error:
             self._complain(error)
 
@@ -157,13 +147,11 @@ class Lead:
                 selector.register(source, selectors.EVENT_READ)
             yield selector
 
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
+    def _heed_signals(self) -> None:
         """Let TERM and INT end this process between two rounds; a terminal that hangs up is none of its business."""
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_end)
-        yield
 
     def _ask_to_end(self, _number: int, _frame: object) -> None:
         self._asked_to_end = True

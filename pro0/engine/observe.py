@@ -8,14 +8,10 @@ from typing import TypeVar
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
 from pro0.config import Settings
-from pro0.engine.grounds import Grounds
-from pro0.engine.harvesting import Harvester
-from pro0.engine.hooking import Hooking
+from pro0.engine.aides import Aides
 from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
-from pro0.engine.nudging import Nudger
 from pro0.engine.places import place_of
-from pro0.engine.stillness import Stillness
 from pro0.errors import Pro0Error
 from pro0.model.decision import Snapshot
 from pro0.model.hook import Event
@@ -35,28 +31,15 @@ LOOKS = 20
 class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
-    def __init__(
-        self,
-        team: TeamStore,
-        nudger: Nudger,
-        grounds: Grounds,
-        harvester: Harvester,
-        stillness: Stillness,
-        hooking: Hooking,
-        settings: Settings | None = None,
-    ) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, aides: Aides) -> None:
         self.trouble: list[Pro0Error] = []
         """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
-        self._nudger = nudger
-        self._grounds = grounds
-        self._harvester = harvester
-        self._hooking = hooking
+        self._settings = settings
+        self._aides = aides
         self._ledger = Ledger(team)
-        self._settings = settings or Settings()
-        self._stillness = stillness
         self._jumps = Jumps()
-        self._backend = nudger.backend
+        self._backend = aides.nudger.backend
         self._clean: set[str] = set()
         self._guards: set[tuple[Process, str]] = set()
         self._looked: dict[str, int] = {}
@@ -72,7 +55,7 @@ class Observer:
 
         What can be done without is left out: tasks, a mailbox, a report that cannot be read.
         """
-        team, self.trouble, now = self._team, [], self._jumps.look()
+        team, aides, self.trouble, now = self._team, self._aides, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), team.runtime.read()
         tasks = self._unless_it_fails(team.tasks.read, None)
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
@@ -92,15 +75,15 @@ class Observer:
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),
-            seen=self._unless_it_fails(lambda: self._nudger.sights.look(wanted, runtime, reports), {}),
-            spent=self._unless_it_fails(lambda: self._ledger.look(self._nudger.sights.all(), wanted.max_cost), 0.0),
-            nudged=self._nudger.arrived(),
-            queued=self._nudger.queued(),
-            grounds=self._grounds.found(wanted.seats),
+            seen=self._unless_it_fails(lambda: aides.nudger.sights.look(wanted, runtime, reports), {}),
+            spent=self._unless_it_fails(lambda: self._ledger.look(aides.nudger.sights.all(), wanted.max_cost), 0.0),
+            nudged=aides.nudger.arrived(),
+            queued=aides.nudger.queued(),
+            grounds=aides.grounds.found(wanted.seats),
             task_minutes=self._settings.task_timeout_minutes,
             workers=self._workers(wanted, runtime, alive),
-            hooked=Event.TEAMMATE_IDLE in self._hooking.events(),
-            answers=self._hooking.answers(),
+            hooked=Event.TEAMMATE_IDLE in aides.hooking.events(),
+            answers=aides.hooking.answers(),
             protocol=self._protocol,
             line=self._line,
         )
@@ -190,9 +173,9 @@ class Observer:
         remarks = {task: self._unless_it_fails(self._team.comments(task).find, None) for task in tasks.values()}
         return Workers(
             limit=self._settings.max_workers,
-            harvested=self._harvester.done(),
+            harvested=self._aides.harvester.done(),
             comments={task: found.comments for task, found in remarks.items() if found},
-            still=self._stillness.look(state for state in states if state.incarnation in alive),
+            still=self._aides.stillness.look(state for state in states if state.incarnation in alive),
             stuck_after=self._settings.stuck_seconds,
         )
 

@@ -11,14 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import processes
+from pro0.config import Settings
 from pro0.engine import outcomes
-from pro0.engine.grounds import Grounds
-from pro0.engine.harvesting import Harvester
-from pro0.engine.hooking import Hooking
+from pro0.engine.aides import aides_of
 from pro0.engine.log import Log
-from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
-from pro0.engine.stillness import Stillness
 from pro0.model.runtime import SeatState, State
 from pro0.ops import members
 from pro0.ops.context import clock
@@ -136,12 +133,8 @@ def starting(alpha: Crew) -> SeatState:
 
 
 def observer_of(alpha: Crew) -> Observer:
-    log = Log(alpha.team)
-    woken = list[object]().clear
-    nudger, grounds = Nudger(alpha.team, log, woken), Grounds(alpha.team, log, woken)
-    stillness = Stillness(alpha.team, nudger.backend, 300)
-    harvester = Harvester(alpha.team, log, woken, stillness.last)
-    return Observer(alpha.team, nudger, grounds, harvester, stillness, Hooking(alpha.team, log, woken))
+    aides = aides_of(alpha.team, Settings(), Log(alpha.team), list[object]().clear)
+    return Observer(alpha.team, Settings(), aides)
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

@@ -8,15 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import processes, sessions
+from pro0.config import Settings
 from pro0.engine import outcomes
+from pro0.engine.aides import aides_of
 from pro0.engine.apply import Applier
-from pro0.engine.grounds import Grounds
-from pro0.engine.harvesting import Harvester
-from pro0.engine.hooking import Hooking
 from pro0.engine.log import Log
-from pro0.engine.nudging import Nudger
 from pro0.engine.observe import Observer
-from pro0.engine.stillness import Stillness
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
 from pro0.model.team import Seat
@@ -41,12 +38,10 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
 def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     """One round of a lead in this process."""
     log = Log(alpha.team)
-    nudger = Nudger(alpha.team, log, lambda: None)
-    grounds, hooking = Grounds(alpha.team, log, lambda: None), Hooking(alpha.team, log, lambda: None)
-    stillness = Stillness(alpha.team, nudger.backend, 300)
-    harvester = Harvester(alpha.team, log, lambda: None, stillness.last)
-    observer = Observer(alpha.team, nudger, grounds, harvester, stillness, hooking)
-    applier = Applier(alpha.team, log, lambda: None, 1, nudger, grounds, harvester, hooking)
+    settings = Settings(end_grace_seconds=1, revive_lead=False)
+    aides = aides_of(alpha.team, settings, log, lambda: None)
+    observer = Observer(alpha.team, settings, aides)
+    applier = Applier(alpha.team, settings, aides, log, lambda: None)
 
     def once() -> bool:
         snapshot = observer.snapshot()
