@@ -147,7 +147,7 @@ def test_who_turned_idle_as_it_answered_is_not_asked_again() -> None:
     assert only(Ask, decided(look(later, seats=[asked(answer=said(approve=False, since=1))], now=5)))
 
 
-def test_who_was_idle_all_the_time_is_not_asked_again() -> None:
+def test_who_stayed_idle_is_not_asked_again() -> None:
     seen = look(known(), seats=[asked(answer=said(approve=False, reason="no"))], now=5)
     assert not decided(seen).actions
 

@@ -53,6 +53,16 @@ def test_the_parent_reviews_each_subtask_in_its_same_session() -> None:
     assert tree.told("s1") == [said]
 
 
+def test_a_subtask_that_is_cancelled_before_its_turn_is_reviewed_too() -> None:
+    """Rulings 2.4: what a parent waits for is known from the moment at which it is done."""
+    tree = Tree(*children(0, 1))
+    tree.complete(1)
+    assert tree[1].waits_for == ("task-2", "task-3")
+    tree.act("task-2", Act.CANCEL, THE_HUMAN)
+    assert phase(tree[1]) is Phase.WORKING
+    assert len(tree.told("s1")) == 1
+
+
 def test_a_subtask_added_in_review_takes_its_turn_and_the_last_one_ends_it() -> None:
     """AC-44, S000-048, S000-037."""
     tree = Tree(*children(0, 5))
