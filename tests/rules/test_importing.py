@@ -90,7 +90,7 @@ def test_a_moment_is_in_utc(given_: datetime | None, moment_: datetime) -> None:
     assert moment(given_).tzinfo is UTC
 
 
-def test_a_moment_without_a_zone_is_taken_for_utc_whatever_the_clock_here_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moment_without_a_zone_is_taken_for_utc_whatever_the_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         monkeypatch.setenv("TZ", "Asia/Kolkata")
         time.tzset()

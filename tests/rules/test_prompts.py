@@ -153,7 +153,7 @@ def test_what_is_said(what: str) -> None:
     assert text() == expected
 
 
-def test_a_moment_is_told_in_utc_whatever_the_clock_here_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moment_is_told_in_utc_whatever_the_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         monkeypatch.setenv("TZ", "Asia/Kolkata")
         time.tzset()
