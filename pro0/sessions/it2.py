@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -67,6 +69,17 @@ def send(session: str, text: str) -> None:
 def read(session: str) -> list[str]:
     """Return the rows of a session's screen."""
     return call("session", "read", "-s", session).decode(errors="replace").removesuffix("\n").split("\n")
+
+
+def history(session: str) -> list[str]:
+    """Return the rows of a session's screen, after those that have scrolled away; it2 tells them by a file only."""
+    with tempfile.TemporaryDirectory(prefix="pro0-") as folder:
+        path = Path(folder) / "history"
+        call("session", "capture", "-s", session, "-o", str(path), "--history")
+        try:
+            return path.read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError as error:
+            raise EnvironmentMissing(f"it2 says that it has written {path}, but: {error}", hint=INSTALL) from None
 
 
 def name(session: str, text: str) -> None:

@@ -94,10 +94,11 @@ class ITerm2:
         return Handle(backend=self.name, incarnation=incarnation, pid=guard.pid, server_start=stamp(guard), pane=found)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines of a pane's screen; raises Refused when it is not ours."""
-        rows = [row.rstrip() for row in _ours(handle, it2.read)]
-        while rows and not rows[-1]:
-            rows.pop()
+        """Return the last lines of a pane, of its history when its screen has fewer; raises Refused for another's."""
+        rows = _written(_ours(handle, it2.read))
+        if len(rows) < lines:
+            with suppress(EnvironmentMissing):  # what the screen shows is better than nothing
+                rows = _written(_ours(handle, it2.history))
         return "\n".join(rows[-lines:])
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
@@ -222,6 +223,14 @@ def _ours(handle: Handle, then: Callable[[str], Found]) -> Found:
         return then(handle.pane)
     except it2.NoSuchSession:
         raise Refused(f"pane {handle.pane} is gone", code="backend_stale") from None
+
+
+def _written(rows: list[str]) -> list[str]:
+    """Return rows without the space at their ends, and without the empty ones below the last line."""
+    rows = [row.rstrip() for row in rows]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
 
 
 def _screen(handle: Handle) -> list[str] | None:

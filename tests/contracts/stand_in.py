@@ -56,6 +56,9 @@ class StandIn:
     def breaks(self, said: str) -> None:
         (self.folder / "broken").write_text(said)
 
+    def lacks(self, command: str) -> None:
+        (self.folder / "lacks").write_text(command)
+
     def ends(self) -> None:
         subprocess.run([*self.server, "kill-server"], check=False, capture_output=True)
 

@@ -108,6 +108,16 @@ def test_panes_are_made_beside_the_person_and_then_by_halving_the_tallest(stage:
     assert [call[-1] for call in stage.app.calls() if call[1] == "split"][-1] not in (stage.app.session, "")
 
 
+def test_peek_reads_what_scrolled_away_when_the_screen_has_too_few_lines(stage: ITerm2Stage) -> None:
+    """Build 7: the same as in a pane of tmux; an it2 that cannot tell it shows the screen."""
+    script = "for i in range(900): print('line', i)\nimport time; time.sleep(600)"
+    (handle,) = stage.start([stage.opening(sys.executable, "-c", script)])
+    stage.shows(handle, "line 899")
+    assert stage.backend.peek(handle, 850).split("\n") == [f"line {number}" for number in range(50, 900)]
+    stage.app.lacks("capture")
+    assert stage.backend.peek(handle, 850).split("\n")[-1] == "line 899"
+
+
 def test_what_a_pane_shows(stage: ITerm2Stage) -> None:
     first, second = stage.open(2)
     stage.shows(first, "here is 0")

@@ -1,7 +1,8 @@
 """A stand-in for `it2` that keeps real state: every session is a pane of a tmux server, with a shell in it.
 
 It takes what the real one takes (0.2.3) and nothing else, says what that says, and writes down every call. The folder
-that IT2_STATE names has the server's socket, `calls`, and `broken`, whose text it fails with as without a connection.
+that IT2_STATE names has the server's socket, `calls`, `broken`, whose text it fails with as without a connection, and
+`lacks`, a command that it does not know.
 """
 
 import json
@@ -64,6 +65,13 @@ def read(options: Options) -> None:
     print(tmux("capture-pane", "-p", "-t", pane(options.get("-s"))))
 
 
+def capture(options: Options) -> None:
+    past = ("-S", "-") if "--history" in options else ()
+    with open(options["-o"], "w", encoding="utf-8") as file:
+        file.write(tmux("capture-pane", "-p", *past, "-t", pane(options.get("-s"))))
+    print(f"Screen captured to: {options['-o']}")
+
+
 def set_name(options: Options, name: str) -> None:
     tmux("select-pane", "-t", pane(options.get("-s")), "-T", name.replace("#", "##"))
     print(f"Session name set to: {name}")
@@ -98,6 +106,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ...]]
     "split": (split, ("-v",), ("-s", "-p")),
     "send": (send, (), ("-s",)),
     "read": (read, (), ("-s", "-n")),
+    "capture": (capture, ("--history",), ("-s", "-o")),
     "set-name": (set_name, (), ("-s",)),
     "set-var": (set_var, (), ("-s",)),
     "get-var": (get_var, (), ("-s",)),
@@ -107,8 +116,16 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ...]]
 """What does it, its flags, and its options that take a value."""
 
 
+def lacking() -> str:
+    try:
+        with open(f"{STATE}/lacks") as lacks:
+            return lacks.read()
+    except FileNotFoundError:
+        return ""
+
+
 def main(group: str, command: str, *words: str) -> None:
-    if group != "session" or command not in COMMANDS:
+    if group != "session" or command not in COMMANDS or command == lacking():
         fail(f"No such command {group} {command}", 2)
     do, flags, valued = COMMANDS[command]
     options: Options = {}
