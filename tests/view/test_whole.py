@@ -190,9 +190,16 @@ def comes_back(folder: Path) -> None:
 
 
 def choose(person: Person, what: str) -> None:
-    """Go down the board until this is chosen."""
+    """Go down the board until this is chosen; each step is seen before the next."""
     for _ in range(12):
-        if any(row.startswith(f"› {what}") for row in person.rows()):
+        now = chosen(person.rows())
+        if now == what:
             return
         person.press("Down")
+        person.sees(lambda rows, now=now: chosen(rows) not in ("", now))  # type: ignore[misc]
     raise AssertionError(f"{what} cannot be chosen: {person.rows()}")
+
+
+def chosen(rows: list[str]) -> str:
+    """Return the first word of the line that is chosen, "" while there is none."""
+    return next((row.split()[1] for row in rows if row.startswith("› ")), "")
