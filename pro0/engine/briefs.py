@@ -42,11 +42,7 @@ class Briefs:
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
             seat=seat,
-            prompt=""
-            if resume
-            else self._assignment(seat, task, state.branch)
-            if task
-            else self._prompt(seat, state.branch),
+            prompt="" if resume else self._prompt(seat, task, state.branch),
             mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
@@ -82,7 +78,10 @@ class Briefs:
         )
         return adapter.began(sight)
 
-    def _prompt(self, seat: Seat, branch: str) -> str:
+    def _prompt(self, seat: Seat, task: Task | None, branch: str) -> str:
+        return self._assignment(seat, task, branch) if task else self._welcome(seat, branch)
+
+    def _welcome(self, seat: Seat, branch: str) -> str:
         seats = [other for other in self._team.wanted.read().seats if not other.task]
         others = [other.agent_id for other in seats if other.agent_id != seat.agent_id]
         welcome = Welcome(

@@ -59,11 +59,6 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
     return kept
 
 
-def living(team: TeamStore) -> list[str]:
-    """Return the members whose session lives, which is to say its guard."""
-    return [state.agent_id for state in team.runtime.read().seats if _guard(team, state)]
-
-
 def _guard(team: TeamStore, state: SeatState) -> Process | None:
     """Return the guard of a session, if it lives."""
     report = team.report(state.incarnation)
@@ -72,7 +67,7 @@ def _guard(team: TeamStore, state: SeatState) -> Process | None:
 
 
 def _refuse_if_live(team: TeamStore) -> None:
-    alive = living(team)
+    alive = [state.agent_id for state in team.runtime.read().seats if _guard(team, state)]
     if alive:
         raise Refused(
             f"{', '.join(alive)} of {team.name} still {'runs' if len(alive) == 1 else 'run'}",

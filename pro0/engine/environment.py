@@ -32,22 +32,15 @@ def start_environment(environment: Mapping[str, str], more: Collection[str] = ()
 
     What is not Unicode cannot be kept in a file of text, and is left out.
     """
-    patterns = (*ALLOWED, *more, *keys_of_agents())
-    return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
-
-
-def reserved_environment(environment: Mapping[str, str], definitions: Iterable[Definition]) -> dict[str, str]:
-    """Return what a team keeps besides for agents of the settings, each of which gets what its definition names."""
-    patterns = [pattern for definition in definitions for pattern in definition.environment]
-    return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
+    return _kept(environment, (*ALLOWED, *more, *keys_of_agents()))
 
 
 def kept_environment(
     environment: Mapping[str, str], more: Collection[str], definitions: Iterable[Definition]
 ) -> Environment:
-    """Return all that a team keeps of its starter's environment: for everybody, and for who names it."""
+    """Return all that a team keeps of its starter's environment: for everybody, and for agents that name it."""
     everybody = start_environment(environment, more)
-    reserved = reserved_environment(environment, definitions)
+    reserved = _kept(environment, [pattern for definition in definitions for pattern in definition.environment])
     return Environment(variables=everybody, reserved={n: v for n, v in reserved.items() if n not in everybody})
 
 
@@ -62,15 +55,30 @@ def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]
     return seen | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
 
 
+def member_environment(started_in: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a member's agent: what the team was started in, and who it is."""
+    kept = {name: value for name, value in started_in.items() if name not in IDENTITY}
+    return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
+
+
+def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:
+    """Return the environment of a lead process: what the team was started in, never any member's identity."""
+    kept = {name: value for name, value in environment.items() if not name.startswith(_OWN) or name in _SETTINGS}
+    return kept | lead_variables(home)
+
+
+def lead_variables(home: str) -> dict[str, str]:
+    """Return the variables by which a process is the lead of a home."""
+    return {HOME_VARIABLE: home, SPARED: "1"}
+
+
 def keys_of_agents() -> tuple[str, ...]:
     """Return the patterns of all variables that only some agent gets."""
     return tuple(pattern for name in AGENTS for pattern in adapter_named(name).passes)
 
 
-def member_environment(started_in: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a member's agent: what the team was started in, and who it is."""
-    kept = {name: value for name, value in started_in.items() if name not in IDENTITY}
-    return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
+def _kept(environment: Mapping[str, str], patterns: Collection[str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
 
 
 def _is_kept(name: str, patterns: Collection[str]) -> bool:
@@ -89,14 +97,3 @@ def _is_text(text: str) -> bool:
 def _with_pro0(path: str) -> str:
     """Return a PATH on which `pro0` is found: agents are told to call it by that name."""
     return path if shutil.which("pro0", path=path) else f"{path}{os.pathsep}{Path(sys.executable).parent}"
-
-
-def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:
-    """Return the environment of a lead process: what the team was started in, never any member's identity."""
-    kept = {name: value for name, value in environment.items() if not name.startswith(_OWN) or name in _SETTINGS}
-    return kept | lead_variables(home)
-
-
-def lead_variables(home: str) -> dict[str, str]:
-    """Return the variables by which a process is the lead of a home."""
-    return {HOME_VARIABLE: home, SPARED: "1"}

@@ -1,0 +1,23 @@
+"""What the lead has done beside its rounds."""
+
+import threading
+
+from pro0.engine.background import Background
+
+
+def test_all_is_done_in_order_and_too_much_is_refused() -> None:
+    done: list[int] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(number: int) -> None:
+        begun.set()
+        assert go_on.wait(30)
+        done.append(number)
+
+    background = Background(slowly, most=2)
+    assert background.put(1)
+    assert begun.wait(30), "it waits no more, but is done"
+    assert [background.put(number) for number in (2, 3, 4)] == [True, True, False]
+    go_on.set()
+    background.finish()
+    assert done == [1, 2, 3]
