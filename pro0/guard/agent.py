@@ -11,7 +11,8 @@ else:
 
 _PR_SET_CHILD_SUBREAPER = 36
 _TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
-_NOT_SETTABLE = (signal.SIGKILL, signal.SIGSTOP)
+SETTABLE = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+"""The signals that every program is started with the default answer to."""
 
 
 class CannotStart(Exception):
@@ -67,7 +68,6 @@ def start(argv: list[str], cwd: str, env: dict[str, str], inherited: int, termin
 def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
     failure: OSError = FileNotFoundError(2, "")
     variables = {_bytes(name): _bytes(value) for name, value in env.items()}
-    defaults = signal.valid_signals() - set(_NOT_SETTABLE)
     words = [_bytes(word) for word in argv]
     # Who leads a session and opens a terminal has it for its controlling one.
     streams = [(os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0), *((os.POSIX_SPAWN_DUP2, 0, n) for n in (1, 2))]
@@ -80,7 +80,7 @@ def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
                 file_actions=streams if terminal else (),
                 setsid=bool(terminal),
                 setsigmask=(),
-                setsigdef=defaults,
+                setsigdef=SETTABLE,
             )
         except (FileNotFoundError, NotADirectoryError):
             pass

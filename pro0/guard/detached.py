@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 else:
     import _signal as signal
 
-_NOT_SETTABLE = (signal.SIGKILL, signal.SIGSTOP)
-
 
 def start(argv: list[str], cwd: str, env: dict[str, str], errors: str) -> None:
     """Start a program in a session of its own, without a terminal, what it says going to the end of a file.
@@ -53,8 +51,7 @@ def _be_the_middle(argv: list[str], cwd: str, env: dict[str, str], errors: str, 
             (os.POSIX_SPAWN_OPEN, 1, errors, flags, atomic.FILE_MODE),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         )
-        defaults = signal.valid_signals() - set(_NOT_SETTABLE)
-        os.posix_spawn(argv[0], argv, env, file_actions=streams, setsigmask=(), setsigdef=defaults)
+        os.posix_spawn(argv[0], argv, env, file_actions=streams, setsigmask=(), setsigdef=agent.SETTABLE)
         os.read(held, 1)
     except BaseException as error:  # noqa: BLE001 - whatever it is, this process must never go on as a guard
         _say(errors, f"pro0 guard: the lead cannot be started: {error}\n")

@@ -57,11 +57,11 @@ class Report:
         self._state(first_state)
         self.write()
 
-    def ended(self, state: str, code: int | None, signal: int | None, reason: str, *, durable: bool = False) -> None:
+    def ended(self, state: str, code: int | None, signal: int | None, reason: str) -> None:
         """Say that the agent has ended, and how."""
         self._values["exit"] = {"at": now(), "code": code, "signal": signal, "reason": reason}
         self._state(state)
-        self.write(durable=durable)
+        self.write()
 
     def remark(self, note: str) -> None:
         """Put a note beside the state."""

@@ -18,6 +18,7 @@ from pro0.guard.client import Client, Frame
 from pro0.guard.launch import Terminal as Wanted
 from pro0.guard.pty import Pty
 from pro0.terminals import address, protocol
+from pro0.terminals.emulator import Emulator
 from pro0.terminals.ghostty import Ghostty
 
 SETTLED = 0.003
@@ -45,7 +46,7 @@ class Terminal:
     def __init__(self, wanted: Wanted, incarnation: str) -> None:
         self._pty = Pty(wanted.columns, wanted.lines)
         self.path = self._pty.path
-        self._screen = Ghostty(wanted.library, wanted.columns, wanted.lines, wanted.scrollback, self._answer)
+        self._screen: Emulator = Ghostty(wanted.library, wanted.columns, wanted.lines, wanted.scrollback, self._answer)
         self._size = (wanted.columns, wanted.lines)
         self._hello = {"version": protocol.VERSION, "incarnation": incarnation, "pid": os.getpid()}
         self._socket = wanted.socket
