@@ -23,7 +23,7 @@ ESCAPE = 0.03
 NOTICE = 5.0
 """Seconds for which it is said what came of an act."""
 STEPS = {"shift-down": 1, "shift-right": 1, "shift-up": -1, "shift-left": -1}
-PASTES = (2004,)
+PASTES: tuple[int, ...] = (2004,)
 """The modes of the terminal while the view itself takes the keys."""
 
 
@@ -207,22 +207,26 @@ class View:
         columns, lines = self._size
         notice = self._notice if time.monotonic() < self._notice_until else ""
         pane = self._panes.get(self._shown)
-        cursor = None
+        cursor, modes = None, PASTES
         if self._scroll:
             rows = self._scroll.rows(columns, lines)
         elif self._on_board or pane is None:
             rows = self._board.rows(self._reporter.news, columns, lines, notice)
             cursor = self._board.cursor(lines)
         else:
-            room = self._room()[1]
-            rows = [*(pane.rows or self._nothing(pane))[:room]]
-            rows += [""] * (room - len(rows))
-            rows.append(bar(self._reporter.news.members, pane.name, columns, notice or self._over(pane)))
-            if pane.cursor and pane.cursor[0] < columns and pane.cursor[1] < room:
-                cursor = pane.cursor
-        own = bool(self._scroll or self._on_board or pane is None)
-        self._outer.mirror(PASTES if own or pane is None else pane.modes)
+            rows, cursor = self._session(pane, notice)
+            modes = pane.modes
+        self._outer.mirror(modes)
         self._outer.write(self._canvas.paint(rows, columns, cursor))
+
+    def _session(self, pane: Pane, notice: str) -> tuple[list[str], tuple[int, int] | None]:
+        """Return what a session shows with the bar below it, and where its cursor is, if there is room for it."""
+        columns, room = self._room()
+        rows = [*(pane.rows or self._nothing(pane))[:room]]
+        rows += [""] * (room - len(rows))
+        rows.append(bar(self._reporter.news.members, pane.name, columns, notice or self._over(pane)))
+        fits = pane.cursor and pane.cursor[0] < columns and pane.cursor[1] < room
+        return rows, pane.cursor if fits else None
 
     def _nothing(self, pane: Pane) -> list[str]:
         return ["", f"  {DIM}{pane.name} shows nothing yet{RESET}"]

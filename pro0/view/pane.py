@@ -33,8 +33,6 @@ class Pane:
         if self.connection and self._incarnation == incarnation:
             return
         self.leave()
-        if not socket:
-            return
         try:
             connection = Connection(socket, PATIENCE)
         except Silent:
@@ -76,16 +74,15 @@ class Pane:
         self.history = None
         self._send(protocol.HISTORY)
 
-    def take(self) -> bool:
-        """Take in what has come; True when something of it is to be drawn."""
+    def take(self) -> None:
+        """Take in what has come."""
         try:
             messages = self.connection.take() if self.connection else []
         except Silent:
             self.leave()
-            return True
+            return
         for kind, values in messages:
             self._learn(kind, values)
-        return bool(messages)
 
     def leave(self) -> None:
         """Close the connection; what was shown stays."""
