@@ -29,6 +29,8 @@ PAUSE = 0.3
 """Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
 STARTING = 20.0
 """Seconds that a person's shell may take until it reads its first line."""
+SCREENFUL = 60
+"""Lines up to which the screen is enough: the history takes another program, and a lead looks again and again."""
 
 _LOOK = 0.05
 _AT_ONCE = 8
@@ -96,7 +98,7 @@ class ITerm2:
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a pane, of its history when its screen has fewer; raises Refused for another's."""
         rows = _written(_ours(handle, it2.read))
-        if len(rows) < lines:
+        if len(rows) < lines > SCREENFUL:
             with suppress(EnvironmentMissing):  # what the screen shows is better than nothing
                 rows = _written(_ours(handle, it2.history))
         return "\n".join(rows[-lines:])

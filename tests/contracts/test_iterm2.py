@@ -114,6 +114,9 @@ def test_peek_reads_what_scrolled_away_when_the_screen_has_too_few_lines(stage: 
     (handle,) = stage.start([stage.opening(sys.executable, "-c", script)])
     stage.shows(handle, "line 899")
     assert stage.backend.peek(handle, 850).split("\n") == [f"line {number}" for number in range(50, 900)]
+    calls = len(stage.app.calls())
+    assert stage.backend.peek(handle, 60).split("\n")[-1] == "line 899"
+    assert len(stage.app.calls()) == calls + 1, "as a lead looks, again and again"
     stage.app.lacks("capture")
     assert stage.backend.peek(handle, 850).split("\n")[-1] == "line 899"
 
