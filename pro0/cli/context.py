@@ -28,6 +28,9 @@ team_option = click.option(
     shell_complete=lambda _context, _parameter, start: [name for name in store().names() if name.startswith(start)],
 )
 
+NAMED = 5
+"""Tasks that a reminder names."""
+
 no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, and return at once.")
 
 
@@ -75,7 +78,7 @@ def here(team: str | None) -> Context:
     asking, own = caller()
     context = Context(store().team(_named(team, asking, own)).require(), asking)
     if root := click.get_current_context(silent=True):
-        root.find_root().meta[REMINDERS] = lambda: _reminders(context)
+        root.find_root().meta[REMINDERS] = lambda: _reminders(context, f" -t {team}" if team else "")
     return context
 
 
@@ -107,16 +110,22 @@ def human_only(act: str) -> None:
         raise Refused(f"{asking.agent_id} may not {act}: only human may", code="not_allowed")
 
 
-def _reminders(context: Context) -> list[str]:
+def _reminders(context: Context, named: str) -> list[str]:
     """Return what a person should know after a command: unread mail, tasks that wait (rulings 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
     from pro0.ops import messages, tasks
 
     unread = messages.unread(context)
-    waiting = [task.id for task in tasks.board(context) if task.awaiting]
-    said = [f"you have {unread} unread {'message' if unread == 1 else 'messages'}: pro0 inbox"] if unread else []
-    return [*said, f"waiting for you: {', '.join(waiting)}"] if waiting else said
+    waiting = [task.id for task in tasks.board(context) if task.waits]
+    said = [f"you have {unread} unread {'message' if unread == 1 else 'messages'}: pro0 inbox{named}"] if unread else []
+    return [*said, f"waiting for you: {_some(waiting, named)}"] if waiting else said
+
+
+def _some(waiting: list[str], named: str) -> str:
+    """Return the tasks that wait, or where to see all of them when they are many."""
+    more = f" and {len(waiting) - NAMED} more: pro0 task list --awaiting{named}" if len(waiting) > NAMED else ""
+    return ", ".join(waiting[:NAMED]) + more
 
 
 def quiet() -> None:
@@ -143,6 +152,7 @@ def _bound() -> str:
         raise project.several(names)
     if not names:
         known = ", ".join(store().names())
-        hint = f"choose one with -t: {known}" if known else "start one: pro0 team start NAME -m w1=shell"
+        others = f", or choose one with -t: {known}" if known else ""
+        hint = f"start one: pro0 team start NAME -m w1=shell{others}"
         raise NotFound("no team belongs to this directory", code="no_team", hint=hint)
     return names[0]

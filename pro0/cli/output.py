@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -69,12 +69,21 @@ def plain(value: object) -> object:
     return value
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int = -1) -> None:
-    """Print aligned columns; on a terminal they fit it, by cutting the flexible column and then the widest ones."""
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int = -1, optional: Container[str] = ()
+) -> None:
+    """Print aligned columns; on a terminal they fit it, by cutting the flexible column and then the widest ones.
+
+    An optional column in which nobody has anything is left out there.
+    """
     cells = [[line(cell) for cell in row] for row in rows]
+    spare = optional if sys.stdout.isatty() else ()
+    kept = [at for at, name in enumerate(head) if name not in spare or any(row[at] for row in cells)]
+    flexible = kept.index(flexible % len(head))
+    head, cells = [head[at] for at in kept], [[row[at] for at in kept] for row in cells]
     widths = [max(map(_width, column)) for column in zip(head, *cells, strict=True)]
     if sys.stdout.isatty():
-        _fit(widths, shutil.get_terminal_size().columns, flexible % len(widths))
+        _fit(widths, shutil.get_terminal_size().columns, flexible)
     painted = _painted()
     write(_styled(_row(head, widths), "1" if painted else ""))
     for row in cells:
@@ -122,13 +131,22 @@ def live() -> Iterator[Callable[[str], None]]:
 
     def show(text: str) -> None:
         columns = shutil.get_terminal_size().columns
-        sys.stderr.write("\r\x1b[K" + _cut(line(text), columns - 1))
+        sys.stderr.write("\r\x1b[K" + cut(line(text), columns - 1))
         sys.stderr.flush()
 
     try:
         yield show
     finally:
         show("")
+
+
+def cut(text: str, width: int) -> str:
+    """Return a line in so many columns, with a sign where something is missing."""
+    if _width(text) <= width:
+        return text
+    while text and _width(text) >= max(width, 1):
+        text = text[:-1]
+    return text + "…"
 
 
 def terminal() -> bool:
@@ -166,18 +184,10 @@ def _width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
-def _cut(text: str, width: int) -> str:
-    if _width(text) <= width:
-        return text
-    while text and _width(text) >= max(width, 1):
-        text = text[:-1]
-    return text + "…"
-
-
 def _fit(widths: list[int], columns: int, flexible: int) -> None:
-    """Take what is too much from the flexible column down to 12, then from whichever is widest."""
+    """Take what is too much from the flexible column down to 24, then from whichever is widest."""
     over = sum(widths) + 2 * (len(widths) - 1) - columns
-    given = min(over, max(0, widths[flexible] - 12))
+    given = min(over, max(0, widths[flexible] - 24))
     if over > 0:
         widths[flexible] -= given
         for _ in range(over - given):
@@ -186,7 +196,7 @@ def _fit(widths: list[int], columns: int, flexible: int) -> None:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) -> str:
-    shown = [_cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    shown = [cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
     padded = [cell + " " * (width - _width(cell)) for cell, width in zip(shown, widths, strict=True)]
     if painted:
         padded = [_styled(text, _COLOURS.get(cell, "")) for text, cell in zip(padded, shown, strict=True)]

@@ -1,14 +1,17 @@
 """`pro0 team list`, `status` and `attach`."""
 
+import io
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 
 import click
 
 from pro0.cli.context import caller, here, named_team, quiet, store
-from pro0.cli.output import json_option, json_text, line, local, name_option, pairs, say, table, write, write_json
+from pro0.cli.output import cut, json_option, json_text, line, local, name_option, pairs, say, table, write, write_json
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED
@@ -118,6 +121,7 @@ def show(look: TeamStatus, named: str) -> None:
         table(
             ("MEMBER", "AGENT", "MODE", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"),
             [_member_row(m) for m in look.members],
+            optional=("MODE", "TASK", "UNREAD"),
         )
     if look.attention:
         write("\nneeds you")
@@ -142,15 +146,34 @@ def _watch(context: Context, named: str, *, as_json: bool) -> None:
         look = look_at(context)
         if look != shown:
             if sys.stdout.isatty() and not as_json:
-                write("\x1b[H\x1b[2J", end="")
-            elif shown and not as_json:
-                write()
-            print_it(look)
+                _paint(look, named)
+            else:
+                write(end="\n" if shown and not as_json else "")
+                print_it(look)
             if shown and bell and set(look.attention) - set(shown.attention):
                 _ring()
             sys.stdout.flush()
             shown = look
         time.sleep(AGAIN)
+
+
+class _Page(io.StringIO):
+    """What a look prints on a terminal, to be shown in one piece."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _paint(look: TeamStatus, named: str) -> None:
+    """Show a look in place of the last one: as much of it as there is room for, never more than the terminal has."""
+    with redirect_stdout(_Page()) as page:
+        show(look, named)
+    room = shutil.get_terminal_size()
+    lines = [cut(text, room.columns) if text.isprintable() else text for text in page.getvalue().splitlines()]
+    if len(lines) >= room.lines:
+        left = len(lines) - room.lines + 2
+        lines = [*lines[: room.lines - 2], cut(f"… {left} more lines: pro0 team status{named}", room.columns)]
+    write("\x1b[H\x1b[2J" + "\n".join([*lines, ""]), end="")
 
 
 def _ring() -> None:

@@ -8,6 +8,7 @@ from pro0.model.caller import ANYONE
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Kind, Status, Task
 from pro0.model.team import Wish
+from pro0.ops.awaited import awaited
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 from pro0.ops.status import LIST_FAILED, counts, failed_before
@@ -85,4 +86,6 @@ def _why_left(board: Board, task: Task) -> str:
         return task.closed_reason or "no reason was given"
     if task.status is Status.DONE:
         return "waits for its subtasks"
-    return why_not_ready(board, task) or "is ready, nobody takes it"
+    if task.waits:
+        return f"awaiting {awaited(task.waits)}"
+    return (why_not_ready(board, task) or "ready, but nobody takes it").removeprefix("is ")

@@ -177,7 +177,8 @@ class ShellAgent:
         """Complete a task; one that a hook does not let through has failed, since a command cannot mend it."""
         try:
             done = tasks.complete(self._context, task.id, result)
-            self._voice.say(f"{task.id} {done.status}")
+            held = done.waits
+            self._voice.say(f"{task.id} is done, waits for {held.kind}" if held else f"{task.id} {done.status}")
         except Refused as error:
             if error.code != BLOCKED:
                 raise

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Status, Task
+from pro0.ops.awaited import awaited
 from pro0.ops.status import NEEDS, MemberStatus
-from pro0.rules.board import said
 from pro0.rules.text import visible
 from pro0.view.bar import COLOURS
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, fitted
@@ -212,7 +212,7 @@ def _waits(task: Task) -> Item:
     return Item(
         "waits for you",
         task.id,
-        f"{task.id:<10} {task.title}  (waits for {said(task.waits) if task.waits else ''})",
+        f"{task.id:<10} {awaited(task.waits) if task.waits else '':<12} {task.title}",
         task.assignee or "",
         "\x1b[1;33m",
     )

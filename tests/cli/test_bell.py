@@ -14,6 +14,7 @@ import pytest
 from pro0.model.task import Awaiting, Draft
 from pro0.ops import gates, tasks
 from pro0.ops.context import Context
+from pro0.view.drawing import columns_of
 
 BELL = b"\a"
 SECONDS = 40
@@ -75,5 +76,22 @@ def test_it_can_be_turned_off(team: Context, monkeypatch: pytest.MonkeyPatch) ->
             tasks.create(team, [Draft(title="look at it", awaiting=Awaiting.REVIEW)])
             watcher.sees(id + b" waits for you")
         assert BELL not in watcher.data
+    finally:
+        watcher.end()
+
+
+def test_what_is_watched_never_scrolls_out_of_the_terminal(team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short terminal shows the beginning, and how much there is besides."""
+    monkeypatch.setenv("LINES", "12")
+    monkeypatch.setenv("COLUMNS", "60")
+    tasks.create(team, [Draft(title="日本 and more " * 9, awaiting=Awaiting.REVIEW) for _ in range(20)])
+    watcher = Watcher()
+    try:
+        _, _, shown = watcher.sees(b"pro0 team status\r\n").decode().rpartition("\x1b[H\x1b[2J")
+        rows = shown.split("\r\n")
+        assert len(rows) == 12
+        assert rows[0].startswith("team     alpha")
+        assert rows[-2:] == ["… 41 more lines: pro0 team status", ""]
+        assert all(columns_of(row) <= 60 for row in rows)
     finally:
         watcher.end()

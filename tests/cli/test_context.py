@@ -54,7 +54,7 @@ def test_none_names_those_there_are(pro0: Pro0, home: Path, tmp_path: Path) -> N
     make(home, "far", tmp_path / "elsewhere")
     called = pro0("task", "list")
     assert called.code == 3
-    assert "far" in called.err
+    assert "start one: pro0 team start NAME -m w1=shell, or choose one with -t: far" in called.err
 
 
 def test_the_nearest_project_counts(pro0: Pro0, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

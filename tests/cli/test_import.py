@@ -33,7 +33,7 @@ def test_all_of_a_project_is_imported_once(pro0: Pro0, team: Context, old: Path)
     assert done.code == 0, done.err
     assert done.out.splitlines() == [
         "task-1 from tick:ep1 (pending): the epic",
-        "task-2 from tick:gt1 (waits for a human: approval: Work complete, requires approval): gated",
+        "task-2 from tick:gt1 (waits for a human: approval): gated",
         "task-3 from tick:pt1 (waits for a human: work): a part",
         "task-4 from ticket:pr-1 (pending): From Markdown",
     ]

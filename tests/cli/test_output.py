@@ -87,6 +87,27 @@ def test_a_table_fits_the_terminal(columns: int, pro0: Pro0, team: Context) -> N
     assert "…" in shown
 
 
+def test_a_title_is_read_beside_what_a_task_waits_for(pro0: Pro0, team: Context) -> None:
+    """In 80 columns, with a reason as long as the title."""
+    pro0("task", "create", "make the colours of the shop", "--awaiting", "input")
+    pro0("task", "create", "make the prices of the shop", "--requires", "review")
+    pro0("task", "claim", "2")
+    pro0("task", "complete", "2", "made")
+    pro0("task", "create", "make the names of the shop")
+    pro0("task", "update", "3", "--awaiting", "input", "which of all the names that we spoke of is it to be?")
+    shown = on_terminal("task", "list", NO_COLOR="1")
+    for said in ("colours of", "awaiting input", "prices of", "awaiting review", "names of", "awaiting input: w"):
+        assert said in shown
+    assert "Work complete" not in shown
+
+
+def test_columns_that_nobody_needs_are_left_out_on_a_terminal(pro0: Pro0, team: Context) -> None:
+    assert "MODE" not in on_terminal("team", "status")
+    pro0("send", "w1", "hello")
+    assert "UNREAD" in on_terminal("team", "status")
+    assert "MODE" in pro0("team", "status").out
+
+
 def test_a_pipe_gets_everything(pro0: Pro0, team: Context) -> None:
     title = "a long title, " * 20
     pro0("task", "create", title)
@@ -106,6 +127,18 @@ def test_a_person_at_a_terminal_is_reminded(pro0: Pro0, team: Context) -> None:
     assert "hint: you have 1 unread message: pro0 inbox" in on_terminal("task", "list")
     assert "hint:" not in on_terminal("inbox")
     assert "hint:" not in on_terminal("task", "list")
+
+
+def test_reminders_are_short_and_name_the_team_that_was_named(pro0: Pro0, team: Context) -> None:
+    """With several teams in a project `pro0 inbox` alone would be refused."""
+    pro0("send", "human", "hello")
+    for number in range(7):
+        pro0("task", "create", f"ask {number}", "--awaiting", "input")
+    pro0("task", "cancel", "1")
+    shown = on_terminal("member", "list", "-t", "alpha")
+    assert "hint: you have 1 unread message: pro0 inbox -t alpha" in shown
+    waiting = "task-2, task-3, task-4, task-5, task-6 and 1 more: pro0 task list --awaiting -t alpha"
+    assert f"hint: waiting for you: {waiting}" in shown
 
 
 def test_a_waiting_person_sees_progress(pro0: Pro0, team: Context) -> None:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.runtime import State
-from pro0.model.task import Draft, Status
+from pro0.model.task import Draft, Gate, Status
 from pro0.ops import tasks, teams
 from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
@@ -30,6 +30,12 @@ def test_a_task_is_done_and_its_output_is_its_result(desk: Desk) -> None:
     assert f"── {id}: t" in shown
     assert f"in {desk.folder} as {id}\naside\n" in shown
     assert f"── {id} completed" in shown
+
+
+def test_a_task_with_a_gate_is_said_to_wait_for_it(desk: Desk) -> None:
+    said = f"── {desk.give('true', requires=Gate.REVIEW)} is done, waits for review"
+    desk.start()
+    wait_until(lambda: said in desk.shown(), PATIENCE, said)
 
 
 @pytest.mark.parametrize(
