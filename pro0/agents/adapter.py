@@ -109,6 +109,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it asks for mail by itself when a turn ends, so that nothing need be typed while it works."""
     interrupt: Literal["", "Escape"] = ""
     """The key that stops a turn, empty for an agent that cannot be interrupted."""
+    forgets: bool = False
+    """Whether it forgets a turn that is stopped, so that only a person stops one: urgent mail comes with a tool."""
     stop: Callable[[Sight], bool] | None = None
     """Stop the turn by the agent's own channel, which is tried before its key; False when it did not take that."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None

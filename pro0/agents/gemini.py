@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import first_prompt, gemini_turn, layers, own_tools, turn_end
+from pro0.agents import first_prompt, gemini_hooks, gemini_turn, layers, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.gemini_chats import began, look, usage
 from pro0.agents.gemini_screens import GEMINI_SCREENS
@@ -65,8 +65,9 @@ def _settings(brief: Brief) -> layers.Settings:
         "mcpServers": {own_tools.SERVER: {"command": program, "args": arguments, "trust": True}},
     }
     if brief.mailbox:
-        hook = {"type": "command", "name": "pro0", "command": turn_end.command(brief.mailbox, brief.folder)}
-        ours["hooks"] = {"AfterAgent": [{"hooks": [{**hook, "timeout": 10_000}]}]}
+        line = gemini_hooks.command(brief.mailbox, brief.folder)
+        hook = {"type": "command", "name": "pro0", "command": line, "timeout": 10_000}
+        ours["hooks"] = {event: [{"hooks": [hook]}] for event in gemini_hooks.EVENTS}
     path = Path(brief.environment.get(VARIABLE) or MACHINE)
     theirs = head(path, LARGEST)
     return layers.merged(layers.parsed(theirs, str(path)), ours) if theirs else ours
@@ -102,6 +103,7 @@ GEMINI = Adapter(
     screens=GEMINI_SCREENS,
     asks_at_turn_end=True,
     interrupt="Escape",
+    forgets=True,
     usage=usage,
     turn=OneTurn(call=turn, hear=gemini_turn.hear),
     takes=("model",),

@@ -9,6 +9,7 @@ import msgspec
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
+from pro0.agents.gemini_memory import conversation
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, decoded, head, shortened, tail
 from pro0.model.runtime import State
@@ -43,8 +44,8 @@ _TEXT = msgspec.json.Decoder(str)
 
 
 def began(sight: Sight) -> bool:
-    """Return whether there is a transcript of the session."""
-    return bool(_chats(sight))
+    """Return whether its model has said anything that is not forgotten: else it cannot go on, or knows nothing."""
+    return any(who == "gemini" for path in _chats(sight) for who, _ in conversation(path))
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:

@@ -1,8 +1,8 @@
 """What agents call when a turn ends: it says that there is mail, so that they go on and read it.
 
 `python -I -m pro0.agents.turn_end MAILBOX FOLDER`, the session's identity in the environment. It speaks the language of
-the hooks of claude (Stop) and gemini (AfterAgent). Each message is told of once, so an agent that does not read its
-mail can end its turn nevertheless.
+the hooks of claude (Stop) and gemini (AfterAgent, which `gemini_hooks` takes). Each message is told of once, so an
+agent that does not read its mail can end its turn nevertheless.
 """
 
 import os
@@ -33,15 +33,16 @@ def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
     except (OSError, msgspec.MsgspecError):
         return b""
     news = mail.news(box, incarnation)
-    if news.newest <= _told(folder):
+    if news.newest <= told(folder / TOLD):
         return b""
     (folder / TOLD).write_text(str(news.newest), encoding="ascii")
     return msgspec.json.encode({"decision": "block", "reason": prompts.unread_line(news.count)})
 
 
-def _told(folder: Path) -> int:
+def told(path: Path) -> int:
+    """Return the seq that a file of a session's folder names, 0 when there is none."""
     with suppress(OSError, ValueError):
-        return int((folder / TOLD).read_text(encoding="ascii"))
+        return int(path.read_text(encoding="ascii"))
     return 0
 
 

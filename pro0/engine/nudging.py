@@ -28,6 +28,7 @@ VERIFY = 3.0
 GONE = 1.0
 """Seconds for which the input of an agent that does not work must be without the line, for it to count as taken."""
 PAUSE = 0.15
+FORGETS = "it is working, and would forget a turn that is stopped: it is told after its next tool"
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds until the next try after so many that did not arrive; sooner when the agent's state has changed."""
 
@@ -92,7 +93,9 @@ class Nudger:
     def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
         """Hand the line over; return why it waits, or nothing when it arrived."""
         watched, handle = self.sights.watched(nudge.incarnation), state.handle
-        if nudge.urgent and watched:
+        if nudge.urgent and watched and self.sights.busy(watched):
+            if watched.adapter.forgets:
+                return FORGETS
             self._stop(watched, handle)
         if watched and watched.adapter.deliver and watched.adapter.deliver(watched.sight, nudge.line):
             return ""
@@ -104,10 +107,8 @@ class Nudger:
         return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
 
     def _stop(self, watched: Watched, handle: Handle | None) -> None:
-        """Stop the turn of an agent that is in the middle of one, and wait until that is over, where it can be."""
+        """Stop the turn of an agent and wait until that is over, where it can be."""
         adapter = watched.adapter
-        if not self.sights.busy(watched):
-            return
         done = adapter.stop is not None and adapter.stop(watched.sight)
         if not done and adapter.interrupt and handle:
             done = self.backend.press(handle, adapter.interrupt)

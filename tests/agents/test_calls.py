@@ -230,14 +230,19 @@ def test_what_only_talks_to_the_team_is_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "file", "event"), [("claude", "settings.json", "Stop"), ("gemini", "defaults.json", "AfterAgent")]
+    ("agent", "file", "module", "events"),
+    [
+        ("claude", "settings.json", "turn_end", ["Stop"]),
+        ("gemini", "defaults.json", "gemini_hooks", ["BeforeAgent", "AfterTool", "AfterAgent"]),
+    ],
 )
-def test_the_end_of_a_turn_asks_for_mail(agent: str, file: str, event: str) -> None:
+def test_hooks_ask_for_mail(agent: str, file: str, module: str, events: list[str]) -> None:
     hooks = json.loads(call(agent).files[file])["hooks"]
-    [hook] = [hook for group in hooks[event] for hook in group["hooks"]]
-    assert hook["command"].endswith(f"-m pro0.agents.turn_end {BRIEF.mailbox} {BRIEF.folder}")
+    for event in events:
+        [hook] = [hook for group in hooks[event] for hook in group["hooks"]]
+        assert hook["command"].endswith(f"-m pro0.agents.{module} {BRIEF.mailbox} {BRIEF.folder}")
     without = json.loads(call(agent, mailbox="").files[file])
-    assert event not in without.get("hooks", {})
+    assert set(events).isdisjoint(without.get("hooks", {}))
 
 
 def test_settings_of_the_person_for_opencode_stay() -> None:

@@ -11,7 +11,7 @@ from pro0.agents import AGENTS
 from pro0.agents.adapter import Adapter, Call, Sight
 from pro0.agents.claude_screens import CLAUDE_SCREENS
 from pro0.engine.log import Log
-from pro0.engine.nudging import Nudger
+from pro0.engine.nudging import FORGETS, Nudger
 from pro0.model.decision import Nudge, Nudged
 from pro0.model.runtime import Handle, Process, Report, SeatState, State
 from pro0.model.screen import Screen
@@ -316,6 +316,20 @@ def test_urgent_mail_stops_a_turn_where_that_can_be_done(
     pane.escape = lambda: then(pane)
     assert hand.nudge(urgent=urgent) == why
     assert pane.sent == sent
+
+
+def test_an_agent_that_forgets_a_stopped_turn_is_not_stopped(
+    pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gemini CLI would not know any more what it has done and read; urgent mail comes to it after a tool."""
+    watched = hand.nudger.sights.watched("inc-1")
+    assert watched
+    able = replace(watched.adapter, interrupt="Escape", forgets=True)
+    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=able))
+    pane.screen = drawn("", WORKING)
+    pane.escape = lambda: pytest.fail("Escape was pressed")
+    assert hand.nudge(urgent=True) == FORGETS
+    assert pane.sent == []
 
 
 @pytest.mark.parametrize("works", [True, False])

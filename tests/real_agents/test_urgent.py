@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_agents.provider.request import Request
 from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import hang, shell
-from tests.real_agents.scripts import marker, teammate
+from tests.real_agents.provider.turns import Turn, hang, shell, use
+from tests.real_agents.scripts import MAIL, marker, teammate
 from tests.real_agents.team import RealTeam
 
 pytestmark = pytest.mark.agents
 WAITS, STOPS = "take your time", "drop that"
 AGENTS = ("claude", "codex", "opencode", "pi")
-"""Gemini stops, too, but of a first turn that is stopped it forgets all, so that its model is not known again."""
+"""Gemini is not stopped: it would forget the turn."""
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -31,3 +32,51 @@ def test_urgent_mail_is_read_in_the_middle_of_a_turn(
     team.eventually(lambda: STOPS in team.read("w1"), "it has read the urgent mail")
     team.becomes("w1", "idle")
     assert [team.read("w1").count(text) for text in (WAITS, STOPS)] == [1, 1]
+
+
+def test_urgent_mail_comes_to_gemini_after_a_tool(user: Path, provider: Provider, team: RealTeam) -> None:
+    begun, go = team.project / "begun", team.project / "go"
+    do = teammate(shell("touch begun; until test -e go; do sleep 0.1; done; echo gone on"))
+
+    def script(request: Request) -> Turn:
+        told = any(MAIL.search(result) and "gone on" in result for result in request.results())
+        return use("check_messages") if told else do(request)
+
+    provider.script(marker("w1"), script)
+    team.begin("--lead", "none", w1="gemini")
+    team.eventually(begun.exists, "its command runs")
+    team.becomes("w1", "working")
+    team("send", "w1", WAITS)
+    refused = team("send", "w1", STOPS, "--urgent", "--wait", "5", code=124)
+    assert "it is told after its next tool" in refused.err
+    go.touch()
+    team.eventually(lambda: STOPS in team.read("w1"), "it has read the urgent mail")
+    team.becomes("w1", "idle")
+    assert [team.read("w1").count(text) for text in ("gone on", WAITS, STOPS)] == [1, 1, 1]
+    assert MAIL.search(said_to(provider)) is None
+
+
+def test_gemini_is_told_again_what_it_forgot(user: Path, provider: Provider, team: RealTeam) -> None:
+    """A person stops its first turn: it knows neither who it is nor what it has read."""
+    go = team.project / "go"
+    provider.script(
+        marker("w1"), teammate(shell("until test -e go; do sleep 0.1; done"), use("check_messages"), hang())
+    )
+    team.begin("--lead", "none", w1="gemini")
+    team("send", "w1", WAITS)
+    go.touch()
+    team.eventually(lambda: WAITS in team.read("w1"), "it has read its mail")
+    team.eventually(lambda: len(provider.of(marker("w1"))) == 3, "its model thinks")
+    team.pane("w1").keys("Escape")
+    team.eventually(lambda: WAITS in said_to(provider), "it is told again")
+    team.becomes("w1", "idle")
+    team("send", "w1", STOPS, "--wait", "300")
+    team.becomes("w1", "idle")
+    assert [said_to(provider).count(text) for text in (marker("w1"), WAITS, STOPS)] == [1, 1, 0]
+    assert [team.read("w1").count(text) for text in (WAITS, STOPS)] == [1, 1]
+
+
+def said_to(provider: Provider) -> str:
+    """Return what was said to the model of w1 by others than itself and its tools, as it was told last."""
+    entries = provider.of(marker("w1"))[-1].request.entries
+    return "\n".join(entry.text for entry in entries if entry.who == "user")
