@@ -11,7 +11,8 @@ from tests.engine.crew import Crew, crew
 from tests.scenarios.runs import Terminal
 
 MODES = ("headless", "tmux")
-EVERY_MODE = (*MODES, *(pytest.param(mode, marks=pytest.mark.soak) for mode in ("in-process", "iterm2")))
+OTHER_MODES = ("in-process", "iterm2")
+EVERY_MODE = (*MODES, *(pytest.param(mode, marks=pytest.mark.soak) for mode in OTHER_MODES))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from pro0 import processes
 from pro0.engine.cleanup import cleanup
 from pro0.model.runtime import ENDED, Process
 from pro0.ops.members import SeatDraft
-from tests.crash.lanes import LANES, SOAK, counted
+from pro0.sessions import it2
+from tests.contracts.stand_in import terminal_for
+from tests.crash.lanes import SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew, gone, kill
 from tests.processes import families
-from tests.scenarios.conftest import MODES
+from tests.scenarios.conftest import MODES, OTHER_MODES
 from tests.waiting import wait_until
 
 KINDS = ("plain", "nohup", "setsid", "double_fork", "grandchild", "deaf")
@@ -78,6 +81,14 @@ def kill_panes(street: Street) -> None:
         handle = street.alpha.state(name).handle
         assert handle
         tmux(street.alpha, "kill-pane", "-t", handle.pane)
+
+
+def close_panes(street: Street) -> None:
+    """As a person does, by hand."""
+    for name in MEMBERS:
+        handle = street.alpha.state(name).handle
+        assert handle
+        it2.close(handle.pane)
 
 
 def kill_server(street: Street) -> None:
@@ -138,30 +149,43 @@ CAUSES: dict[str, Callable[[Street], object]] = {
     "each agent exits": lambda street: (street.alpha.project / "go").touch(),
     "each agent KILL": lambda street: kill_all(street.agents),
     "each guard KILL": lambda street: kill_all(street.guards),
+    "iterm2 closes panes": close_panes,
     "tmux kill-session": lambda street: tmux(street.alpha, "kill-session", "-t", "=alpha"),
     "tmux kill-pane": kill_panes,
     "tmux server KILL": kill_server,
 }
 
 
+def modes_of(how: str) -> tuple[str, ...]:
+    """Return where this can happen."""
+    every = (*MODES, *OTHER_MODES)
+    return tuple(mode for mode in every if mode in how) or every
+
+
+SHORT = [(how, tuple(mode for mode in modes_of(how) if mode in MODES)) for how in CAUSES]
+SHORT += [("each guard KILL", ("in-process",)), ("iterm2 closes panes", ("iterm2",))]
+CASES = [pytest.param(TEST, how, modes, id="-".join((how, *modes))) for how, modes in SHORT if modes]
+CASES += [pytest.param(SOAK, how, modes_of(how), id=f"{SOAK}-{how}", marks=pytest.mark.soak) for how in CAUSES]
+
+
 @pytest.mark.usefixtures("brief")
-@pytest.mark.parametrize("lane", LANES)
-@pytest.mark.parametrize("how", CAUSES)
-def test_nothing_survives(how: str, lane: str, tmp_path: Path) -> None:
-    """In both modes at once."""
-    modes = MODES if "tmux" not in how else MODES[1:]
+@pytest.mark.parametrize(("lane", "how", "modes"), CASES)
+def test_nothing_survives(lane: str, how: str, modes: tuple[str, ...], tmp_path: Path) -> None:
+    """In some modes at once."""
     rounds = ROUNDS.get(lane, 1)
-    with ThreadPoolExecutor(len(modes)) as pool:
-        for number in range(rounds):
-            ends = [pool.submit(_one_team, mode, how, tmp_path / f"{number}-{mode}") for mode in modes]
-            for end in ends:
+    for number in range(rounds):
+        folders = {mode: tmp_path / f"{number}-{mode}" for mode in modes}
+        with ExitStack() as terminals, ThreadPoolExecutor(len(modes)) as pool:
+            for mode, folder in folders.items():
+                folder.mkdir()
+                terminals.enter_context(terminal_for(mode, folder))
+            for end in [pool.submit(_one_team, mode, how, folder) for mode, folder in folders.items()]:
                 end.result()
     for mode in modes:
         counted(lane, "orphans", f"{mode} {how}", rounds * len(KINDS))
 
 
 def _one_team(mode: str, how: str, folder: Path) -> None:
-    folder.mkdir()
     with crew(folder / "pro0", folder, mode) as alpha:
         alpha.lead()
         _all_end(alpha, Street(alpha, folder / "families", how), CAUSES[how])

@@ -15,13 +15,14 @@ import pytest
 from pro0.agents import AGENTS, adapter_named
 from pro0.engine.environment import kept_environment, keys_of_agents, of_agent
 from pro0.model.agent import Definition
+from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, team
 from tests.scenarios.claudes import claudes
+from tests.scenarios.conftest import MODES
 from tests.waiting import wait_until
 
 __all__ = ["claudes", "team"]
 
-MODES = ("headless", "tmux")
 OTHERS = ("MY_PASSWORD", "GITHUB_PAT", "DATABASE_URL", "NPM_TOKEN", "PRO0_SECRET")
 """Nobody's: they stay where they are."""
 OWN = {"ANTHROPIC_API_KEY": "w1", "MINE_KEY": "w2"}
@@ -34,8 +35,15 @@ AGENT = {
 }
 
 
+@pytest.fixture(params=(*MODES, "in-process", pytest.param("iterm2", marks=pytest.mark.soak)))
+def mode(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Each mode, in the terminal that it asks for, which somebody else has started and which knows no secret."""
+    with terminal_for(request.param, tmp_path):
+        yield request.param
+
+
 @pytest.fixture
-def secrets(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+def secrets(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Variables of who starts the team, each with a value that is nowhere else on this machine."""
     found = {name: f"s3nt1nel-{uuid.uuid4().hex}" for name in (*OTHERS, *OWN)}
     for name, value in found.items():
@@ -44,11 +52,11 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     return {name: value.encode() for name, value in found.items()}
 
 
-@pytest.mark.parametrize("mode", MODES)
 def test_each_secret_reaches_its_agent_and_nothing_else(
-    team: Team, claudes: Path, secrets: dict[str, bytes], mode: str
+    mode: str, team: Team, claudes: Path, secrets: dict[str, bytes]
 ) -> None:
-    members = ("w1=claude", "w2=mine", "w3=shell", *(f"w{number}=shell" for number in range(5, 9)))
+    more = range(5, 9) if mode in MODES else ()
+    members = ("w1=claude", "w2=mine", "w3=shell", *(f"w{number}=shell" for number in more))
     words = [word for member in members for word in ("-m", member)]
     team("team", "start", "alpha", "--detach", "--mode", mode, *words)
     team("member", "spawn", "w4", "--", sys.executable, "-S", "-c", "import time; time.sleep(600)")
@@ -56,7 +64,7 @@ def test_each_secret_reaches_its_agent_and_nothing_else(
     wait_until((team.project / "seen").is_file, 40, "a command has written down what it sees")
 
     pids = {member["agentId"]: member["pid"] for member in team.json("team", "status")["members"]}
-    assert len(pids) == 8
+    assert len(pids) == len(members) + 1
     owners = {name: _tree(pids[whose]) for name, whose in OWN.items()}
     [lead] = [team.json("team", "status")["lead"]["pid"]]
     for name, secret in secrets.items():

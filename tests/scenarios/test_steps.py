@@ -20,9 +20,10 @@ from pro0.model.runtime import ENDED
 from tests import world
 from tests.bystanders import somebodys_tmux
 from tests.conftest import Result
+from tests.contracts.stand_in import terminal_for
 from tests.crash.lanes import SOAK, TEST, counted, sample
 from tests.programs import dying
-from tests.scenarios.conftest import MODES
+from tests.scenarios.conftest import MODES, OTHER_MODES
 from tests.teams import make_team
 from tests.waiting import wait_until
 
@@ -125,13 +126,13 @@ class Stage:
 
 @pytest.fixture
 def stages(
-    home: Path, tmp_path: Path, cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[str], Stage]]:
+    home: Path, tmp_path: Path, cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, mode: str
+) -> Iterator[Callable[[], Stage]]:
     """Stages one after the other, beside a tmux server of somebody else with a session of the same name."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
     numbers = count()
-    with somebodys_tmux("alpha"):
-        yield lambda mode: Stage(tmp_path / f"stage-{next(numbers)}", cli, mode)
+    with somebodys_tmux("alpha"), terminal_for(mode, tmp_path):
+        yield lambda: Stage(tmp_path / f"stage-{next(numbers)}", cli, mode)
 
 
 SHORT = [
@@ -140,20 +141,23 @@ SHORT = [
     ("headless", "spawn", "lead"),
     ("headless", "stop", "lead"),
     ("headless", "cleanup of a running team", "cli"),
+    ("iterm2", "start", "lead"),
 ]
-LONG = [(mode, name, victim) for mode in MODES for name, victims in VICTIMS.items() for victim in victims]
+LONG = [
+    (mode, name, victim) for mode in (*MODES, *OTHER_MODES) for name, victims in VICTIMS.items() for victim in victims
+]
 CASES = [pytest.param(TEST, *case, id="-".join(case)) for case in SHORT]
 CASES += [pytest.param(SOAK, *case, id="-".join((SOAK, *case)), marks=pytest.mark.soak) for case in LONG]
 
 
 @pytest.mark.parametrize(("lane", "mode", "name", "victim"), CASES)
-def test_killed_at_every_step(stages: Callable[[str], Stage], lane: str, mode: str, name: str, victim: str) -> None:
-    first = stages(mode)
+def test_killed_at_every_step(stages: Callable[[], Stage], lane: str, mode: str, name: str, victim: str) -> None:
+    first = stages()
     steps = first.act(name, victim, 0)
     first.clean()
     chosen = sample(range(1, steps + 1), steps if lane == SOAK else SAMPLE, f"{mode} {name} {victim}")
     for at in chosen:
-        stage = stages(mode)
+        stage = stages()
         stage.act(name, victim, at)
         if at % 2:
             stage.finish(name)

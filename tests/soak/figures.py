@@ -11,8 +11,9 @@ END = "<!-- end of figures of teams -->"
 ROWS = (
     Row(
         "no process outlives its team",
-        "lead KILL TERM HUP INT, shutdown, stop, kill-session, kill-pane, server KILL, guards KILL, agents end or are "
-        "killed: each with a plain child, nohup, setsid, double fork, a child's child, one deaf to TERM",
+        "lead KILL TERM HUP INT, shutdown, stop, kill-session, kill-pane, server KILL, panes closed in iTerm2, guards "
+        "KILL, agents end or are killed: each with a plain child, nohup, setsid, double fork, a child's child, one "
+        "deaf to TERM; in the soak in every mode",
         "ends",
         "orphans",
         "scenarios/test_orphans.py",
