@@ -225,8 +225,8 @@ def _all_over(board: Board, options: RunOptions) -> End:
 
 
 def _aside(board: Board, options: RunOptions) -> str:
-    """Return how many tasks a run of all epics leaves aside, and what takes them along."""
-    left = [] if options.epic else _open(board, replace(options, standalone=True, orphans=True))
+    """Return how many tasks a run of all epics leaves aside, and what takes them along; one of a single epic none."""
+    left = _open(board, replace(options, standalone=True, orphans=True))
     return f"; {len(left)} outside of epics, taken along with --all" if left else ""
 
 

@@ -155,7 +155,7 @@ def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
             absent = {field.name for field in msgspec.structs.fields(kind) if field.encode_name not in raw}
             found.damaged.setdefault(name, set()).update(absent)
             found.lost.append(f"of {name[:SHOWN] or 'an object'} what comes after {', '.join(raw)}")
-            rest[start:] = b" " * (len(rest) - start)
+            del rest[start:]
             return value
     return None
 

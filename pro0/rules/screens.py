@@ -154,8 +154,8 @@ def _coloured(pattern: str, blocks: Sequence[Block], screen: Screen) -> bool:
     if not any(hue(cell.style.colour) for row in cells for cell in row):
         return True
     found = [cells[block.first] for block in blocks if re.search(pattern, block.rows[0])]
-    letters = [next((cell for cell in row if cell.text.strip()), None) for row in found]
-    return any(letter and hue(letter.style.colour) for letter in letters)
+    begins = ([cell for cell in row if cell.text.strip()][:1] for row in found)
+    return any(hue(letter.style.colour) for first in begins for letter in first)
 
 
 def _first(pattern: str, rows: tuple[str, ...]) -> str | None:

@@ -53,7 +53,7 @@ class Signal(msgspec.Struct, frozen=True):
         return HANDS_OFF.get(self.kind)
 
 
-def read(message: str, prompt: str = "") -> Signal | None:
+def read(message: str, prompt: str) -> Signal | None:
     """Return the signal in an agent's final message, None for none; `prompt` is what the agent had been told.
 
     Of several the last counts; a hand-off counts before COMPLETE, with a warning.

@@ -10,4 +10,4 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word that was probably meant, "" for none."""
     import difflib  # only for an error: it takes longer to import than most commands
 
-    return next(iter(difflib.get_close_matches(word[:LONGEST], list(known), 1, 0.5)), "")
+    return next(iter(difflib.get_close_matches(word[:LONGEST], list(known), cutoff=0.5)), "")

@@ -77,7 +77,7 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
     ):
         return plan.then(seen)
     if state.source:  # the guard knows only that the agent runs
-        return plan.then(replace(seen, state=state.state, note=state.note))
+        return plan.then(replace(seen, note=state.note))
     return plan.then(replace(seen, state=report.state, since=report.since))
 
 

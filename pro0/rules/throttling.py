@@ -74,7 +74,7 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
     uid = view.snapshot.config.uid
     keys = {f"{uid}:limit:{limit.agent}:{limit.since.isoformat()}": limit for limit in runtime.limits}
     fresh = {key: limit for key, limit in keys.items() if key not in runtime.told and holding(view, limit.agent)}
-    told = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:]) if fresh else runtime
+    told = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:])
     return told, [Tell(key, LEAD, prompts.limited(fresh[key])) for key in fresh]
 
 

@@ -25,7 +25,7 @@ SIGNALS = {
 """The signals an agent is told of, with what belongs into each, and when to use it; BLOCKED is only understood."""
 
 
-def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int = 1, last: str = "") -> str:
+def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, last: str) -> str:
     """Return what the agent is told; `number` counts its turns on this task, `last` says how the one before ended."""
     parts = [
         "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",

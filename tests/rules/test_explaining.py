@@ -8,11 +8,11 @@ from pro0.rules.drawing import Frame
 from pro0.rules.screens import NOTE_LIMIT, Drawing, Evidence, Rule, TitleRule, explain
 
 DRAWING = Drawing(
-    frame=Frame(prompt=r"^> ?", foot="^foot"),
+    frame=Frame(prompt=r"^> ?", foot="^foot", hints="^ask"),
     rules=(
         Rule(name="asks", state=State.WAITING, menu=(r"^Allow",), note=(r"^Allow (.*)\?$",)),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
-        Rule(name="works", state=State.WORKING, box=("empty",), above=(r"^\* ",), over=r"^- ", note=(r"^\* (.*)$",)),
+        Rule(name="works", state=State.WORKING, box=("empty",), above=(r"^\* ",), over=r"^[-*] ", note=(r"^\* (.*)$",)),
         Rule(name="ready", state=State.IDLE, box=("empty",), foot=("^foot",)),
     ),
     titles=(TitleRule(name="busy", state=State.WORKING, title="^~"),),
@@ -46,6 +46,10 @@ SEEN: dict[str, tuple[tuple[str, ...], Evidence]] = {
     ),
     "work that is further up": (
         ("* Building", "", "x", "", ">", "", "foot"),
+        Evidence(reading=screen(State.IDLE, "ready"), place="empty input box", rows=("foot",)),
+    ),
+    "a hint": (
+        ("said", "", "> ask me", "", "foot"),
         Evidence(reading=screen(State.IDLE, "ready"), place="empty input box", rows=("foot",)),
     ),
     "an input box without its foot": (

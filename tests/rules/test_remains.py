@@ -132,6 +132,14 @@ def test_what_looks_like_a_task_within_a_task_is_none() -> None:
     assert len(found.lost) == 1
 
 
+@pytest.mark.parametrize(("levels", "ours"), [(4, True), (5, False)])
+def test_what_has_more_levels_than_ours_is_no_object(levels: int, ours: bool) -> None:
+    """It would take long to look at each of the levels of what is nothing but brackets."""
+    odd = "[" * levels + "]" * levels
+    found = remains(f'[{{"id":"task-1","title":"one","odd":{odd}}}'.encode(), TaskList)
+    assert [one.id for one in found.fields["tasks"]] == ["task-1"] * ours
+
+
 @pytest.mark.parametrize("value", [True, 3, "x", None, [], ["a"], {}, {"a": 1}])
 def test_what_has_no_shape_of_ours_is_no_object(value: object) -> None:
     said: Remains[Any] = Remains({}, [], {})
@@ -213,6 +221,8 @@ ENDS: dict[str, dict[str, object] | None] = {
     '"id":"task-1","title":"one",' + CLAIM[:-1]: {"title": "one"},
     '"id":"task-1","title":"one",' + CLAIM: {"title": "one", "claim": HELD},
     '"id":"task-1",\n"title":"one",\n"priority": 17\n': {"title": "one", "priority": 17},
+    '"id":"task-1",\n"title":"one",\n"pri': {"title": "one"},
+    '"id":"task-1","title":"one"X,': None,
 }
 """How a file may end in a task, and what of it is whole: what comes last may have been longer."""
 
@@ -237,12 +247,48 @@ class Chair(Stored, frozen=True):
     """What needs no value."""
 
     agent_id: str = ""
+    note: str = ""
 
 
 class Free(Document, frozen=True):
-    """A document of these."""
+    """A document of these, with a note of its own."""
 
     seats: tuple[Chair, ...] = ()
+    note: str = ""
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "said"),
+    [
+        ('"agentId":"w1",', "w1", "of w1 what comes after agentId"),
+        ('"note":"n",', "", "of an object what comes after note"),
+    ],
+)
+def test_what_a_file_ends_in_is_named_by_what_it_has(values: str, name: str, said: str) -> None:
+    found = remains(('{"seats":[{' + values).encode(), Free)
+    assert found.lost == [said]
+    assert found.damaged == {name: {"agent_id" if name == "" else "note"}}
+
+
+def test_what_stands_in_an_object_is_none_of_the_documents() -> None:
+    """Also when there are several before the document's own."""
+    seats = '{"agentId":"w1","note":"one"},{"agentId":"w2","note":"two"},{"agentId":"w3","note":"three"}'
+    fields, lost = kept(f'{{"schemaVersion":1,"revision":7,"seats":[{seats}],"note":"own",'.encode(), Free)
+    assert (fields["note"], lost) == ("own", [])
+    assert [(chair.agent_id, chair.note) for chair in fields["seats"]] == [
+        ("w1", "one"),
+        ("w2", "two"),
+        ("w3", "three"),
+    ]
+
+
+@pytest.mark.parametrize("end", ["]", ""], ids=["whole", "in pieces"])
+def test_what_every_object_has_lost_is_said(end: str) -> None:
+    tasks = (f'{{"id":"task-{number}","title":"t","status":"odd"}}' for number in (1, 2))
+    found = remains(f'{{"tasks":[{",".join(tasks)}{end}}}'.encode(), TaskList)
+    assert [one.id for one in found.fields["tasks"]] == ["task-1", "task-2"]
+    assert found.lost == ['of task-1 its status ("odd")', 'of task-2 its status ("odd")']
+    assert found.damaged == {"task-1": {"status"}, "task-2": {"status"}}
 
 
 def test_a_file_that_ends_between_objects_has_no_last_one() -> None:

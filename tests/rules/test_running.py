@@ -127,7 +127,9 @@ def test_the_present_epic_comes_before_all_others() -> None:
     """S001-187"""
     tasks = (epic(1, priority=0), task(2, priority=0), epic(3), task(4, parent=3, priority=9))
     assert next_of(*tasks, options=EPICS) == "task-2"
-    assert next_of(*tasks, options=EPICS, course=Course(epic="task-3")) == "task-4"
+    begun = (*tasks, task(5, priority=0, started_at=T0))
+    for others in (tasks, begun):
+        assert next_of(*others, options=EPICS, course=Course(epic="task-3")) == "task-4"
 
 
 def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
@@ -222,7 +224,7 @@ HELD = claimed(task(2), ME)
 
 
 def step(turn: Turn, options: RunOptions = PLAIN) -> Step:
-    return judge(turn, options, HELD, prompt(HELD, None, []))
+    return judge(turn, options, HELD, prompt(HELD, None, [], 1, ""))
 
 
 def test_a_signal_that_it_is_complete() -> None:

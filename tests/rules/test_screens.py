@@ -167,6 +167,8 @@ ANSWERS = [
 def test_an_answer_in_the_words_of_a_sign_is_told_by_its_colour(agent: str, words: str, sign_of: State | None) -> None:
     """The model can say what its agent would say of an error; only the agent itself writes that in colour."""
     assert drawn(agent, answered(f"{agent}-idle-after-turn", words)).state is State.IDLE
+    partly = f"{words[0]}\x1b[31m{words[1:]}\x1b[39m"
+    assert drawn(agent, answered(f"{agent}-idle-after-turn", partly)).state is State.IDLE
     red = drawn(agent, answered(f"{agent}-idle-after-turn", f"\x1b[31m{words}\x1b[39m"))
     assert sign_of is None or red.state is sign_of
 

@@ -28,10 +28,10 @@ Say nothing after it."""
 @pytest.mark.parametrize(("word", "awaiting"), NINE)
 def test_the_nine(word: str, awaiting: Awaiting | None) -> None:
     """AC-25."""
-    signal = read(f"All is said.\n\n<promise>{word}: because of x</promise>\n")
+    signal = read(f"All is said.\n\n<promise>{word}: because of x</promise>\n", PROMPT)
     assert signal == Signal(Kind(word), "because of x")
     assert signal.awaiting is awaiting
-    bare = read(f"<promise>{word}</promise>")
+    bare = read(f"<promise>{word}</promise>", PROMPT)
     assert bare == Signal(Kind(word))
 
 
@@ -56,6 +56,7 @@ NOTHING = {
     "in quotes": 'It ends with "<promise>COMPLETE</promise>"',
     "in a quotation": "> <promise>COMPLETE</promise>",
     "in a fence": "```\n<promise>COMPLETE</promise>\n```",
+    "in a fence after many lines": "```\n" + "x\n" * 99 + "<promise>COMPLETE</promise>\n```",
     "in a fence with a language": "```text\n<promise>EJECT: x</promise>\n```\nThat is what I would say.",
     "in a fence of tildes": "~~~\n<promise>COMPLETE</promise>\n~~~",
     "in a fence that is not closed": "```\n<promise>COMPLETE</promise>\n",
@@ -119,7 +120,7 @@ def test_what_is_one(message: str, signal: Signal) -> None:
 def test_a_hand_off_wins_over_completion_and_says_so(word: Kind, first: bool) -> None:
     """AC-28, S001-147."""
     tags = [f"<promise>{word}: wait</promise>", "<promise>COMPLETE</promise>"]
-    signal = read("\n".join(tags if first else reversed(tags)))
+    signal = read("\n".join(tags if first else reversed(tags)), PROMPT)
     assert signal
     assert (signal.kind, signal.context) == (word, "wait")
     both = f"{word} and COMPLETE" if first else f"COMPLETE and {word}"
@@ -127,7 +128,7 @@ def test_a_hand_off_wins_over_completion_and_says_so(word: Kind, first: bool) ->
 
 
 def test_of_two_hand_offs_the_last_counts() -> None:
-    signal = read("<promise>EJECT: a</promise> <promise>INPUT_NEEDED: b</promise>")
+    signal = read("<promise>EJECT: a</promise> <promise>INPUT_NEEDED: b</promise>", PROMPT)
     assert signal
     assert (signal.kind, bool(signal.warning)) == (Kind.INPUT_NEEDED, True)
 
@@ -157,7 +158,7 @@ def test_an_echo_of_the_prompt_is_no_signal() -> None:
 )
 def test_a_tag_in_the_middle_of_words_is_talked_about(before: str, after: str, said: bool) -> None:
     """Marks of emphasis, stops and other tags are no words; what stands in other lines does not matter."""
-    signal = read(f"one line\n{before} <promise>CHECKPOINT: z</promise> {after}\nanother")
+    signal = read(f"one line\n{before} <promise>CHECKPOINT: z</promise> {after}\nanother", PROMPT)
     assert (signal is not None and signal.context == "z") is said
 
 
@@ -169,11 +170,11 @@ def test_any_text_is_read(text: str) -> None:
 
 @given(st.sampled_from(Kind), st.text(st.characters(codec="utf-8", exclude_characters="<")))
 def test_a_context_is_kept_whole(kind: Kind, context: str) -> None:
-    signal = read(f"Said.\n<promise>{kind}: {context}</promise>")
+    signal = read(f"Said.\n<promise>{kind}: {context}</promise>", PROMPT)
     assert signal == Signal(kind, context.strip())
 
 
 @given(st.text(), st.text(alphabet="abc .\n"))
 def test_what_is_fenced_never_counts(before: str, inside: str) -> None:
     quiet = before.replace("promise", "").replace("`", "").replace("~", "")
-    assert read(f"{quiet}\n```\n{inside}\n<promise>COMPLETE</promise>\n```\nend") is None
+    assert read(f"{quiet}\n```\n{inside}\n<promise>COMPLETE</promise>\n```\nend", PROMPT) is None

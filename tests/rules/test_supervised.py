@@ -36,6 +36,12 @@ def test_the_first_subtask_starts_when_the_parent_is_done() -> None:
     assert tree.phases() == [Phase.DONE, Phase.PENDING, Phase.WORKING, Phase.PENDING]
 
 
+def test_what_is_in_a_pool_takes_no_turns() -> None:
+    """Also below a task that somebody works on."""
+    pool = [claimed(Task(id="task-1"), W2), Task(id="task-2", parent="task-1")]
+    assert supervised.to_start(Board(pool)) == []
+
+
 def test_the_parent_reviews_each_subtask_in_its_same_session() -> None:
     """AC-43, rulings 2.4, S000-035: one message naming the role; nothing starts before the parent is done again."""
     tree = Tree(*children(0, 1))
@@ -47,6 +53,8 @@ def test_the_parent_reviews_each_subtask_in_its_same_session() -> None:
     assert tree[1].claim.incarnation == session("task-1").incarnation
     [said] = tree.told("s1")
     assert said.startswith("engineer completed task-2 (child 0): it works.")
+    [notice] = tree.tasks.outbox
+    assert notice.id == f"task-2:{len(tree[2].history)}:review of task-2"
     assert tree.turns() == []
     tree.complete(1)
     assert tree.turns() == ["task-3"]

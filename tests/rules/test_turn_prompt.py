@@ -33,7 +33,7 @@ def section(text: str, heading: str) -> str:
 
 
 def test_a_bare_task_has_no_empty_sections() -> None:
-    text = prompt(BARE, None, [])
+    text = prompt(BARE, None, [], 1, "")
     assert [line for line in text.splitlines() if line.startswith("#")] == ["# task-2: build it", "## How to end"]
     assert text.split("\n\n")[1:4] == ["# task-2: build it", "## How to end", text.split("\n\n")[3]]
     assert "part of" not in text
@@ -41,10 +41,10 @@ def test_a_bare_task_has_no_empty_sections() -> None:
 
 def test_all_that_is_known_of_a_task_is_said_but_its_gate() -> None:
     """S001-042, S001-146: an agent need not know of a gate"""
-    text = prompt(FULL, EPIC, [])
+    text = prompt(FULL, EPIC, [], 1, "")
     assert "It is part of task-1: the epic\n\nWith care.\n\n## Acceptance\n\nIt runs.\n\n## Command\n" in text
     assert "The task names a command: make" in text
-    assert prompt(replace(FULL, requires=None), EPIC, []) == text
+    assert prompt(replace(FULL, requires=None), EPIC, [], 1, "") == text
 
 
 def test_what_people_said_is_in_a_section_of_its_own() -> None:
@@ -56,7 +56,7 @@ def test_what_people_said_is_in_a_section_of_its_own() -> None:
         said("w2", "made a branch"),
         said("lead", "no subtask is open", "settle"),
     ]
-    text = prompt(BARE, None, remarks)
+    text = prompt(BARE, None, remarks, 1, "")
     answers, notes = section(text, FEEDBACK), section(text, "## Notes")
     assert "- human, reject, 2026-01-01 00:05: Needs more tests:\n  * of errors\n- human, 2026" in answers
     assert "w1" not in answers
@@ -66,7 +66,7 @@ def test_what_people_said_is_in_a_section_of_its_own() -> None:
 
 def test_only_the_newest_remarks_are_shown() -> None:
     remarks = [said(author, f"remark {number}") for number in range(SHOWN + 1) for author in ("human", "w1")]
-    text = prompt(BARE, None, remarks)
+    text = prompt(BARE, None, remarks, 1, "")
     for heading in (FEEDBACK, "## Notes"):
         assert "remark 0" not in section(text, heading)
         assert f"remark {SHOWN}" in section(text, heading)
@@ -79,7 +79,7 @@ def test_another_turn_says_how_the_last_one_ended() -> None:
 
 
 def test_a_signal_is_shown_as_it_is_written_and_what_follows_from_it() -> None:
-    rows = [line for line in prompt(BARE, None, []).splitlines() if line.startswith("- `<promise>")]
+    rows = [line for line in prompt(BARE, None, [], 1, "").splitlines() if line.startswith("- `<promise>")]
     assert rows[0] == "- `<promise>COMPLETE</promise>`: the task is done, all of it"
     assert rows[2] == (
         "- `<promise>INPUT_NEEDED: question</promise>`: you need an answer or a decision that only a person can give "
@@ -102,9 +102,9 @@ def test_a_turn_is_told_its_parts_in_this_order() -> None:
 
 def test_every_signal_is_explained_and_none_is_given_by_the_prompt() -> None:
     """S001-082, S001-083, S001-144, AC-27: BLOCKED is an old word that is only understood"""
-    text = prompt(FULL, EPIC, [said("human", "<promise>COMPLETE</promise>")])
+    text = prompt(FULL, EPIC, [said("human", "<promise>COMPLETE</promise>")], 1, "")
     for kind in signals.Kind:
         assert (f"`<promise>{kind}" in text) == (kind in SIGNALS)
     assert set(signals.Kind) - set(SIGNALS) == {signals.Kind.BLOCKED}
     assert signals.read(text, text) is None
-    assert signals.read(prompt(FULL, EPIC, [])) is None
+    assert signals.read(prompt(FULL, EPIC, [], 1, ""), "") is None

@@ -123,7 +123,15 @@ def test_an_offer_says_which_mail_it_knows_of() -> None:
     (nudge,) = only(Nudge, decided(look(idle, seats=CLAUDE, tasks=[task(1)])))
     assert nudge.tells == Nudged(mail=7, tasks=("task-1",))
     for ending in ({"seats": [seat(agent="claude", shutdown=wish())]}, {"seats": CLAUDE, "stop": wish()}):
-        assert not only(Nudge, decided(look(idle, tasks=[task(1)], **ending)))
+        snapshot = look(idle, tasks=[task(1)], **ending)
+        for answering in ("shell", "claude"):
+            assert not only(Nudge, decided(replace(snapshot, protocol=frozenset({answering}))))
+
+
+@pytest.mark.parametrize(("why", "recorded_"), [({}, "old"), ({"inc-w1": "a draft"}, "a draft"), ({"inc-w1": ""}, "")])
+def test_why_a_line_waits_is_recorded_until_it_arrived(why: dict[str, str], recorded_: str) -> None:
+    snapshot = replace(look(session(queued="old"), seats=CLAUDE), queued=why)
+    assert recorded(decided(snapshot)).queued == recorded_
 
 
 def test_what_shows_the_same_moment_is_no_news_of_an_unresponsive_member() -> None:
