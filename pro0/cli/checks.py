@@ -25,6 +25,8 @@ from pro0.terminals.library import MEND, VERSION, library
 SHELL = "/bin/sh"
 OLDEST_PYTHON = (3, 11)
 OLDEST_TMUX = (3, 2)
+OLDEST_GIT = (2, 38)
+"""The first that can say what a merge would do without doing it (merge-tree --write-tree)."""
 PATIENCE = 10.0
 """Seconds that a program may take to answer."""
 
@@ -54,7 +56,9 @@ def machine() -> Iterator[Check]:
     yield Check("python", Verdict.FAIL if old else Verdict.OK, version, "install Python 3.11 or newer" if old else "")
     tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it the mode tmux does not work")
     yield _serves(tmux) if tmux.verdict is Verdict.OK else tmux
-    yield _program("git", "--version", (2, 0), "install git; without it members cannot have worktrees")
+    yield _program(
+        "git", "--version", OLDEST_GIT, "install git 2.38 or newer; without it members cannot have worktrees"
+    )
     yield _draws()
     yield _iterm2()
     for name in AGENTS:

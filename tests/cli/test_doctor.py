@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0.cli.checks import Verdict, machine
 from pro0.model.runtime import Phase
 from pro0.model.task import Claim
 from pro0.model.team import Wish
@@ -74,6 +75,18 @@ def test_a_machine_is_looked_at(cli: Callable[..., object], home: Path) -> None:
     assert "a server starts and ends" in checks["tmux"]["what"]
     assert "a terminal draws" in checks["in-process"]["what"]
     assert {"python", "git", "iterm2", "agent shell", "agent command", "settings"} <= set(checks)
+
+
+@pytest.mark.parametrize(("version", "found"), [("2.37.7", (Verdict.WARN, True)), ("2.38.0", (Verdict.OK, False))])
+def test_a_git_that_knows_too_little_is_named(
+    version: str, found: tuple[Verdict, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\necho git version {version}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    check = next(one for one in machine() if one.name == "git")
+    assert (check.verdict, "2.38" in check.mend) == found
 
 
 def test_a_healthy_home_is_left_as_it_is(pro0: Pro0, home: Path, team: Context) -> None:
