@@ -1,19 +1,19 @@
 """`pro0 agent list` and `explain`."""
 
 import os
-import sys
-from pathlib import Path
 
 import click
 
 from pro0.agents import defined
 from pro0.agents.drawings import DRAWINGS, drawing_named
+from pro0.cli.context import project_here
+from pro0.cli.named_file import data_of
 from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
 from pro0.config import Settings
 from pro0.errors import BadInput, NotFound
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
-from pro0.ops import project, trust
+from pro0.ops import trust
 from pro0.rules import screens
 from pro0.rules.escapes import screen_of
 from pro0.rules.screens import Drawing, Evidence
@@ -77,7 +77,7 @@ def list_agents(as_json: bool, output: str | None) -> None:
 
 
 def _settings() -> Settings:
-    return trust.settings(paths.home(os.environ), project.root(Path.cwd().resolve()), os.environ)
+    return trust.settings(paths.home(os.environ), project_here(), os.environ)
 
 
 @click.command()
@@ -107,8 +107,8 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
     evidence = screens.explain(_drawing(agent), shown)
     counted = combine(None, (one.reading for one in evidence)) or Reading(state=State.UNKNOWN, source="title")
     if as_json:
-        readings = [_as_data(one) for one in evidence]
-        write_json({"agent": agent, **_as_data(Evidence(reading=counted), whole=False), "readings": readings})
+        readings = [{**_data(one.reading), "place": one.place, "rows": one.rows} for one in evidence]
+        write_json({"agent": agent, **_data(counted), "readings": readings})
     else:
         _write(counted, evidence)
     context.exit(int(counted.state is State.UNKNOWN))
@@ -124,21 +124,8 @@ def _drawing(agent: str) -> Drawing:
     raise NotFound(f"of {agent!r} no screens are known", hint=f"define them: agents.{agent}.screens in the settings")
 
 
-def _captured(name: str) -> str:
-    try:
-        data = sys.stdin.buffer.read(LIMIT + 1) if name == "-" else _read(Path(name))
-    except FileNotFoundError:
-        raise NotFound(f"there is no file {name}") from None
-    except OSError as error:
-        raise BadInput(f"{name} cannot be read: {error.strerror}") from None
-    if len(data) > LIMIT:
-        raise BadInput(f"{name} holds more than {LIMIT} bytes, which no screen does", code="too_large")
-    return data.decode(errors="replace").replace("\r\n", "\n")
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(LIMIT + 1)
+def _captured(file: str) -> str:
+    return data_of(file, LIMIT).decode(errors="replace").replace("\r\n", "\n")
 
 
 def _write(counted: Reading, evidence: tuple[Evidence, ...]) -> None:
@@ -155,12 +142,5 @@ def _write(counted: Reading, evidence: tuple[Evidence, ...]) -> None:
         )
 
 
-def _as_data(one: Evidence, *, whole: bool = True) -> dict[str, object]:
-    reading = one.reading
-    said: dict[str, object] = {
-        "state": reading.state,
-        "source": reading.source,
-        "rule": reading.rule,
-        "note": reading.note,
-    }
-    return {**said, "place": one.place, "rows": one.rows} if whole else said
+def _data(reading: Reading) -> dict[str, object]:
+    return {"state": reading.state, "source": reading.source, "rule": reading.rule, "note": reading.note}

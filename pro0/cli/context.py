@@ -1,4 +1,4 @@
-"""Which home, which team, and who asks."""
+"""Which home, which project, which team, and who asks."""
 
 import os
 from collections.abc import Callable
@@ -58,6 +58,11 @@ def named_team(function: Callable[..., R]) -> Callable[..., R]:
 def store() -> Store:
     """Return the store of this home."""
     return Store(paths.home(os.environ))
+
+
+def project_here() -> Path:
+    """Return the project of this directory."""
+    return project.root(Path.cwd().resolve())
 
 
 def caller() -> tuple[Caller, str | None]:

@@ -3,9 +3,9 @@
 import click
 
 from pro0.agents.installed import USUAL, first_installed
-from pro0.cli.context import given, need_lead, team_option
+from pro0.cli.context import given, need_lead, project_here, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
-from pro0.cli.own_team import folder, own_team, settings_here, team_or_none
+from pro0.cli.own_team import own_team, settings_here, team_or_none
 from pro0.engine.launch import awake
 from pro0.errors import EnvironmentMissing
 from pro0.ops import workers
@@ -73,7 +73,7 @@ def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) 
         raise EnvironmentMissing("no agent that could do it is installed", code="agent_missing", hint=hint)
     if context is None:
         if worktree:
-            Repository(folder()).head()
+            Repository(project_here()).head()
         return own_team(settings)
     awake(context.team)
     return context

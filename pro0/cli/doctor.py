@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 QUICK = 1.0
 """Seconds within which nobody needs to be shown what is looked at."""
+_STOP = "stop the team, or end only its lead (TERM to that pid; the members go on), then repair again"
 
 
 @click.command()
@@ -45,7 +46,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
       pro0 doctor --repair -t alpha
       pro0 doctor --json | jq '.checks[] | select(.state != "ok")'
     """
-    _known(team)
+    _raise_unless_known(team)
     done = _mended(team, yes=yes) if repair else None
     with live() as show:
         checks = list(_all(team, _patient(show)))
@@ -59,10 +60,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
     context.exit(int(any(check.verdict is Verdict.FAIL for check in checks)))
 
 
-_STOP = "stop the team, or end only its lead (TERM to that pid; the members go on), then repair again"
-
-
-def _known(team: str | None) -> None:
+def _raise_unless_known(team: str | None) -> None:
     """Raise BadInput for what cannot be a team's name, NotFound when there is no such team."""
     if team is not None and not store().team(team).paths.team.exists():
         raise NotFound(f"there is no team {team}", hint="list them: pro0 team list")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pro0 import resources
-from pro0.cli.task_file import read_data, value_of
+from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
 from pro0.ops import trust
@@ -15,12 +15,12 @@ from pro0.store.paths import LAYOUT_SUFFIXES
 def layout_named(name: str, project: Path, home: Path) -> Layout:
     """Return the layout of a file, or of that name; raises NotFound naming those there are, BadInput for a bad one."""
     if "/" in name or name == "-" or Path(name).suffix in LAYOUT_SUFFIXES:
-        return _read(name, read_data(name))
+        return _read(name, data_of(name))
     places = (project / trust.LAYOUTS, home / "layouts", resources.data("layouts"))
     for place in places:
         for suffix in LAYOUT_SUFFIXES:
             if (path := place / f"{name}{suffix}").is_file():
-                data = read_data(str(path))
+                data = data_of(str(path))
                 trust.require_layout(home, project, path, data)
                 return _read(str(path), data)
     files = [path for place in places if place.is_dir() for path in place.iterdir()]

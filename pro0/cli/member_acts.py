@@ -7,8 +7,8 @@ import click
 
 from pro0.agents import AGENTS
 from pro0.cli.context import acting, given, need_lead, no_wait_option, store, team_option
-from pro0.cli.output import json_option, line, live, plain, say, talk, write, write_json
-from pro0.config import Settings, require_enabled
+from pro0.cli.output import json_option, line, live, mapping, say, talk, write, write_json
+from pro0.config import PERMISSIONS, Settings, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
@@ -17,8 +17,6 @@ from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.roles import told
 from pro0.rules import text
-
-MODES = tuple(str(mode) for mode in PermissionMode)
 
 
 @click.command()
@@ -30,7 +28,9 @@ MODES = tuple(str(mode) for mode in PermissionMode)
 @click.option("--task", "title", metavar="TEXT", help="A task that is made and reserved for it.")
 @click.option("--model", default="", help="The model its agent is to use.")
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
-@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do unasked; else as the lead.")
+@click.option(
+    "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help="What it may do unasked; else as the lead."
+)
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")
 @click.option("--worktree/--shared", default=None, help="Give it a git worktree of its own, or the shared checkout.")
@@ -79,12 +79,12 @@ def spawn(
         worktree=worktree,
         plan=plan,
     )
-    first = [Draft(title=text.title(title))] if title is not None else []
+    titles = [text.title(title)] if title is not None else []
     drafts = with_definitions([draft], settings.agents)
     takeable(drafts[0])
     seats = members.spawn(context, [told(store(), drafts[0])], settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
-    made = tasks.create(context, [_for(seats[0], one) for one in first])
+    made = tasks.create(context, [Draft(title=one, assignee=seats[0].agent_id) for one in titles])
     if as_json:
         write_json(_look(context, seats[0]) | {"made": [task.id for task in made]})
         return
@@ -181,13 +181,7 @@ def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool
 def _look(context: Context, seat: Seat) -> dict[str, object]:
     from pro0.ops.status import status
 
-    found = plain(next(member for member in status(context).members if member.agent_id == seat.agent_id))
-    assert isinstance(found, dict)
-    return found
-
-
-def _for(seat: Seat, draft: Draft) -> Draft:
-    return Draft(title=draft.title, assignee=seat.agent_id)
+    return mapping(next(member for member in status(context).members if member.agent_id == seat.agent_id))
 
 
 def _how(state: SeatState) -> str:

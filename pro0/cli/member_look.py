@@ -1,4 +1,4 @@
-"""`pro0 member list`, `show`, `peek` and `env`."""
+"""`pro0 member list`, `show`, `peek`, `focus` and `env`."""
 
 import re
 import shlex
@@ -9,17 +9,18 @@ from pro0.cli.context import here, team_option
 from pro0.cli.output import (
     json_option,
     local,
+    mapping,
     name_option,
     pairs,
-    plain,
     say,
     table,
     write,
     write_json,
 )
 from pro0.errors import NotFound
-from pro0.model.runtime import SeatState
+from pro0.model.runtime import Handle, SeatState
 from pro0.ops import members
+from pro0.ops.context import Context
 from pro0.ops.status import status
 from pro0.rules.plan_approval import view
 from pro0.rules.text import visible
@@ -77,8 +78,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     known = members.members(context)
     seat = known.find(name)
     state = known.state(seat.agent_id)
-    look = plain(next(m for m in status(context).members if m.agent_id == seat.agent_id))
-    assert isinstance(look, dict)
+    look = mapping(next(m for m in status(context).members if m.agent_id == seat.agent_id))
     more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
     if as_json:
         write_json({**look, **more, "gate": view(seat) if seat.gate else None, "exit": state.exit if state else None})
@@ -102,15 +102,12 @@ def peek(name: str, lines: int, team: str | None) -> None:
       pro0 member peek w1
       pro0 member peek w1 -n 200
     """
-    from pro0.engine.places import backend_of, shown_at
+    from pro0.engine.places import backend_of
 
     context = here(team)
-    known = members.members(context)
-    seat = known.find(name)
-    state = known.state(seat.agent_id)
-    handle = shown_at(context.team, state) if state else None
+    agent_id, handle = _shown(context, name)
     if handle is None:
-        raise NotFound(f"{seat.agent_id} has nothing to show", hint=f"pro0 member show {seat.agent_id}")
+        raise NotFound(f"{agent_id} has nothing to show", hint=f"pro0 member show {agent_id}")
     write(visible(backend_of(context.team.config.read()).peek(handle, lines)).rstrip("\n"))
 
 
@@ -124,15 +121,13 @@ def focus(name: str, team: str | None) -> None:
     Examples:
       pro0 member focus w1
     """
-    from pro0.engine.places import backend_of, shown_at
+    from pro0.engine.places import backend_of
 
     context = here(team)
-    seat = members.members(context).find(name)
-    state = members.members(context).state(seat.agent_id)
-    handle = shown_at(context.team, state) if state else None
+    agent_id, handle = _shown(context, name)
     if handle is None or not backend_of(context.team.config.read()).focus(handle):
-        raise NotFound(f"{seat.agent_id} has no pane", hint=f"pro0 member peek {seat.agent_id}")
-    say(f"{seat.agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
+        raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
+    say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
 
 
 @click.command()
@@ -156,6 +151,16 @@ def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
         return
     for variable, value in variables.items():
         write(f"export {variable}={shlex.quote(value)}")
+
+
+def _shown(context: Context, name: str) -> tuple[str, Handle | None]:
+    """Return the id of a member, and where its session is shown, None for nowhere."""
+    from pro0.engine.places import shown_at
+
+    known = members.members(context)
+    seat = known.find(name)
+    state = known.state(seat.agent_id)
+    return seat.agent_id, shown_at(context.team, state) if state else None
 
 
 def _count(number: int) -> str:

@@ -58,15 +58,20 @@ def write_json(value: object) -> None:
 
 
 def plain(value: object) -> object:
-    """Return structs as mappings with the names they have on disk, defaults included."""
+    """Return a value with a mapping for every struct in it."""
     if isinstance(value, msgspec.Struct):
-        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-        return {encoded: plain(getattr(value, name)) for name, encoded in names}
+        return mapping(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+def mapping(value: msgspec.Struct) -> dict[str, object]:
+    """Return a struct as a mapping with the names it has on disk, defaults included."""
+    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+    return {encoded: plain(getattr(value, name)) for name, encoded in names}
 
 
 def table(

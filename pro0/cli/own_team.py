@@ -4,11 +4,11 @@ import os
 import re
 from pathlib import Path
 
-from pro0.cli.context import caller, here, store
+from pro0.cli.context import caller, here, project_here, store
 from pro0.cli.output import say
 from pro0.config import Settings, require_enabled
 from pro0.errors import NotFound
-from pro0.ops import acting, project, trust
+from pro0.ops import acting, trust
 from pro0.ops.context import Context
 
 _HEADLESS = {"teammateMode": "headless"}
@@ -26,7 +26,7 @@ def team_or_none(team: str | None) -> Context | None:
 
 def settings_here(context: Context | None) -> Settings:
     """Return the settings of a team's project, or of the one that gets a team."""
-    found = acting.settings(context) if context else trust.settings(store().home, folder(), os.environ, _HEADLESS)
+    found = acting.settings(context) if context else trust.settings(store().home, project_here(), os.environ, _HEADLESS)
     require_enabled(found)
     return found
 
@@ -36,14 +36,9 @@ def own_team(settings: Settings) -> Context:
     from pro0.engine.founding import found
 
     asking, _ = caller()
-    context = found(store(), asking, _name(folder()), folder(), settings, terminal=False)
-    say(f"team {context.team.name} in {folder()}, made for this")
+    context = found(store(), asking, _name(project_here()), project_here(), settings, terminal=False)
+    say(f"team {context.team.name} in {project_here()}, made for this")
     return context
-
-
-def folder() -> Path:
-    """Return the project of this directory."""
-    return project.root(Path.cwd().resolve())
 
 
 def _name(folder: Path) -> str:

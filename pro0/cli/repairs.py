@@ -2,16 +2,16 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 import msgspec
 
 from pro0 import config
+from pro0.cli.context import project_here
 from pro0.cli.output import say, terminal
 from pro0.errors import Pro0Error
 from pro0.model.caller import Caller
-from pro0.ops import checkouts, project, repair, repair_home
+from pro0.ops import checkouts, repair, repair_home
 from pro0.ops.context import Context
 from pro0.store import health
 from pro0.store.teams import Store
@@ -43,7 +43,7 @@ def mend(store: Store, caller: Caller, team: str | None, *, yes: bool) -> Done:
 
 
 def _team(store: Store, caller: Caller, name: str, done: Done) -> None:
-    outcome = repair.repair(Context(store.team(name), caller), str(project.root(Path.cwd())))
+    outcome = repair.repair(Context(store.team(name), caller), str(project_here()))
     done.repaired += outcome.done
     repair_home.sweep_temporary(done.repaired.append, *health.folders(store.home, name))
     done.refused += outcome.refused

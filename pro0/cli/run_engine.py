@@ -12,7 +12,7 @@ from pro0.agents.installed import require
 from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.own_team import own_team, settings_here, team_or_none
-from pro0.config import Settings
+from pro0.config import PERMISSIONS, Settings
 from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.agent import Definition
 from pro0.model.run import RUNNER, RunOptions
@@ -25,7 +25,6 @@ from pro0.ops.drafts import SeatDraft, limitable, takeable
 from pro0.rules.board import Board
 from pro0.rules.running import epic_of
 
-MODES = tuple(str(mode) for mode in PermissionMode)
 AUTO_DEBOUNCE = 1.0
 """Seconds for which `--auto` leaves a task alone after a change."""
 _PROGRAM = "pro0.program"
@@ -52,7 +51,7 @@ class _WithProgram(click.Command):
 @click.option("--agent", type=given, metavar="AGENT", help="What does the work: claude (default), shell, ...")
 @click.option("--model", default="", help="The model its agent is to use.")
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
-@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="What it may do; nobody can be asked.")
+@click.option("--permission-mode", "mode", type=click.Choice(PERMISSIONS), help="What it may do; nobody can be asked.")
 @click.option("--max-iterations", type=click.IntRange(0), default=10, show_default=True, help="Turns per task; 0: any.")
 @click.option("--max-cost", type=click.FloatRange(0, 1e9), default=10.0, show_default=True, help="Dollars; 0: any.")
 @click.option("--debounce", type=click.FloatRange(0, 86400), metavar="S", help="Leave a changed task alone so long.")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from pro0.cli.context import human_only
+from pro0.cli.context import human_only, project_here
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, say, table, write, write_json
 from pro0.config import PROJECT_FILE, USER_FILE, Chosen, known
-from pro0.ops import project, settings_file
+from pro0.ops import settings_file
 from pro0.ops import trust as consent
 from pro0.store import paths
 
@@ -167,7 +167,7 @@ def _chosen() -> tuple[Chosen, ...]:
 
 
 def _place() -> tuple[Path, Path]:
-    return paths.home(os.environ), project.root(Path.cwd().resolve())
+    return paths.home(os.environ), project_here()
 
 
 def _row(chosen: Chosen) -> dict[str, object]:

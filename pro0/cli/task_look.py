@@ -12,9 +12,9 @@ from pro0.cli.output import (
     json_text,
     line,
     local,
+    mapping,
     name_option,
     pairs,
-    plain,
     say,
     table,
     write,
@@ -110,7 +110,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
     remarks = tasks.remarks(context, task.id)
     if as_json:
         whole = replace(task, history=tuple(tasks.history(context, task.id)), earlier=0)
-        write_json({**_mapping(whole), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
+        write_json({**mapping(whole), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
         return
     pairs(_fields(board, task, tasks.family(context, task.id).children(task.id)))
     if remarks:
@@ -225,12 +225,7 @@ def _branch(board: Board, family: Board, task: Task, lead: str, below: str) -> N
 
 
 def _nested(family: Board, task: Task) -> dict[str, object]:
-    return {**_mapping(task), "children": [_nested(family, child) for child in family.children(task.id)]}
-
-
-def _mapping(task: Task) -> dict[str, object]:
-    fields = plain(task)
-    return fields if isinstance(fields, dict) else {}
+    return {**mapping(task), "children": [_nested(family, child) for child in family.children(task.id)]}
 
 
 def _words(status: Status) -> str:

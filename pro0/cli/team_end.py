@@ -27,7 +27,7 @@ def pause(team: str | None, as_json: bool) -> None:
     """
     context = here(team)
     teams.pause(context, paused=True)
-    _tell(context, f"{context.team.name} is paused: nobody claims a task; go on with: pro0 team unpause", as_json)
+    tell(context, f"{context.team.name} is paused: nobody claims a task; go on with: pro0 team unpause", as_json)
 
 
 @click.command()
@@ -45,7 +45,7 @@ def unpause(team: str | None, as_json: bool) -> None:
     """
     context = here(team)
     teams.pause(context, paused=False)
-    _tell(context, f"{context.team.name} goes on", as_json)
+    tell(context, f"{context.team.name} goes on", as_json)
 
 
 @click.command()
@@ -74,19 +74,19 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
     context = acting(team)
     name = context.team.name
     if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
-        _tell(context, f"{name} is stopped already", as_json)
+        tell(context, f"{name} is stopped already", as_json)
         return
     wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
     say(f"{name}: asking every member to shut down")
     need_lead(context.team)
     if no_wait or context.caller.who is not Who.HUMAN:
         say(f"{name} is stopping: pro0 team status {name}")
-        _tell(context, "", as_json)
+        tell(context, "", as_json)
         return
     if wish:
         stopped(context.team, wish, talk())
     go_on = f"remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}"
-    _tell(context, f"{name} is stopped; {go_on}", as_json)
+    tell(context, f"{name} is stopped; {go_on}", as_json)
 
 
 @click.command()
@@ -111,7 +111,8 @@ def cleanup(team: str | None, force: bool) -> None:
     write(done if done is not None else f"nothing to clean: there is no team {name}")
 
 
-def _tell(context: Context, said: str, as_json: bool) -> None:
+def tell(context: Context, said: str, as_json: bool) -> None:
+    """Print what happened to a team, if that is worth a line, or its status as JSON."""
     from pro0.ops.status import status
 
     if as_json:

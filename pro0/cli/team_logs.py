@@ -35,13 +35,14 @@ def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
       pro0 team logs alpha -f
       pro0 team logs -n 0 -f --json
     """
-    store = here(team).team
-    logs = [Journal(store.paths.team / EVENTS), Journal(store.paths.logs / LEAD_LOG)]
-    begin = _events(text for log in logs for text in log.last(lines))
+    context = here(team)
+    paths = context.team.paths
+    journals = [Journal(paths.team / EVENTS), Journal(paths.logs / LEAD_LOG)]
+    begin = _events(text for journal in journals for text in journal.last(lines))
     _print(begin[max(0, len(begin) - lines) :], as_json=as_json)
-    while follow and _there(store):
+    while follow and _there(context.team):
         time.sleep(LOOK)
-        _print(_events(text for log in logs for text in log.fresh()), as_json=as_json)
+        _print(_events(text for journal in journals for text in journal.fresh()), as_json=as_json)
 
 
 def _there(team: TeamStore) -> bool:

@@ -11,7 +11,20 @@ from contextlib import redirect_stdout
 import click
 
 from pro0.cli.context import caller, here, named_team, quiet, store
-from pro0.cli.output import cut, json_option, json_text, line, local, name_option, pairs, say, table, write, write_json
+from pro0.cli.output import (
+    cut,
+    json_option,
+    json_text,
+    line,
+    local,
+    name_option,
+    pairs,
+    say,
+    table,
+    terminal,
+    write,
+    write_json,
+)
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED
@@ -103,7 +116,7 @@ def attach(team: str | None) -> None:
     from pro0.cli import attaching
 
     context = here(team)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not terminal():
         argv = attaching.command(context.team)
         raise EnvironmentMissing("attaching needs a terminal", code="no_terminal", hint=f"in one: {shlex.join(argv)}")
     attaching.show(context)

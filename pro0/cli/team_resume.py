@@ -7,14 +7,14 @@ import click
 
 from pro0 import processes
 from pro0.cli.context import acting, named_team, need_lead
-from pro0.cli.output import json_option, live, write, write_json
+from pro0.cli.output import json_option, live
+from pro0.cli.team_end import tell
 from pro0.config import require_enabled
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Wish
 from pro0.ops import teams, trust
-from pro0.ops.context import Context
 from pro0.ops.seats import roster
-from pro0.ops.status import lead_status, status
+from pro0.ops.status import lead_status
 from pro0.store.teams import TeamStore
 
 
@@ -42,7 +42,7 @@ def resume(team: str | None, as_json: bool) -> None:
     require_enabled(settings)
     lead = lead_status(store.runtime.read())
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
-        _tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
+        tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
         return
     living = _living(store)
     kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
@@ -52,14 +52,7 @@ def resume(team: str | None, as_json: bool) -> None:
         need_lead(store, show)
         states = started(store, roster(store).live(), show)
     lead = lead_status(store.runtime.read())
-    _tell(context, f"{name} runs (lead pid {lead.pid}): {_story(states, living)}", as_json)
-
-
-def _tell(context: Context, said: str, as_json: bool) -> None:
-    if as_json:
-        write_json(status(context))
-    else:
-        write(said)
+    tell(context, f"{name} runs (lead pid {lead.pid}): {_story(states, living)}", as_json)
 
 
 def _living(team: TeamStore) -> set[str]:

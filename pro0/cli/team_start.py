@@ -6,24 +6,22 @@ from pathlib import Path
 import click
 
 from pro0.agents.installed import USUAL, first_installed
-from pro0.cli.context import caller, given, need_lead, store
+from pro0.cli.context import caller, given, need_lead, project_here, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
 from pro0.cli.settings import say_withheld
-from pro0.config import APPROVERS, MODES, Settings, require_enabled
+from pro0.config import APPROVERS, MODES, PERMISSIONS, Settings, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
 from pro0.model import ids
 from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import costs, members, project, tasks, trust
+from pro0.ops import costs, members, tasks, trust
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, startable, with_definitions
 from pro0.ops.roles import told
 from pro0.rules import text
-
-PERMISSIONS = tuple(str(mode) for mode in PermissionMode)
 
 
 @click.command()
@@ -76,9 +74,9 @@ def start(
     """
     ids.team_name(name)
     store().check()
-    folder = project.root(Path.cwd().resolve())
-    layout = layout_named(layout_name, folder, store().home) if layout_name else Layout()
-    settings = _settings(folder, mode or layout.mode or None, approver)
+    here = project_here()
+    layout = layout_named(layout_name, here, store().home) if layout_name else Layout()
+    settings = _settings(here, mode or layout.mode or None, approver)
     mode_of_all = PermissionMode(permission or layout.permission_mode or settings.permission_mode)
     leader = _leader(lead or layout.lead or None, prompt or layout.prompt or None, delegates=delegates)
     asked = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
@@ -86,7 +84,7 @@ def start(
     for draft in drafts:
         startable(draft, mode_of_all, os.environ.get("PATH", os.defpath))
     first = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
-    context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
+    context = _make(name, here, settings, drafts, mode_of_all, layout, worktrees=worktrees)
     if max_cost is not None:
         costs.limit(context, max_cost)
     tasks.create(context, first)

@@ -3,7 +3,7 @@
 import click
 
 from pro0.cli.context import here, team_option
-from pro0.cli.output import json_option, line, local, name_option, pairs, say, table, write, write_json
+from pro0.cli.output import json_option, line, local, mapping, name_option, pairs, say, table, write, write_json
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.task import SETTLED
 from pro0.ops import workers
@@ -58,9 +58,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     worker = workers.find(context, name)
     merge = _prediction(context, worker)
     if as_json:
-        from pro0.cli.output import plain
-
-        write_json({**plain(worker), "merge": None if merge is None else {"conflicts": merge}})  # type: ignore[dict-item]
+        write_json({**mapping(worker), "merge": None if merge is None else {"conflicts": merge}})
         return
     task = worker.task
     how = "" if merge is None else f"would conflict in {', '.join(merge)}" if merge else "without conflicts"

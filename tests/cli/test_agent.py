@@ -206,7 +206,7 @@ def test_what_cannot_be_explained_is_said_in_one_line(pro0: Pro0, words: list[st
 def test_an_endless_screen_is_refused(pro0: Pro0) -> None:
     done = pro0("agent", "explain", "claude", "--screen", "-", stdin="x" * (1024 * 1024 + 1))
     assert done.code == 2
-    assert "which no screen does" in done.err
+    assert "larger than 1048576 bytes" in done.err
 
 
 def test_bytes_that_are_no_text_and_control_characters_are_shown_harmless(pro0: Pro0, tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Files that a person names, `-` being stdin: their bytes, and what YAML or JSON says in them."""
+
+import sys
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from pro0.errors import BadInput, NotFound
+from pro0.rules.size import holds_more_than
+
+SIZE_LIMIT = 16 * 1024 * 1024
+"""Bytes of a file of tasks, or of a layout."""
+DEPTH_LIMIT = 16
+VALUE_LIMIT = 250_000
+"""Values in one file: each takes far more memory than its bytes."""
+
+
+def data_of(file: str, most: int = SIZE_LIMIT) -> bytes:
+    """Return the bytes of a file, `-` being stdin; raises NotFound, or BadInput for one with more bytes than `most`."""
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(most + 1)
+        else:
+            with Path(file).open("rb") as stream:
+                data = stream.read(most + 1)
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {file}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BadInput(f"{file} cannot be read: {why}") from None
+    if len(data) > most:
+        raise BadInput(f"{file} is larger than {most} bytes", code="too_large")
+    return data
+
+
+def value_of(data: bytes, name: str) -> object:
+    """Return what YAML or JSON says; raises BadInput for what is neither."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is not UTF-8 text: {error.reason}") from None
+    if text.lstrip().startswith(("[", "{")):
+        if holds_more_than(VALUE_LIMIT, data):
+            raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
+        try:
+            return cast(object, msgspec.json.decode(text))
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            pass  # YAML's own short forms begin so too
+    return _yaml(text, name)
+
+
+def _yaml(text: str, name: str) -> object:
+    """Return the value of a YAML text; aliases could make it far larger than it looks, depth ends the loader."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        depth = 0
+        for count, event in enumerate(yaml.parse(text, loader)):
+            if count > VALUE_LIMIT:
+                raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEPTH_LIMIT:
+                raise BadInput(f"{name} uses aliases, or is nested too deep", hint="write the values out")
+        return cast(object, yaml.load(text, loader))
+    except yaml.YAMLError as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise BadInput(f"{name} is neither YAML nor JSON: {problem or 'it cannot be read'}{where}") from None
+    except (RecursionError, ValueError, LookupError, AttributeError):
+        raise BadInput(f"{name} is neither YAML nor JSON") from None
