@@ -1,6 +1,5 @@
 """Settings files with one value changed: every other line, and every comment, stays as the person wrote it."""
 
-import json
 import re
 from pathlib import Path
 
@@ -80,5 +79,7 @@ def _refusal(path: Path, name: str) -> BadInput:
 
 def _yaml(value: object) -> str:
     """Return a value as YAML in one line; JSON is that, but for words people do not write so."""
+    import json  # late: only `config set` gets here, and every command imports this module
+
     word = isinstance(value, str) and re.fullmatch(r"[a-z][a-z-]+", value) and value not in ("yes", "no", "on", "off")
     return str(value) if word and value not in ("true", "false", "null") else json.dumps(value)
