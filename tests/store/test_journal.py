@@ -62,6 +62,19 @@ def test_a_reader_that_follows_misses_nothing(tmp_path: Path) -> None:
     assert found == list(range(len(found)))
 
 
+def test_a_log_that_goes_on_in_a_new_file_while_it_is_read_stays_in_order(tmp_path: Path) -> None:
+    """The file that is renamed meanwhile has been opened before; the new one waits for the next look."""
+    (tmp_path / rotated(NAME, 1)).write_bytes(b"1\n")
+    (tmp_path / NAME).write_bytes(b"2\n")
+    log = Journal(tmp_path / NAME)
+    look = log.fresh()
+    assert next(look) == b"1"
+    (tmp_path / NAME).rename(tmp_path / rotated(NAME, 2))
+    (tmp_path / NAME).write_bytes(b"3\n")
+    assert list(look) == [b"2"]
+    assert list(log.fresh()) == [b"3"]
+
+
 def test_a_line_that_is_not_whole_is_read_later(tmp_path: Path) -> None:
     log = Journal(tmp_path / NAME)
     (tmp_path / NAME).write_bytes(b"1\n2")
