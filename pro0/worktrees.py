@@ -72,13 +72,18 @@ class Repository:
             if self._holds(branch):
                 return self.head()
             self._ready_to_merge()
+            by_hand = f"merge it by hand: git merge {branch}"
             if conflicts := self.predict(branch):
                 named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
-                raise Refused(f"{branch} would conflict in {named}", code="conflict", hint="merge it by hand")
+                raise Refused(f"{branch} would conflict in {named}", code="conflict", hint=by_hand)
             code, text = self._git.signing().attempt("merge", "--quiet", "--no-ff", "-m", message, branch)
             if code:
                 self._git.attempt("merge", "--abort")
-                raise Refused(f"{branch} cannot be merged: {last_line(text)}", code="conflict", hint="merge it by hand")
+                raise Refused(
+                    f"{branch} cannot be merged: {last_line(text)}",
+                    code="conflict",
+                    hint=by_hand,
+                )
             return self.head()
 
     def head(self) -> str:

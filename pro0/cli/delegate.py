@@ -1,8 +1,11 @@
 """`pro0 delegate`."""
 
+import os
+
 import click
 
-from pro0.agents.installed import USUAL, first_installed
+from pro0.agents import defined
+from pro0.agents.installed import USUAL, first_installed, require
 from pro0.cli.context import given, need_lead, project_here, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
 from pro0.cli.own_team import own_team, settings_here, team_or_none
@@ -11,6 +14,7 @@ from pro0.errors import EnvironmentMissing
 from pro0.ops import workers
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, with_definitions
+from pro0.ops.members import path_of
 from pro0.worktrees import Repository
 
 
@@ -66,9 +70,13 @@ def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) 
     """Return the team that is meant; a project that has none gets one, once nothing is wrong with what is asked."""
     context = team_or_none(team)
     settings = settings_here(context)
-    if agent is not None:
-        with_definitions([SeatDraft(name="worker", agent=agent)], settings.agents)
-    elif not (run or settings.task_agent or first_installed()):
+    if chosen := agent or settings.task_agent:
+        [drafted] = with_definitions([SeatDraft(name="worker", agent=chosen)], settings.agents)
+        require(
+            defined(drafted.agent, drafted.definition),
+            path_of(context) if context else os.environ.get("PATH", os.defpath),
+        )
+    elif not (run or first_installed()):
         hint = f"install one of {', '.join(USUAL)}, or give a command: --agent shell --run 'make'"
         raise EnvironmentMissing("no agent that could do it is installed", code="agent_missing", hint=hint)
     if context is None:

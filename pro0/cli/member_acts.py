@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
-from pro0.cli.context import acting, given, need_lead, no_wait_option, store, team_option
+from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import json_option, line, live, mapping, say, talk, write, write_json
+from pro0.cli.seating import seated
 from pro0.config import PERMISSIONS, Settings, require_enabled
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
@@ -15,7 +16,6 @@ from pro0.model.team import PermissionMode, Seat
 from pro0.ops import members, tasks, trust
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, takeable, with_definitions
-from pro0.ops.roles import told
 from pro0.rules import text
 
 
@@ -82,7 +82,7 @@ def spawn(
     titles = [text.title(title)] if title is not None else []
     drafts = with_definitions([draft], settings.agents)
     takeable(drafts[0])
-    seats = members.spawn(context, [told(store(), drafts[0])], settings.max_teammates)
+    seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
     made = tasks.create(context, [Draft(title=one, assignee=seats[0].agent_id) for one in titles])
     if as_json:

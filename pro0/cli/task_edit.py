@@ -49,6 +49,9 @@ def update(
     """
     changes, context = _changes(given), here(team)
     given_kinds = [changes != Changes(), awaiting is not None, verdict is not None]
+    if not any(given_kinds):
+        hint = f"pro0 task update {id} --title TEXT, --priority N, --awaiting KIND; pro0 task update --help"
+        raise BadInput("there is nothing to change", hint=hint)
     if given_kinds.count(True) != 1 or (text and given_kinds[0]):
         hint = "fields, or --awaiting KIND [TEXT], or --verdict VERDICT [TEXT]; pro0 task update --help"
         raise BadInput("one kind of change at a time", hint=hint)

@@ -9,6 +9,7 @@ from pro0.agents.installed import USUAL, first_installed
 from pro0.cli.context import caller, given, need_lead, project_here, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
+from pro0.cli.seating import seated
 from pro0.cli.settings import say_withheld
 from pro0.config import APPROVERS, MODES, PERMISSIONS, Settings, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
@@ -20,7 +21,6 @@ from pro0.model.team import PermissionMode, Seat
 from pro0.ops import costs, members, tasks, trust
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, startable, with_definitions
-from pro0.ops.roles import told
 from pro0.rules import text
 
 
@@ -120,7 +120,7 @@ def _draft(spec: str) -> SeatDraft:
     if not found:
         raise BadInput(f"{spec!r} names no agent", hint=f"-m {spec or 'w1'}=shell")
     agent, _, role = kind.partition(":")
-    return told(store(), SeatDraft(name=name, agent=agent, role=role))
+    return seated(SeatDraft(name=name, agent=agent, role=role))
 
 
 def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[SeatDraft]:

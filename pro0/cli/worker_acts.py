@@ -5,7 +5,7 @@ import click
 from pro0.cli.context import acting, need_lead, team_option
 from pro0.cli.output import say, write
 from pro0.errors import BadInput, Pro0Error, Refused
-from pro0.model.task import SETTLED
+from pro0.model.task import SETTLED, Status
 from pro0.ops import workers
 from pro0.ops.context import Context
 
@@ -32,7 +32,7 @@ def kill(names: tuple[str, ...], team: str | None) -> None:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option("--all", "everything", is_flag=True, help="All that workers left, one after the other.")
+@click.option("--all", "everything", is_flag=True, help="All that workers left whose tasks have not failed.")
 @team_option
 def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     """Merge what workers left into the project's checkout, one after the other.
@@ -48,16 +48,24 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     context = acting(team)
     if everything == bool(names):
         raise BadInput("name workers, or say --all", hint="pro0 worker list shows what they left")
-    waiting = [one.task.id for one in workers.workers(context) if one.task.branch and not one.task.worktree]
-    if everything and not waiting:
-        say("no worker has left anything that is not merged")
-    chosen = waiting if everything else names
+    chosen = _left(context) if everything else names
     failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
     if len(failed) > 1:
         what = f"{len(failed)} branches are not merged"
         raise Refused(what, code="conflict", hint="merge them by hand: git merge BRANCH")
     if failed:
         raise failed[0]
+
+
+def _left(context: Context) -> list[str]:
+    """Return the tasks whose branches wait for a merge; what one that failed left is named, and left alone."""
+    over = [one.task for one in workers.workers(context) if one.task.branch and not one.task.worktree]
+    for task in over:
+        if task.status is Status.FAILED:
+            say(f"{task.id} has failed, so {task.branch} is left out; if it is good: pro0 worker merge {task.id}")
+    if not over:
+        say("no worker has left anything that is not merged")
+    return [task.id for task in over if task.status is not Status.FAILED]
 
 
 def _merged(context: Context, name: str, *, alone: bool) -> Pro0Error | None:

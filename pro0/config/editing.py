@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import msgspec
+
 from pro0.config.files import is_json, meaning, shown
 from pro0.config.table import SETTINGS, Setting
 from pro0.errors import BadInput, NotFound
@@ -79,7 +81,5 @@ def _refusal(path: Path, name: str) -> BadInput:
 
 def _yaml(value: object) -> str:
     """Return a value as YAML in one line; JSON is that, but for words people do not write so."""
-    import json  # late: only `config set` gets here, and every command imports this module
-
     word = isinstance(value, str) and re.fullmatch(r"[a-z][a-z-]+", value) and value not in ("yes", "no", "on", "off")
-    return str(value) if word and value not in ("true", "false", "null") else json.dumps(value)
+    return str(value) if word and value not in ("true", "false", "null") else msgspec.json.encode(value).decode()

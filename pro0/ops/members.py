@@ -240,7 +240,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         definition=draft.definition,
     )
     config = context.team.config.read()
-    startable(draft, permission_mode(seat, wanted, config), _path(context))
+    startable(draft, permission_mode(seat, wanted, config), path_of(context))
     if context.caller.who is Who.LEAD_AGENT:
         within(seat, wanted, config)
     seat = replace(seat, gate=PlanGate() if draft.plan else None)
@@ -259,7 +259,7 @@ def _unused(agent_id: str, newest: int, runtime: Runtime) -> int:
     return 1 + max([newest, *(failure.generation for failure in runtime.failures if failure.agent_id == agent_id)])
 
 
-def _path(context: Context) -> str:
+def path_of(context: Context) -> str:
     """Return the PATH on which the agents of a team are found."""
     return (context.team.environment.read().variables or os.environ).get("PATH", os.defpath)
 

@@ -30,6 +30,8 @@ MISTAKES = {
     "config unset zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),
     "plan hello": (4, "human may not do plan.submit", 'eval "$(pro0 member env NAME)"'),
     "shutdown approve": (4, "human may not do shutdown.answer", 'eval "$(pro0 member env NAME)"'),
+    "delegate look --agent codex": (6, "codex, which the agent codex runs, is not installed", "npm install"),
+    "task update 3": (2, "there is nothing to change", "pro0 task update 3 --title TEXT"),
     "delegate look": (6, "no agent that could do it is installed", "--agent shell --run"),
 }
 """What is typed: exit code, what is wrong, and the next step."""

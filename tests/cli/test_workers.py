@@ -46,6 +46,8 @@ def test_work_is_delegated_looked_at_and_merged(project: Path, cli: Cli) -> None
     merged = cli("worker", "merge", "--all")
     assert (merged.code, merged.out) == (4, "task-1 is merged\n")
     assert "README" in merged.err
+    assert "merge them by hand: git merge BRANCH" in merged.err
+    assert "hint: merge it by hand: git merge teams/t2/task-2" in cli("worker", "merge", "2").err
     assert (project / "README").read_text() == "task-1\n"
     assert "would conflict in README" in cli("worker", "show", "2").out
     left = ["teams/t2/task-2", "teams/t3/task-3"]
@@ -56,6 +58,20 @@ def test_work_is_delegated_looked_at_and_merged(project: Path, cli: Cli) -> None
     removed = cli("team", "cleanup", "alpha", "--force")
     assert (removed.code, f"not merged, so kept: {left[1]}" in removed.err) == (7, True)
     assert left[1] in git(project, "branch", "--list", "teams/*")
+
+
+def test_what_a_failed_worker_left_is_merged_only_by_name(project: Path, cli: Cli) -> None:
+    """Half-done work must not come in with the rest."""
+    cli("delegate", "half", "--agent", "shell", "--run", "echo half > half; exit 1")
+    assert cli("team", "wait", "--timeout", "120").code == 1
+    until_harvested(cli, "t1")
+    merged = cli("worker", "merge", "--all")
+    assert (merged.code, merged.out) == (0, "")
+    said = "task-1 has failed, so teams/t1/task-1 is left out; if it is good: pro0 worker merge task-1\n"
+    assert merged.err == said
+    assert not (project / "half").exists()
+    assert cli("worker", "merge", "task-1").code == 0
+    assert (project / "half").exists()
 
 
 def test_nothing_to_look_at(project: Path, cli: Cli) -> None:

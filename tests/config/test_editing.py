@@ -40,7 +40,7 @@ def change(path: Path, name: str, value: str | None) -> str:
         ("maxTeammates", "20", WRITTEN, WRITTEN.replace("maxTeammates: 4 ", "maxTeammates: 20 ", 1)),
         ("teammateMode", "in-process", WRITTEN, WRITTEN.replace("tmux", "in-process")),
         ("bell", "off", WRITTEN, WRITTEN + "bell: false\n"),
-        ("passEnvironment", "A, B_*", "", 'passEnvironment: ["A", "B_*"]\n'),
+        ("passEnvironment", "A, B_*", "", 'passEnvironment: ["A","B_*"]\n'),
         ("taskAgent", "on", "", 'taskAgent: "on"\n'),
         ("taskAgent", "", "", 'taskAgent: ""\n'),
         ("maxTeammates", None, WRITTEN, WRITTEN.replace("maxTeammates: 4      # as many as I can watch\n", "")),
