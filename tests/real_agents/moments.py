@@ -19,6 +19,14 @@ from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Pane
 
 STEP = re.compile(r"take step (\d+)\.")
+QUESTION = {
+    "claude": "Do you want to proceed?",
+    "codex": "Would you like to run",
+    "opencode": "Permission required",
+    "pi": "Allow bash?",
+    "gemini": "Allow execution",
+}
+"""What an agent asks when it may not run a command by itself."""
 AGAIN = 5
 """Seconds after which a person does something when nothing came of what they did."""
 
@@ -180,13 +188,13 @@ def permission(scene: Scene) -> Iterator[None]:
     name = f"allowed-{scene.number}"
     made = scene.team.project / name
     scene.step(shell(f"touch {name}", outside=True))
-    scene.until(lambda: name in scene.pane.screen(), "it asks", every=0.02)
+    scene.until(lambda: asks(scene, name), "it asks", every=0.02)
     since = time.monotonic()
     scene.until(lambda: scene.state() == "waiting", "the status says that it waits", every=0.02)
     scene.unseen.append(time.monotonic() - since)
     yield
     assert not made.exists()
-    scene.until(lambda: name in scene.pane.screen(), "it still asks")
+    scene.until(lambda: asks(scene, name), "it still asks")
     yes = scene.random.random() < 0.5
     if yes:
         scene.allowed.add(name)
@@ -194,6 +202,12 @@ def permission(scene: Scene) -> Iterator[None]:
     scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
+
+
+def asks(scene: Scene, name: str) -> bool:
+    """Tell whether the question about a command is on the screen; Codex shows the command itself a second earlier."""
+    screen = scene.pane.screen()
+    return QUESTION[scene.agent] in screen and name in screen
 
 
 @contextmanager
