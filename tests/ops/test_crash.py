@@ -8,16 +8,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from pro0.errors import Refused
-from pro0.model.runtime import Runtime
-from pro0.model.task import Draft, TaskList
+from pro0.model.task import Draft
 from pro0.ops import members, messages, tasks, teams
 from pro0.ops.members import SeatDraft
 from pro0.ops.status import status
-from pro0.store.files import decoder
 from pro0.store.teams import Store, TeamStore
 from tests.faults import DONE, KILLED, KILLS, MUTATING, Fault, points, temporary_files
 from tests.teams import human, make_team, member, settle_debts
@@ -109,15 +106,3 @@ def follow(team: TeamStore, what: str, act: Callable[[TeamStore], object]) -> No
     with suppress(Refused):
         act(team)
     settle_debts(human(team))
-
-
-def test_readers_meet_whole_files_only(base: Path) -> None:
-    """Reliability 8: while tasks and messages change, every read parses, and revisions never go back."""
-    team = Store(base).team("alpha")
-    last = 0
-    for number in range(50):
-        tasks.create(human(team), [Draft(title=str(number))])
-        revision = decoder(TaskList).decode(team.tasks.path.read_bytes()).revision
-        assert revision > last
-        last = revision
-    assert msgspec.json.decode(team.runtime.path.read_bytes(), type=Runtime).revision > 0
