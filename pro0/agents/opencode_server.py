@@ -67,7 +67,7 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
             memory.pause_until = time.monotonic() + PAUSE
         except _FAILURES:
             pass
-    return turned
+    return turned or _starting(session, sight)
 
 
 def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
@@ -87,9 +87,15 @@ def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
 
 def _begun(reading: Reading, sight: Sight) -> Reading:
     """Return a reading, or that the session is only starting while it has not taken its first prompt."""
-    if reading.state is State.IDLE and not reading.session and first_prompt.awaited(sight):
-        return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
-    return reading
+    starting = _starting(reading.session, sight) if reading.state is State.IDLE else None
+    return starting or reading
+
+
+def _starting(session: str, sight: Sight) -> Reading | None:
+    """Return that the session has not taken its first prompt, if so: until then it is in no database."""
+    if session or not first_prompt.awaited(sight):
+        return None
+    return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
 
 
 def _reading(state: State, rule: str, note: str, session: str) -> Reading:

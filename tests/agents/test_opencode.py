@@ -192,6 +192,16 @@ def test_it_starts_until_its_first_prompt_is_taken(
     assert reading.state is state
 
 
+def test_it_starts_also_while_its_server_says_nothing(tmp_path: Path) -> None:
+    """On a busy machine an empty input is drawn before the server answers."""
+    sight = placed.opencode(tmp_path, recording("opencode.sql"))
+    placed.written(tmp_path / "session/prompt.md", b"Not in the database yet.")
+    assert OPENCODE.look
+    reading = OPENCODE.look(msgspec.structs.replace(sight, session="", started_at=datetime.now(UTC)), Memory())
+    assert reading
+    assert reading.state is S.STARTING
+
+
 def test_usage_is_what_was_sent(tmp_path: Path) -> None:
     """Issue 4, must show 1; what its subagents used counts too."""
     sight, memory = placed.opencode(tmp_path, recording("opencode.sql")), Memory()
