@@ -66,7 +66,7 @@ def _paragraph(text: str) -> str:
 
 def main() -> None:
     """Write the page of every command, and remove those of commands that are gone."""
-    from pro0.cli.run import program
+    from pro0.cli.call import program
 
     texts = pages(program)
     FOLDER.mkdir(exist_ok=True)

@@ -1,10 +1,11 @@
 """`pro0 agent list` and `explain`."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
-from pro0.agents import defined
+from pro0.agents import AGENTS, defined
 from pro0.agents.drawings import DRAWINGS, drawing_named
 from pro0.cli.context import project_here
 from pro0.cli.named_file import data_of
@@ -20,6 +21,9 @@ from pro0.rules.screens import Drawing, Evidence
 from pro0.rules.states import combine
 from pro0.rules.text import visible
 from pro0.store import paths
+
+if TYPE_CHECKING:
+    from pro0.cli.programs import AgentProgram
 
 LIMIT = 1024 * 1024
 """Bytes of the largest screen that is read."""
@@ -44,8 +48,6 @@ def list_agents(as_json: bool, output: str | None) -> None:
       pro0 agent list
       pro0 agent list --json | jq -r '.[] | select(.usable) | .agent'
     """
-    from pro0.agents import AGENTS
-
     agents = _settings().agents
     if output == "name":
         for name in sorted({*AGENTS, *agents}):
@@ -58,22 +60,15 @@ def list_agents(as_json: bool, output: str | None) -> None:
     if as_json:
         write_json(found)
         return
-    head = ("AGENT", "USABLE", "VERSION", "STATE", "MAIL", "PATH")
-    rows = [
-        (
-            one.agent,
-            "yes" if one.usable else "no",
-            one.version,
-            " ".join(one.state),
-            " ".join(one.delivery) or "-",
-            one.path or "-",
-        )
-        for one in found
-    ]
-    table(head, rows)
+    table(("AGENT", "USABLE", "VERSION", "STATE", "MAIL", "PATH"), [_row(one) for one in found])
     for one in found:
         for what in one.missing:
             say(what if what.startswith(f"{one.agent} ") else f"{one.agent}: {what}")
+
+
+def _row(one: "AgentProgram") -> tuple[str, ...]:
+    usable = "yes" if one.usable else "no"
+    return (one.agent, usable, one.version, " ".join(one.state), " ".join(one.delivery) or "-", one.path or "-")
 
 
 def _settings() -> Settings:

@@ -30,6 +30,6 @@ def main(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(PATIENCE)
-    from pro0.cli.run import run
+    from pro0.cli.call import run
 
     return run(arguments)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pro0.engine.background import Background
+from pro0.engine.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.team import Seat, TeamConfig
@@ -24,7 +24,7 @@ class Grounds:
         self._woken = woken
         self._asked: set[Key] = set()
         self._found: dict[Key, Ground] = {}
-        self._background = Background(self._prepare)
+        self._backlog = Backlog(self._prepare)
 
     def begin(self, seat: Seat) -> None:
         """Make the worktree of a seat ready; once for each generation, however often it is asked for."""
@@ -33,7 +33,7 @@ class Grounds:
             return
         self._asked.add(key)
         self._log.write("prepare", seat=seat.agent_id)
-        self._background.put(seat)
+        self._backlog.put(seat)
 
     def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
         """Return what came of those that were asked for; what was made for a seat that is gone is forgotten."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from pro0.engine.background import Background
+from pro0.engine.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import Pro0Error
@@ -37,14 +37,14 @@ class Harvester:
         self._backend = backend_of(team.config.read())
         self._asked: set[str] = set()
         self._done: set[str] = set()
-        self._background = Background(self._harvest)
+        self._backlog = Backlog(self._harvest)
 
     def begin(self, harvest: Harvest) -> None:
         """Harvest what a worker leaves, once, however often it is asked for."""
         if harvest.incarnation in self._asked:
             return
         self._asked.add(harvest.incarnation)
-        self._background.put(harvest)
+        self._backlog.put(harvest)
 
     def done(self) -> frozenset[str]:
         """Return the incarnations of which everything is saved and reported."""

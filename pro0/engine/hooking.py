@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pro0 import config
-from pro0.engine.background import Background
+from pro0.engine.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.hook import Event
@@ -32,7 +32,7 @@ class Hooking:
         self._woken = woken
         self._answers: dict[str, str] = {}
         self._asked: set[str] = set()
-        self._background = Background(self._tell, MOST)
+        self._backlog = Backlog(self._tell, MOST)
         self._over = ""
         home, project = team.paths.home, Path(team.config.read().project)
         self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
@@ -59,14 +59,14 @@ class Hooking:
     def tell(self, before: Runtime, after: Runtime) -> None:
         """Tell what has changed of the team and its members, in order and without waiting for it."""
         for change in changes(before, after):
-            if change[0] in self.events() and not self._background.put(change):
+            if change[0] in self.events() and not self._backlog.put(change):
                 self._log.write("hook dropped", change=change[0])
 
     def finish(self) -> None:
         """Let what is told be said, for a while, and end what goes on."""
         timer = threading.Timer(LAST_WORDS, self._end)
         timer.start()
-        self._background.finish()
+        self._backlog.finish()
         timer.cancel()
         self._end()
 

@@ -12,8 +12,8 @@ import ctypes
 from collections.abc import Callable
 from functools import lru_cache
 
+from pro0.terminals.backgrounds import Backgrounds
 from pro0.terminals.emulator import Cursor
-from pro0.terminals.grounds import Grounds
 
 _OUT_OF_SPACE, _NO_VALUE = -3, -4
 _PLAIN, _VT = 0, 1
@@ -99,7 +99,7 @@ class Ghostty:
         self._scrollback, self._widest = scrollback, 0
         self._remember(columns)
         self._room = ctypes.create_string_buffer(_ROOM)
-        self._grounds = Grounds(self._library, self._terminal)
+        self._backgrounds = Backgrounds(self._library, self._terminal)
 
     def feed(self, data: bytes) -> None:
         """Take in what the program printed."""
@@ -117,7 +117,7 @@ class Ghostty:
             size=ctypes.sizeof(_Selection), start=self._ref(0, 0), end=self._ref(self._number(_COLUMNS) - 1, lines - 1)
         )
         found = (self._formatted(shown, _VT).split("\r\n") + [""] * lines)[:lines]
-        self._grounds.fill(found)
+        self._backgrounds.fill(found)
         return found
 
     def history(self) -> list[str]:
@@ -149,7 +149,7 @@ class Ghostty:
 
     def close(self) -> None:
         """Give the memory back; the terminal cannot be used any more."""
-        self._grounds.close()
+        self._backgrounds.close()
         self._library.ghostty_terminal_free(self._terminal)
 
     def _set(self, option: int, value: object) -> None:

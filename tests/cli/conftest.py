@@ -94,7 +94,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def commands() -> Iterator[tuple[str, click.Command]]:
     """Yield every command with its full name."""
-    from pro0.cli.run import program
+    from pro0.cli.call import program
 
     yield from _below("pro0", program)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pro0.cli.run import program
+from pro0.cli.call import program
 from pro0.model.task import Draft
 from pro0.ops import tasks
 from pro0.ops.context import Context

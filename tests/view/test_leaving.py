@@ -41,7 +41,7 @@ sys.exit(view.wait())
 """A view whose keyboard is another terminal, which is gone after an Enter."""
 BREAKS = """
 import sys
-from pro0.cli.run import run
+from pro0.cli.call import run
 from pro0.view import app
 bar, left = app.bar, [3]
 def broken(*words):

@@ -2,7 +2,7 @@
 
 import threading
 
-from pro0.engine.background import Background
+from pro0.engine.backlog import Backlog
 
 
 def test_all_is_done_in_order_and_too_much_is_refused() -> None:
@@ -14,10 +14,10 @@ def test_all_is_done_in_order_and_too_much_is_refused() -> None:
         assert go_on.wait(30)
         done.append(number)
 
-    background = Background(slowly, most=2)
-    assert background.put(1)
+    backlog = Backlog(slowly, most=2)
+    assert backlog.put(1)
     assert begun.wait(30), "it waits no more, but is done"
-    assert [background.put(number) for number in (2, 3, 4)] == [True, True, False]
+    assert [backlog.put(number) for number in (2, 3, 4)] == [True, True, False]
     go_on.set()
-    background.finish()
+    backlog.finish()
     assert done == [1, 2, 3]

@@ -16,7 +16,7 @@ class _Cells(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
-class Grounds:
+class Backgrounds:
     """The backgrounds of one terminal."""
 
     def __init__(self, library: ctypes.CDLL, terminal: ctypes.c_void_p) -> None:
@@ -50,12 +50,12 @@ class Grounds:
         raw = ctypes.string_at(cells.data, cells.length * _CELL)
         if raw == bytes(len(raw)):
             return ""
-        runs = [(self._ground(cell), len(list(run))) for cell, run in groupby(memoryview(raw).cast("Q"))]
+        runs = [(self._background(cell), len(list(run))) for cell, run in groupby(memoryview(raw).cast("Q"))]
         while runs and not runs[-1][0]:
             runs.pop()
         return "".join(f"\x1b[0m{sgr}{' ' * length}" for sgr, length in runs) + ("\x1b[0m" if runs else "")
 
-    def _ground(self, cell: int) -> str:
+    def _background(self, cell: int) -> str:
         """Return the SGR of a cell's background, "" for one that has none."""
         tag = self._value(cell, _TAG, ctypes.c_int)
         if tag == _IS_PALETTE:

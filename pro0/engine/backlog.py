@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Background(Generic[T]):
+class Backlog(Generic[T]):
     """Does what is put in, in order, in a thread that starts with the first; at most so many wait, 0 for any number."""
 
     def __init__(self, do: Callable[[T], None], most: int = 0) -> None:
