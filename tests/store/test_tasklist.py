@@ -126,6 +126,7 @@ def test_of_a_page_only_what_is_counted_counts(file: TaskFile) -> None:
     last = list(file.pages(task))[-1]
     last.create(replace(last.read(), entries=(*last.read().entries, *entries(60, 1))))
     assert [entry.text for entry in file.earlier(task)] == ["0", "1", "2", "3", "4"]
+    assert [entry.text for entry in file.earlier(grow(file, 1))] == ["0", "1", "2", "3", "4", "5"]
     assert next(file.pages(task)).read().revision == 1, "what is written anew is no later version of it"
 
 
