@@ -113,8 +113,7 @@ def _is_over(context: Context, state: SeatState) -> bool:
 
 
 def _is_recorded(context: Context, state: SeatState) -> bool:
-    seats = roster(context.team).runtime.seats
-    now = next((seat for seat in seats if seat.incarnation == state.incarnation), None)
+    now = roster(context.team).runtime.session(state.incarnation)
     return now is None or now.state in ENDED
 
 

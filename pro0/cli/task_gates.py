@@ -109,4 +109,4 @@ def outcome(task: Task) -> str:
         return f"waits for {task.waits.kind} now"
     if task.status is Status.PENDING:
         return "back to the agents"
-    return f"{task.status.replace('_', ' ')}, it has open subtasks" if task.status is Status.DONE else str(task.status)
+    return f"{task.status.words}, it has open subtasks" if task.status is Status.DONE else str(task.status)

@@ -57,7 +57,7 @@ def import_tasks(path: Path, team: str | None, as_json: bool, output: str | None
 
 
 def _told(task: Task) -> str:
-    state = f"waits for a human: {awaited(task.awaiting)}" if task.awaiting else task.status.replace("_", " ")
+    state = f"waits for a human: {awaited(task.awaiting)}" if task.awaiting else task.status.words
     return f"{task.id} from {line(task.origin or '')} ({state}): {line(task.title)}"
 
 

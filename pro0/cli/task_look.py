@@ -165,7 +165,7 @@ def print_tasks(context: Context, found: Sequence[Task], none: str, *, as_json: 
     else:
         board = tasks.board(context)
         rows = [
-            (task.id, _words(task.status), str(task.priority), task.assignee or "", task.title, _note(board, task))
+            (task.id, task.status.words, str(task.priority), task.assignee or "", task.title, _note(board, task))
             for task in found
         ]
         table(("TASK", "STATUS", "PRI", "ASSIGNEE", "TITLE", "NOTE"), rows, flexible=4)
@@ -176,7 +176,7 @@ def _note(board: Board, task: Task) -> str:
     why = why_not_ready(board, task)
     if why is None:
         return "ready"
-    if why == f"is {_words(task.status)}":
+    if why == f"is {task.status.words}":
         return task.closed_reason
     if task.waits:
         return f"awaiting {awaited(task.waits)}"
@@ -190,7 +190,7 @@ def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[st
         ("task", task.id),
         ("title", task.title),
         ("type", task.type if task.type is not Kind.TASK else ""),
-        ("status", _words(task.status)),
+        ("status", task.status.words),
         ("note", _note(board, task)),
         ("assignee", task.assignee or ""),
         ("claim", held),
@@ -216,7 +216,7 @@ def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[st
 
 def _branch(board: Board, family: Board, task: Task, lead: str, below: str) -> None:
     note = _note(board, task)
-    said = f"{_words(task.status)}{f', {note}' if note else ''}"
+    said = f"{task.status.words}{f', {note}' if note else ''}"
     write(f"{lead}{task.id}  {line(task.title)}  ({line(said)})")
     children = family.children(task.id)
     for child in children:
@@ -226,7 +226,3 @@ def _branch(board: Board, family: Board, task: Task, lead: str, below: str) -> N
 
 def _nested(family: Board, task: Task) -> dict[str, object]:
     return {**mapping(task), "children": [_nested(family, child) for child in family.children(task.id)]}
-
-
-def _words(status: Status) -> str:
-    return status.replace("_", " ")

@@ -53,8 +53,8 @@ def _print(event: Event, *, as_json: bool) -> None:
         write(json_text(event, indent=0))
         return
     for task in event.tasks or ():
-        write(line(f"{task.id}  {task.status.replace('_', ' ')}  {task.title}"))
+        write(line(f"{task.id}  {task.status.words}  {task.title}"))
     if event.task:
-        write(line(f"{event.event}  {event.task.id}  {event.task.status.replace('_', ' ')}  {event.task.title}"))
+        write(line(f"{event.event}  {event.task.id}  {event.task.status.words}  {event.task.title}"))
     elif event.id:
         write(f"{event.event}  {event.id}")

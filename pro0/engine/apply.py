@@ -160,8 +160,7 @@ class Applier:
                 self._nudge(runtime, nudge)
 
     def _nudge(self, runtime: Runtime, nudge: Nudge) -> None:
-        state = next((s for s in runtime.seats if s.incarnation == nudge.incarnation), None)
-        if state:
+        if state := runtime.session(nudge.incarnation):
             self._aides.nudger.begin(nudge, state)
 
     def _end_firmly(self, runtime: Runtime, incarnation: str) -> None:

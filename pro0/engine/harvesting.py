@@ -74,8 +74,7 @@ class Harvester:
 
     def _tail(self, harvest: Harvest) -> str:
         """Return the end of what the worker showed, where that can still be seen."""
-        seats = self._team.runtime.read().seats
-        state = next((seat for seat in seats if seat.incarnation == harvest.incarnation), None)
+        state = self._team.runtime.read().session(harvest.incarnation)
         handle = shown_at(self._team, state) if state else None
         seen = self._last(harvest.incarnation)
         with suppress(Pro0Error):

@@ -71,9 +71,9 @@ def begun(team: TeamStore, wished: Task, show: Show) -> Task:
         _raise_failure_of(runtime, wished)
         task = find(team.tasks.read(), wished.id)
         if task.start is None and task.epoch > wished.epoch and task.status is not Status.PENDING:
-            state = next((s for s in runtime.seats if s.incarnation == task.session), None)
+            state = runtime.session(task.session)
             if state is None or state.state is not State.STARTING:
-                show(f"{task.id} is {task.status.replace('_', ' ')}")
+                show(f"{task.id} is {task.status.words}")
                 return task
         time.sleep(PAUSE)
     hint = f"pro0 team logs -t {team.name}"

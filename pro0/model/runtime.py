@@ -177,6 +177,10 @@ class Runtime(Document, frozen=True, kw_only=True):
     waits: tuple[str, ...] = ()
     """What waited for a human at the last look: task, kind and since when, with blanks between."""
 
+    def session(self, incarnation: str | None) -> SeatState | None:
+        """Return the session of that incarnation, None when it is no longer, or not yet, known."""
+        return next((state for state in self.seats if state.incarnation == incarnation), None)
+
     def failed(self, seat: Seat) -> bool:
         """Return whether the session that a seat asks for could not be started."""
         return any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in self.failures)

@@ -20,6 +20,11 @@ class Status(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+    @property
+    def words(self) -> str:
+        """Return it as people say it."""
+        return self.replace("_", " ")
+
 
 SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 

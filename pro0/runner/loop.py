@@ -210,7 +210,7 @@ class Runner:
             now = tasks.show(self._context, task.id)
         except Pro0Error:
             return "gone"
-        return f"awaiting {now.waits.kind}" if now.waits else now.status.replace("_", " ")
+        return f"awaiting {now.waits.kind}" if now.waits else now.status.words
 
     def _what(self) -> str:
         where = self._options.epic or "the epics of the team"

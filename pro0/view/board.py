@@ -219,7 +219,7 @@ def _waits(task: Task) -> Item:
 
 
 def _task(task: Task) -> Item:
-    status = task.status.replace("_", " ")
+    status = task.status.words
     text = f"{task.id:<10} {status:<12} {task.assignee or '':<12} {task.title}"
     return Item("tasks", task.id, text, task.assignee or "", DIM if task.status in SETTLED else "")
 
