@@ -239,7 +239,7 @@ def _put_away(path: Path) -> None:
 def _remove(path: Path) -> None:
     """Remove a tree of ours; late writers may add a file meanwhile, so it is tried until the folder is gone."""
     for _ in range(_TRIES):
-        with suppress(FileNotFoundError, OSError):
+        with suppress(OSError):
             if path.is_symlink() or path.is_file():
                 path.unlink()
             else:

@@ -14,7 +14,9 @@ from pro0.model.stored import iso
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
 from pro0.rules.presets import PRESETS
-from pro0.store.teams import Store, TeamStore
+from pro0.store import teams
+from pro0.store.tasklist import TaskFile
+from pro0.store.teams import Store, TeamStore, check_owner
 from tests import crowd
 from tests.faults import KILLED, KILLS, MUTATING, fail_with, points
 from tests.teams import NOW, files, make_team
@@ -175,6 +177,14 @@ def test_a_home_of_links_or_of_others_is_unsafe(home: Path, tmp_path: Path) -> N
     assert home.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.parametrize(("mode", "then"), [(0o700, 0o700), (0o500, 0o500), (0o701, 0o700), (0o640, 0o700)])
+def test_only_a_mode_that_is_too_open_is_tightened(home: Path, mode: int, then: int) -> None:
+    home.mkdir()
+    home.chmod(mode)
+    check_owner(home)
+    assert home.stat().st_mode & 0o777 == then
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_home_of_somebody_else_is_refused(home: Path) -> None:
     home.mkdir()
@@ -231,6 +241,26 @@ def test_wherever_creating_fails_nothing_is_left(home: Path, whole: set[str]) ->
         place = homes[-1]
         left = there(place) if place.exists() else set()
         assert left <= BARE or left == whole, (point, left)
+
+
+@pytest.mark.parametrize("later", [StoreError("it cannot be seen"), OSError(5, "the disk is broken")])
+def test_what_kept_a_team_from_being_made_is_told(
+    home: Path, later: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the removal of what was made meets then; the next one finishes that."""
+
+    def fails(error: Exception) -> Callable[..., None]:
+        def raises(*_: object) -> None:
+            raise error
+
+        return raises
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TaskFile, "create", fails(StoreError("the disk is full")))
+        patched.setattr(teams, "_put_away", fails(later))
+        with pytest.raises(StoreError, match="the disk is full"):
+            create(home)
+    assert create(home).exists()
 
 
 @pytest.mark.parametrize("fault", KILLS)
