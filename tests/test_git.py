@@ -1,11 +1,13 @@
 """Git, run in one folder: what stands around it does not lead it elsewhere, and its complaints are one clear line."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from pro0.errors import EnvironmentMissing
 from pro0.git import Git, Worktree
+from pro0.worktrees import Repository, branch_of
 from tests.repositories import commit, git, put, repository_in
 
 
@@ -62,3 +64,24 @@ def test_a_commit_of_everything_names_no_branch_and_touches_no_index(project: Pa
     assert git(project, "show", f"{saved}:a") == "1"
     (project / ".git" / "index.lock").unlink()
     assert git(project, "status", "--porcelain") == "?? a"
+
+
+@pytest.mark.parametrize("lock", ["config.lock", "index.lock", "HEAD.lock", "packed-refs.lock", "refs/heads/main.lock"])
+def test_a_lock_of_somebody_else_stays_and_nothing_is_lost(lock: str, project: Path, tmp_path: Path) -> None:
+    """61: what git cannot do beside it is an error, and works once it is gone."""
+    held = project / ".git" / lock
+    held.touch()
+    repository, place = Repository(project), tmp_path / "ada"
+    with suppress(EnvironmentMissing):
+        repository.add(place, branch_of("ada", "task-1"))
+        put(place, "a", "1\n")
+        repository.remove(place, "saved")
+    assert held.exists()
+    held.unlink()
+    if not git(project, "branch", "--list", "teams/ada/*"):
+        repository.add(place, branch_of("ada", "task-1"))
+        put(place, "a", "1\n")
+    if place.exists():
+        repository.remove(place, "saved")
+    assert git(project, "show", "teams/ada/task-1:a") == "1"
+    assert not place.exists()

@@ -43,7 +43,7 @@ class Headless:
                 started.append(_start(place, opening))
             except OSError as error:
                 _undo(started)
-                raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error}") from None
+                raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error.strerror}") from None
         handles = tuple(
             self._handle(place, opening.incarnation, guard.pid, processes.identify(guard.pid), opening.log)
             for opening, guard in zip(openings, started, strict=True)

@@ -188,8 +188,9 @@ _MENDS = {
     errno.EDQUOT: "free some of your quota",
     errno.EROFS: "the file system is read-only; choose another PRO0_HOME",
     errno.EACCES: "look at its owner and mode; pro0 needs a folder of your own",
-    errno.ENOLCK: "this file system has no locks; choose another PRO0_HOME",
-    errno.EOPNOTSUPP: "this file system has no locks; choose another PRO0_HOME",
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP), "this file system has no locks; choose another PRO0_HOME"
+    ),
 }
 
 

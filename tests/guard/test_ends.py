@@ -35,8 +35,12 @@ def nothing(session: Session) -> None:
     pass
 
 
-def kill_agent(session: Session) -> None:
-    assert processes.signal_process(session.agent(), signal.SIGKILL)
+def kill_agent(session: Session, number: int = signal.SIGKILL) -> None:
+    assert processes.signal_process(session.agent(), number)
+
+
+def break_agent(session: Session) -> None:
+    kill_agent(session, signal.SIGSEGV)
 
 
 def to_guard(number: int) -> Callable[[Session], object]:
@@ -51,6 +55,7 @@ CAUSES = [
     Cause("agent exits 0", "0", nothing, State.EXITED, 0, None, "", 0),
     Cause("agent exits 3", "3", nothing, State.CRASHED, 3, None, "", 3),
     Cause("agent is killed", "stay", kill_agent, State.CRASHED, None, 9, "", 137),
+    Cause("agent breaks down", "stay", break_agent, State.CRASHED, None, 11, "", 139),
     Cause("TERM to the guard", "stay", to_guard(signal.SIGTERM), State.SHUTDOWN, None, 15, "ended: asked to", 143),
     Cause("HUP to the guard", "stay", to_guard(signal.SIGHUP), State.CRASHED, None, 15, "ended: hang-up", 143),
 ]

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -135,6 +136,19 @@ def test_who_talks_nonsense_is_let_go_and_nobody_else(session: Session, said: by
             one.wait(protocol.FRAME)
         assert typed(other, "abc")
         shown.shows(other, lambda rows: rows[0] == "abc", "it")
+
+
+def test_only_so_many_may_look_at_once_and_who_looks_is_served(session: Session) -> None:
+    """72: hundreds who connect and say nothing take no more room than that, and nobody's turn."""
+    shown = Shown(session, ["cat"])
+    with shown.connect() as one, ExitStack() as idle:
+        for _ in range(300):
+            idle.enter_context(socket.socket(socket.AF_UNIX)).connect(shown.wanted.socket)
+        assert typed(one, "abc")
+        shown.shows(one, lambda rows: rows[0] == "abc", "it")
+        assert psutil.Process(shown.guard.pid).num_fds() < 100
+    with shown.connect() as late:
+        assert typed(late, "def")
 
 
 def test_a_flood_is_drained_for_nobody_and_for_one_who_does_not_read(session: Session) -> None:

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,12 +18,18 @@ import psutil
 import pytest
 
 from pro0.errors import NotFound, StoreError
+from pro0.model.task import Draft
+from pro0.ops import messages, tasks
 from pro0.store import atomic, lock
 from pro0.store.files import add_folder
+from pro0.store.lease import Lease
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import LOCK
+from pro0.store.teams import Store
 from tests import crowd
+from tests.faults import contents
+from tests.teams import human, make_team
 from tests.waiting import wait_until
 
 
@@ -137,6 +145,42 @@ def test_a_file_system_that_locks_no_folders(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("fcntl.flock", flock)
     with locked(tmp_path, "first"), pytest.raises(StoreError), locked(tmp_path, "second", patience=0):
         pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_refused(number: int, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reliability 79: never on without a lock, and what to do is said."""
+    team = make_team(home, "w1")
+    before = contents(home)
+
+    def flock(_descriptor: int, _how: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    acts: list[Callable[[], object]] = [
+        lambda: tasks.create(human(team), [Draft(title="t")]),
+        lambda: messages.send(human(team), "w1", "hello"),
+        lambda: Lease(team.paths.team).take("lead"),
+        lambda: Store(home).sweep(),
+    ]
+    for act in acts:
+        with pytest.raises(StoreError) as refused:
+            act()
+        assert refused.value.hint == "this file system has no locks; choose another PRO0_HOME"
+        assert contents(home) == before
+
+
+OPEN_FILES = (
+    "import os; print(*{os.fstat(int(n)).st_ino for n in os.listdir('/dev/fd') if os.path.exists('/dev/fd/' + n)})"
+)
+
+
+def test_a_program_that_is_started_meanwhile_keeps_no_lock(tmp_path: Path) -> None:
+    """Reliability 20: not even one that is handed all that may be."""
+    with locked(tmp_path, "start a program"):
+        lock = (tmp_path / LOCK).stat().st_ino
+        child = subprocess.run([sys.executable, "-c", OPEN_FILES], close_fds=False, capture_output=True, check=True)
+        assert not {lock, tmp_path.stat().st_ino} & set(map(int, child.stdout.split()))
 
 
 def test_whoever_waits_looks_often_and_not_in_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

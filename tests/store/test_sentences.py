@@ -24,6 +24,7 @@ SENTENCES: dict[int, tuple[str, str | None]] = {
     ),
     errno.EACCES: ("Permission denied (EACCES)", "look at its owner and mode; pro0 needs a folder of your own"),
     errno.ENOLCK: ("No locks available (ENOLCK)", "this file system has no locks; choose another PRO0_HOME"),
+    errno.ENOSYS: ("Function not implemented (ENOSYS)", "this file system has no locks; choose another PRO0_HOME"),
     errno.EOPNOTSUPP: (
         f"Operation not supported ({errno.errorcode[errno.EOPNOTSUPP]})",
         "this file system has no locks; choose another PRO0_HOME",
