@@ -202,6 +202,8 @@ def permission(scene: Scene) -> Iterator[None]:
     scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
+    else:  # OpenCode leaves what comes while a refused turn ends without an answer
+        scene.until(lambda: scene.state() not in ("waiting", "working"), "the refused turn is over")
 
 
 def asks(scene: Scene, name: str) -> bool:
