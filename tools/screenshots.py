@@ -30,9 +30,12 @@ TEAM = (
     ("task", "create", "split the lexer out", "--run", "sleep 300"),
     ("task", "create", "read names as Unicode", "--run", "sleep 300"),
     ("task", "create", "document the grammar", "--blocked-by", "1"),
-    ("task", "create", "choose a name for the library", "--awaiting", "input"),
+    ("task", "create", "choose a name for the library"),
+    ("task", "update", "4", "--awaiting", "input", "grammar or parsley?"),
     ("send", "ben", "the failing test is yours"),
 )  # fmt: skip
+WORD = """eval "$("$0" member env ada)"; "$0" send human 'the lexer has tests of its own now'"""
+"""What a member writes to the person."""
 
 
 def main() -> int:
@@ -60,6 +63,7 @@ def team(folder: Path) -> Iterator[dict[str, str]]:
     try:
         for arguments in TEAM:
             subprocess.run([PRO0, *arguments], check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+        subprocess.run(["sh", "-c", WORD, PRO0], check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
         yield environment
     finally:
         subprocess.run([PRO0, "team", "cleanup", "parser", "--force"], check=True, cwd=folder, env=environment)

@@ -145,5 +145,6 @@ def _print(letters: list[Letter]) -> None:
         message = letter.message
         kind = "" if message.type == "message" else f" · {message.type.replace('_', ' ')}"
         note = " · again" if letter.again else ""
-        write(f"{line(message.from_)} → {line(message.to)} · {local(message.timestamp)}{kind}{note}")
+        to = f" → {line(message.to)}" if message.to != message.from_ else ""
+        write(f"{line(message.from_)}{to} · {local(message.timestamp)}{kind}{note}")
         write("  " + visible(message.content).replace("\n", "\n  "))

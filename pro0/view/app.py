@@ -4,6 +4,7 @@ import base64
 import select
 import time
 from collections.abc import Callable
+from functools import partial
 
 from pro0.agents import adapter_named
 from pro0.ops.context import Context
@@ -15,6 +16,7 @@ from pro0.view.keys import Key, Keys
 from pro0.view.news import Reporter
 from pro0.view.outer import Outer
 from pro0.view.pane import Pane
+from pro0.view.reading import whole, wrapped
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import Wish
 
@@ -47,6 +49,7 @@ class View:
         self._on_board = False
         self._scroll: Scroll | None = None
         self._left = False
+        self._whole = ""
         self._notice, self._notice_until = "", 0.0
         self._size = outer.size()
         self._reporter = Reporter(context, outer.wake)
@@ -82,6 +85,9 @@ class View:
         if self._reporter.notice:
             self._say(self._reporter.notice)
             self._reporter.notice = ""
+        if self._whole:
+            self._scroll = Scroll(wrapped(self._whole, self._size[0]), self._room()[1], first=True)
+            self._whole = ""
         names = [member.agent_id for member in news.members]
         for gone in self._panes.keys() - set(names):
             self._panes.pop(gone).leave()
@@ -173,8 +179,14 @@ class View:
                 return
             case Wish(act="leave"):
                 self._left = True
+            case Wish(act="back") if self._scroll:
+                self._scroll = None
             case Wish(act="back"):
-                self._on_board, self._scroll = False, None
+                self._on_board = False
+            case Wish(act="say", text=text):
+                self._say(text)
+            case Wish(act="read", target=id):
+                self._reporter.do(partial(self._fetch, id))
             case Wish(act="view", target=name):
                 self._on_board = False
                 self._show(name)
@@ -187,6 +199,11 @@ class View:
                 self._interrupt(name)
             case Wish(act=act, target=target, text=text):
                 self._reporter.do(_errand(self._context, act, target, text))
+
+    def _fetch(self, id: str) -> str:
+        """Get all of a task or a message, which is shown once it is there."""
+        self._whole = whole(self._context, self._reporter.news, id)
+        return ""
 
     def _interrupt(self, name: str) -> None:
         member = self._reporter.news.member(name)
@@ -212,7 +229,7 @@ class View:
             rows = self._scroll.rows(columns, lines)
         elif self._on_board or pane is None:
             rows = self._board.rows(self._reporter.news, columns, lines, notice)
-            cursor = self._board.cursor(lines)
+            cursor = self._board.cursor(columns, lines)
         else:
             rows, cursor = self._session(pane, notice)
             modes = pane.modes

@@ -5,17 +5,19 @@ from typing import NamedTuple
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Status, Task
 from pro0.ops.awaited import awaited
+from pro0.ops.messages import Letter
 from pro0.ops.status import NEEDS, MemberStatus
 from pro0.rules.text import visible
 from pro0.view.bar import COLOURS
-from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, fitted
+from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
 from pro0.view.keys import Key, pasted
 from pro0.view.news import News
+from pro0.view.reading import said_by
 from pro0.view.wishes import Wish
 
 ORDER = (Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status.FAILED, Status.COMPLETED, Status.CANCELLED)
 """Tasks by status: first what moves, last what is over."""
-KEYS = "Enter view · m message · a approve · r reject · x shut down · ? help · q leave"
+KEYS = "Enter view · Space read · m message · a approve · r reject · ? help · q leave"
 """What has room in 80 columns; `HELP` tells all of them, and has room there too."""
 HELP = (
     "While a member is shown, all you type goes to it, but for:",
@@ -31,10 +33,10 @@ HELP = (
     "On this board:",
     "  Up, Down, Tab              choose a member, a task or a message",
     "  Enter                      show the chosen member, or who has the chosen task",
+    "  Space                      read all of the chosen task or message",
     "  m, b                       write to the chosen member; to all",
     "  a, r                       approve or reject the chosen task that waits",
-    "  i                          interrupt the chosen member's turn",
-    "  x                          ask the chosen member to shut down",
+    "  i, x                       interrupt the chosen member; ask it to shut down",
     "  Esc                        back to the member that was shown",
     "  q                          leave; the team goes on: pro0 team attach",
     "",
@@ -117,30 +119,41 @@ class Board:
         shown = body[top : top + room]
         return [_head(news, columns), "", *shown, *[""] * (room - len(shown)), self._foot(columns, notice)]
 
-    def cursor(self, lines: int) -> tuple[int, int] | None:
+    def cursor(self, columns: int, lines: int) -> tuple[int, int] | None:
         """Return where the cursor stands while something is typed."""
         if not self._prompt or self._help:
             return None
-        return len(f"{self._prompt.asks}: ") + len(self._prompt.text), lines - 1
+        return columns_of(f"{self._prompt.asks}: {_tail(self._prompt, columns)}"), lines - 1
 
     def _foot(self, columns: int, notice: str) -> str:
         if self._prompt:
-            return f"{BOLD}{self._prompt.asks}:{RESET} {visible(self._prompt.text)}"
+            return f"{BOLD}{self._prompt.asks}:{RESET} {_tail(self._prompt, columns)}"
         return f"{REVERSE}{fitted(f' {visible(notice) or KEYS}', columns)}{RESET}"
 
     def _act(self, name: str, item: Item, news: News) -> Wish | None:
-        if name == "enter" and item.member:
-            return Wish("view", item.member)
-        if name == "i" and item.member:
-            return Wish("interrupt", item.member)
-        if name == "m" and item.member:
-            self._prompt = Prompt("send", item.member, f"to {item.member}")
-        elif name == "x" and item.part == "members":
+        if name == " " and not news.member(item.id):
+            return Wish("read", item.id)
+        if name in ("enter", " ", "i", "m"):
+            return self._turn_to(name, item)
+        if name == "x":
+            if not news.member(item.id):
+                return Wish("say", text="choose a member: x asks one to shut down")
             self._prompt = Prompt("shutdown", item.id, f"ask {item.id} to shut down? y or n")
-        elif name in ("a", "r") and any(task.id == item.id and task.waits for task in news.tasks):
+        elif name in ("a", "r"):
+            if not any(task.id == item.id and task.waits for task in news.tasks):
+                return Wish("say", text="choose a task that waits for you: a approves and r rejects it")
             act = "approve" if name == "a" else "reject"
             self._prompt = Prompt(act, item.id, f"{act} {item.id}, with")
         return None
+
+    def _turn_to(self, name: str, item: Item) -> Wish | None:
+        """Show, interrupt, or write to, the member that the chosen line is about."""
+        if not item.member:
+            return Wish("say", text=f"{'nobody has this task' if item.part != 'messages' else 'no member wrote this'}")
+        if name == "m":
+            self._prompt = Prompt("send", item.member, f"to {item.member}")
+            return None
+        return Wish("interrupt" if name == "i" else "view", item.member)
 
     def _type(self, prompt: Prompt, key: Key) -> Wish | None:
         typed = prompt.text
@@ -192,11 +205,7 @@ def _items(news: News) -> list[Item]:
     ]  # fmt: skip
     order = sorted((task for task in news.tasks if not task.waits), key=lambda task: ORDER.index(task.status))
     tasks = [_task(task) for task in order]
-    letters = [
-        Item("messages", letter.message.id, f"{letter.message.from_} → {letter.mailbox}: {letter.message.content}",
-             letter.message.from_ if news.member(letter.message.from_) else "")
-        for letter in reversed(news.letters)
-    ]  # fmt: skip
+    letters = [_letter(letter, news) for letter in reversed(news.letters)]
     return [*members, *asks, *waits, *tasks, *letters]
 
 
@@ -224,13 +233,20 @@ def _task(task: Task) -> Item:
     return Item("tasks", task.id, text, task.assignee or "", DIM if task.status in SETTLED else "")
 
 
+def _letter(letter: Letter, news: News) -> Item:
+    sender = letter.message.from_
+    text = f"{said_by(sender, letter.mailbox)}: {letter.message.content}"
+    return Item("messages", letter.message.id, text, sender if news.member(sender) else "")
+
+
 def _head(news: News, columns: int) -> str:
     look = news.status
-    said = f"{look.name} · {look.phase}{', paused' if look.paused else ''} · {look.project}" if look else ""
+    said = f"{look.name} · {look.phase}{', paused' if look.paused else ''}" if look else ""
     counts = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count] if look else []
     trouble = f"  ! {news.trouble}" if news.trouble else ""
-    head = f"{said} · {', '.join(counts) or 'no tasks'}{trouble}"
-    return f"{BOLD}{fitted(visible(head), columns)}{RESET}"
+    where = f" · {look.project}" if look else ""
+    head = f"{said} · {', '.join(counts) or 'no tasks'}{trouble}{where}"
+    return f"{BOLD}{_short(visible(head), columns)}{RESET}"
 
 
 def _body(items: list[Item], chosen: int, columns: int) -> tuple[list[str], int]:
@@ -243,6 +259,21 @@ def _body(items: list[Item], chosen: int, columns: int) -> tuple[list[str], int]
             body += [*([""] if body else []), f"{DIM}{part.upper()}{RESET}"]
         if index == chosen:
             at = len(body)
-        text = fitted(f"{'›' if index == chosen else ' '} {visible(' '.join(item.text.split(chr(10))))}", columns)
+        text = _short(f"{'›' if index == chosen else ' '} {visible(' '.join(item.text.split(chr(10))))}", columns)
         body.append(f"{REVERSE}{text}{RESET}" if index == chosen else f"{item.colour}{text}{RESET}")
     return body, at
+
+
+def _short(text: str, columns: int) -> str:
+    """Return a plain text in exactly so many columns, with a sign where something is missing."""
+    return fitted(text, columns) if columns_of(text) <= columns else f"{fitted(text, columns - 1)}…"
+
+
+def _tail(prompt: Prompt, columns: int) -> str:
+    """Return what is typed, its end when not all of it has room."""
+    text, room = visible(prompt.text), max(columns - columns_of(f"{prompt.asks}: ") - 1, 2)
+    if columns_of(text) <= room:
+        return text
+    while columns_of(text) >= room:
+        text = text[1:]
+    return f"…{text}"

@@ -10,10 +10,10 @@ HINT = "PgUp PgDn g G · / search, n N · Space mark, y copy · Esc back"
 class Scroll:
     """A window on all rows; `line` is the one that keys act on."""
 
-    def __init__(self, rows: list[str], lines: int) -> None:
+    def __init__(self, rows: list[str], lines: int, *, first: bool = False) -> None:
         self._rows = rows or [""]
         self._lines = lines
-        self._line = max(0, len(self._rows) - lines)
+        self._line = 0 if first else max(0, len(self._rows) - lines)
         self._mark: int | None = None
         self._typing: str | None = None
         self._sought = ""

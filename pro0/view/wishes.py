@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 
 class Wish(NamedTuple):
-    """One act: back, leave, view, key, interrupt, copy, or one of acts.ACTS; on whom or what, and with which text."""
+    """One act, on whom or what, and with which text: one of acts.ACTS, or what only the view does.
+
+    Those are: back, leave, view, read, say, key, interrupt, copy.
+    """
 
     act: str
     target: str = ""

@@ -55,7 +55,7 @@ def test_a_person_reads_both_mailboxes_once(pro0: Pro0, team: Context) -> None:
     pro0("send", "human", "one")
     pro0("send", "lead", "two \x1b[31m\u202e\nline\ttab")
     shown = pro0("inbox").out
-    assert "human → human" in shown
+    assert "human · " in shown
     assert "  one\n" in shown
     assert "  two \\x1b[31m\\u202e\n  line\ttab\n" in shown
     assert pro0("inbox").err == "no messages\n"

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import structs
 
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import Phase, State
@@ -70,7 +71,7 @@ def test_it_shows_everything_once_and_nothing_that_a_terminal_obeys() -> None:
     text = "\n".join(map(plain, rows))
     assert len(rows) == 40
     for shown in (
-        "alpha · running · /p · 2 in progress, 1 completed",
+        "alpha · running · 2 in progress, 1 completed · /p",
         "WAITS FOR YOU",
         "hello there",
     ):
@@ -120,7 +121,13 @@ def test_the_arrows_and_tab_choose() -> None:
         (["down", "x", "y", "enter"], Wish("shutdown", "w1", "y")),
         (["tab", "down", "a", "enter"], Wish("approve", "task-3")),
         (["tab", "down", "r", "n", "o", "enter"], Wish("reject", "task-3", "no")),
-        (["tab", "tab", "a"], None),
+        (["tab", "tab", "a"], Wish("say", text="choose a task that waits for you: a approves and r rejects it")),
+        (["down", "r"], Wish("say", text="choose a task that waits for you: a approves and r rejects it")),
+        (["tab", "tab", "x"], Wish("say", text="choose a member: x asks one to shut down")),
+        (["tab", "down", "m"], Wish("say", text="nobody has this task")),
+        (["tab", "down", " "], Wish("read", "task-3")),
+        (["tab", "tab", "tab", " "], Wish("read", "m1")),
+        (["down", " "], Wish("view", "w1")),
         (["tab", "tab", "enter"], Wish("view", "w1")),
         (["escape"], Wish("back")),
         (["q"], Wish("leave")),
@@ -135,10 +142,38 @@ def test_what_keys_ask_for(keys: list[str], wish: Wish | None) -> None:
 
 def test_what_is_typed_is_shown_with_the_cursor_behind_it() -> None:
     board = Board()
-    assert board.cursor(40) is None
+    assert board.cursor(100, 40) is None
     press(board, "m", "h", "i")
     assert plain(board.rows(TWO, 100, 40, "")[-1]) == "to lead: hi"
-    assert board.cursor(40) == (11, 39)
+    assert board.cursor(100, 40) == (11, 39)
+
+
+@pytest.mark.parametrize("letter", ["x", "日"])
+def test_of_a_long_text_the_end_is_shown_and_the_cursor_stays_on_the_line(letter: str) -> None:
+    board = Board()
+    press(board, "m", *[letter] * 60, "e", "n", "d")
+    foot = plain(board.rows(TWO, 40, 24, "")[-1])
+    assert foot.startswith("to lead: …")
+    assert foot.endswith(f"{letter}end")
+    assert board.cursor(40, 24) == (columns_of(foot), 23)
+    assert 38 <= columns_of(foot) < 40
+
+
+def test_what_a_task_waits_for_is_read_before_a_long_title() -> None:
+    wait = Wait(kind=Awaiting.INPUT, reason="red or blue?", since=NOW, by="w1")
+    long = News(tasks=(Task(id="task-1", title="a long title " * 9, awaiting=wait),))
+    [row] = [plain(row) for row in Board().rows(long, 60, 24, "") if "task-1" in row]
+    assert row.startswith("› task-1     input: red or blue? a long title")
+    assert row.endswith("…")
+    assert columns_of(row) == 60
+
+
+def test_counts_are_read_before_a_long_path() -> None:
+    assert TWO.status
+    far = structs.replace(TWO, status=structs.replace(TWO.status, project="/a/very/long/way" * 9))
+    head = plain(Board().rows(far, 60, 24, "")[0])
+    assert head.startswith("alpha · running · 2 in progress, 1 completed · /a/very")
+    assert head.endswith("…")
 
 
 def test_what_came_of_an_act_is_said() -> None:

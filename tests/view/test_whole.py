@@ -151,7 +151,13 @@ def approves(person: Person, pro0: Callable[..., str]) -> None:
     pro0("task", "complete", "1", code=4)
     person.press("C-t")
     person.sees("WAITS FOR YOU")
+    person.press("a")
+    person.sees("choose a task that waits for you")
     choose(person, "task-1")
+    person.press("Space")
+    person.sees("in progress, human, awaiting approval")
+    person.press("Escape")
+    person.sees("WAITS FOR YOU")
     person.press("a", "Enter")
     person.sees("task-1 approved")
     assert json.loads(pro0("task", "show", "1", "--json"))["status"] == "completed"

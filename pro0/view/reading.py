@@ -1,0 +1,75 @@
+"""One thing of the board as a whole: a task with all that was said about it, or a message."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from pro0.model.task import Task
+from pro0.ops import tasks
+from pro0.ops.awaited import awaited
+from pro0.ops.context import Context
+from pro0.rules.text import visible
+from pro0.view.drawing import columns_of
+from pro0.view.news import News
+
+
+def whole(context: Context, news: News, id: str) -> str:
+    """Return all of a message, or of a task with what was said about it; raises NotFound for one that is gone."""
+    for letter in news.letters:
+        message = letter.message
+        if message.id == id:
+            return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
+    task = tasks.show(context, id)
+    remarks = [
+        f"{_at(remark.at)} {remark.author}{f' ({remark.act})' if remark.act else ''}\n{remark.text}"
+        for remark in tasks.remarks(context, id)
+    ]
+    return "\n\n".join([_head(task), *_paragraphs(task), *remarks])
+
+
+def said_by(sender: str, to: str) -> str:
+    """Return from whom to whom a message is; what the lead tells its own address needs no arrow."""
+    return sender if sender == to else f"{sender} → {to}"
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return a text as rows that a terminal of so many columns shows, broken between words where that can be."""
+    return [row for line in visible(text).expandtabs(4).split("\n") for row in _broken(line, max(columns, 2))]
+
+
+def _head(task: Task) -> str:
+    waits = f", awaiting {awaited(task.waits)}" if task.waits else ""
+    who = f", {task.assignee}" if task.assignee else ""
+    return f"{task.id}: {task.title}\n{task.status.replace('_', ' ')}{who}{waits}"
+
+
+def _paragraphs(task: Task) -> Iterator[str]:
+    named = (("acceptance", task.acceptance), ("run", task.run), ("result", task.result))
+    if task.description:
+        yield task.description
+    for name, text in named:
+        if text:
+            yield f"{name}\n{text}"
+
+
+def _broken(line: str, columns: int) -> Iterator[str]:
+    while columns_of(line) > columns:
+        room = _fits(line, columns)
+        space = line.rfind(" ", 1, room + 1)
+        at = space if space > 0 else room
+        yield line[:at]
+        line = line[at:].removeprefix(" ")
+    yield line
+
+
+def _fits(line: str, columns: int) -> int:
+    """Return how many letters of a line fit, at least one."""
+    used = 0
+    for at, letter in enumerate(line):
+        used += columns_of(letter)
+        if used > columns:
+            return max(at, 1)
+    return len(line)
+
+
+def _at(moment: datetime) -> str:
+    return moment.astimezone().strftime("%H:%M:%S")

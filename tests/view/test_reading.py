@@ -1,0 +1,72 @@
+"""Reading a task or a message as a whole, from the board."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0.errors import NotFound, Refused
+from pro0.model.caller import THE_HUMAN
+from pro0.model.task import Draft, Gate
+from pro0.ops import messages, tasks, teams
+from pro0.ops.context import Context
+from pro0.store.teams import Store
+from pro0.view.drawing import columns_of
+from pro0.view.news import News, look
+from pro0.view.reading import whole, wrapped
+
+
+@pytest.fixture
+def person(home: Path, tmp_path: Path) -> Context:
+    """Somebody with a team of nobody."""
+    return teams.create(Store(home), THE_HUMAN, teams.Home(name="alpha", project=tmp_path))
+
+
+def test_a_task_is_read_with_all_that_was_said_about_it(person: Context) -> None:
+    draft = Draft(
+        title="prices", description="of all shops", acceptance="sums add up", run="make p", requires=Gate.REVIEW
+    )
+    tasks.create(person, [draft])
+    tasks.comment(person, "1", "begin with Rome")
+    tasks.claim(person, "1")
+    text = whole(person, News(), "task-1")
+    assert text.startswith(
+        "task-1: prices\nin progress, human\n\nof all shops\n\nacceptance\nsums add up\n\nrun\nmake p\n\n"
+    )
+    assert text.endswith(" human\nbegin with Rome")
+
+
+def test_what_it_waits_for_comes_first(person: Context) -> None:
+    tasks.create(person, [Draft(title="prices", requires=Gate.REVIEW)])
+    tasks.claim(person, "1")
+    with pytest.raises(Refused):  # it waits for the review that it requires
+        tasks.complete(person, "1", "they are made")
+    text = whole(person, News(), "task-1")
+    assert text.startswith("task-1: prices\nin progress, human, awaiting review\n\nresult\nthey are made")
+
+
+def test_a_message_is_read_to_its_end(person: Context) -> None:
+    messages.send(person, "human", "first\n" + "word " * 100 + "last")
+    news = look(person, News())
+    [letter] = news.letters
+    head, _, body = whole(person, news, letter.message.id).partition("\n\n")
+    assert head.startswith("human, ")
+    assert body == letter.message.content
+
+
+def test_what_is_gone_is_not_found(person: Context) -> None:
+    with pytest.raises(NotFound, match="there is no task-7"):
+        whole(person, News(), "task-7")
+
+
+@given(st.text(st.sampled_from("ab 日e\u0301🚀\n\t\x1b"), max_size=200), st.integers(2, 40))
+def test_every_row_fits_and_no_letter_is_lost(text: str, columns: int) -> None:
+    rows = wrapped(text, columns)
+    assert all(columns_of(row) <= columns for row in rows)
+    shown = "".join(rows).replace(" ", "")
+    assert shown == text.replace("\x1b", "\\x1b").replace(" ", "").replace("\n", "").replace("\t", "")
+
+
+def test_words_stay_whole_where_they_can() -> None:
+    assert wrapped("a word and anotherword that", 10) == ["a word and", "anotherwor", "d that"]
