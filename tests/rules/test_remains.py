@@ -250,7 +250,7 @@ class Chair(Stored, frozen=True):
     note: str = ""
 
 
-class Free(Document, frozen=True):
+class Free(Document, frozen=True, kw_only=True):
     """A document of these, with a note of its own."""
 
     seats: tuple[Chair, ...] = ()
