@@ -54,10 +54,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         for agent_id in _held_back(runtime, {name: agents[name] for name in waiting}):
             del waiting[agent_id]
         if waiting and late:
-            raise EnvironmentMissing(
-                f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s",
-                hint=f"look at it: pro0 member peek {min(waiting)} -t {team.name}",
-            )
+            raise _slow(team, runtime, waiting)
         time.sleep(PAUSE)
     return [up[agent_id] for agent_id in wanted if agent_id in up]
 
@@ -188,6 +185,14 @@ def _raise_unless_it_came_up(state: SeatState) -> None:
     if state.state is State.CRASHED and not ran:
         hint = f"mend it, then: pro0 member restart {state.agent_id}"
         raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)
+
+
+def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> EnvironmentMissing:
+    """Return that members have not come up, and where to look: at one that was begun, else at what the lead says."""
+    begun = [state.agent_id for state in runtime.seats if waiting.get(state.agent_id) == state.generation]
+    look = f"pro0 member peek {min(begun)}" if begun else "pro0 team logs"
+    said = f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s"
+    return EnvironmentMissing(said, hint=f"look at it: {look} -t {team.name}")
 
 
 def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:

@@ -152,6 +152,13 @@ def test_a_shell_that_never_comes_up_is_said_and_undone(stage: ITerm2Stage, monk
     assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger}
 
 
+def test_a_shell_that_is_slow_to_come_up_is_waited_for(stage: ITerm2Stage) -> None:
+    """41: what is typed meanwhile is read by the shell that comes, or by nobody: a start-up file reads nothing."""
+    stage.app.tmux("set-option", "-g", "default-command", "sleep 1; PS1='$ ' exec /bin/sh")
+    handles = stage.open(2)
+    stage.only_alive(handles, {handle.incarnation for handle in handles})
+
+
 def test_the_session_it_was_started_in_being_gone_is_said(stage: ITerm2Stage) -> None:
     """peers: a remembered session that was closed."""
     stage.place = replace(stage.place, iterm2_session="GONE")

@@ -152,8 +152,9 @@ def test_one_that_is_slow_to_begin_is_no_failure(
     monkeypatch.setattr(outcomes, "START_PATIENCE", 0.0)
     seats = spawn(alpha, "w1")
     round_()
-    with pytest.raises(EnvironmentMissing, match="w1 did not come up in 0 s"):
+    with pytest.raises(EnvironmentMissing, match="w1 did not come up in 0 s") as slow:
         outcomes.started(alpha.team, seats, alpha.shown.append)
+    assert slow.value.hint == "look at it: pro0 member peek w1 -t alpha"
     with alpha.team.runtime.change("a test") as change:
         change.value = replace(
             change.value, seats=(replace(change.value.seats[0], agent=processes.identify(os.getpid())),)

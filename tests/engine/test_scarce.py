@@ -29,9 +29,10 @@ def test_a_lead_that_may_open_no_more_files_lives_on(alpha: Crew, monkeypatch: p
     alpha.spawn("w1")
     monkeypatch.setattr(outcomes, "START_PATIENCE", 2.0)
     before, pids = resource.prlimit(lead.pid, resource.RLIMIT_NOFILE), alpha.pids()
-    resource.prlimit(lead.pid, resource.RLIMIT_NOFILE, (lead.num_fds(), before[1]))
-    with pytest.raises(EnvironmentMissing, match="w2 did not come up"):
+    resource.prlimit(lead.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+    with pytest.raises(EnvironmentMissing, match="w2 did not come up") as slow:
         alpha.spawn("w2")
+    assert slow.value.hint == "look at it: pro0 team logs -t alpha"
     assert alpha.leads[-1].poll() is None
     resource.prlimit(lead.pid, resource.RLIMIT_NOFILE, before)
     wait_until(lambda: is_in(alpha, "w2", State.IDLE), PATIENCE, "it comes up after all")
