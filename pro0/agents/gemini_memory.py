@@ -86,10 +86,13 @@ def told_of(before: Kept, folder: Path, box: Mailbox, incarnation: str) -> Told:
 
 
 def forgotten(what: Told, transcript: Path, prompt: str = "") -> Told:
-    """Return what of it is not in the conversation, nor in the prompt that is about to be added."""
-    if what == Told():
-        return what
-    said = [said for who, said in conversation(transcript) if who == "user"]
+    """Return what of it is not in the conversation, nor in the prompt that is about to be added.
+
+    Nothing where that cannot be read: else every turn would begin with it.
+    """
+    said = [said for who, said in conversation(transcript) if who == "user"] if what != Told() else []
+    if not said:
+        return Told()
     known = b"\n".join([*said, msgspec.json.encode(prompt)])
     kept_prompt = any(shape in known for shape in _shapes(what.prompt[:_BEGIN]))
     messages = [message for message in what.messages if not any(sign in known for sign in _signs(message))]

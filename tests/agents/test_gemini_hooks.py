@@ -202,10 +202,13 @@ def test_a_session_that_has_forgotten_all_does_not_go_on(
     assert GEMINI.began(placed.gemini(tmp_path, head + (tmp_path / "chat.jsonl").read_bytes())) is goes_on
 
 
-def test_without_a_mailbox_the_first_prompt_is_told_again(session: Session, tmp_path: Path) -> None:
-    said = b'{"hook_event_name": "BeforeAgent", "transcript_path": "/nowhere", "prompt": "Hello?"}'
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_transcript_is_needed_and_a_mailbox_is_not(session: Session, tmp_path: Path, readable: bool) -> None:
+    session.hook("AfterTool")
+    place = tmp_path / "chat.jsonl" if readable else "/nowhere"
+    said = json.dumps({"hook_event_name": "BeforeAgent", "transcript_path": str(place), "prompt": "Hello?"}).encode()
     answers = [gemini_hooks.answer(said, tmp_path / "none", tmp_path / "session", ME) for _ in range(2)]
-    assert [b"You are ann" in answer for answer in answers] == [False, True]
+    assert [b"You are ann" in answer for answer in answers] == [False, readable]
 
 
 @pytest.mark.parametrize(("said", "box"), [(b"", b"{}"), (b"[]", b"{}"), (b"{}", b"{"), (b"{}", b'{"surprise":1}')])
