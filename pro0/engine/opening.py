@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import adapter_of
-from pro0.agents.adapter import Adapter
+from pro0.agents.adapter import Adapter, Call
 from pro0.agents.installed import require
 from pro0.engine.briefs import Briefs
 from pro0.engine.environment import lead_variables, member_environment, of_agent, start_environment
@@ -105,21 +105,7 @@ class Opener:
         require(adapter, environment["PATH"])
         call = adapter.call(brief)
         self._sessions[start.incarnation] = brief.session
-        launch = Launch(
-            agent_id=seat.agent_id,
-            incarnation=start.incarnation,
-            team=self._team.name,
-            team_uid=self._config.uid,
-            argv=call.argv,
-            cwd=state.worktree or self._config.project,
-            env=environment | call.env,
-            report=str(paths.sessions / paths.report(start.incarnation)),
-            first_state=adapter.first_state,
-            grace=self._grace,
-            team_folder=str(paths.team),
-            revival=self._revival,
-            terminal=self._backend.terminal(self._place, start.incarnation),
-        )
+        launch = self._launch(state, adapter, call, environment)
         _startable(launch)
         name = paths.launch(start.incarnation)
         # One that is there is left alone: whoever removes it has the session, so that it cannot be started twice.
@@ -133,6 +119,24 @@ class Opener:
             argv=resources.guard_argv(paths.sessions / name),
             log=paths.log(seat.agent_id),
             window=seat.window,
+        )
+
+    def _launch(self, state: SeatState, adapter: Adapter, call: Call, environment: Mapping[str, str]) -> Launch:
+        paths = self._team.paths
+        return Launch(
+            agent_id=state.agent_id,
+            incarnation=state.incarnation,
+            team=self._team.name,
+            team_uid=self._config.uid,
+            argv=call.argv,
+            cwd=state.worktree or self._config.project,
+            env={**environment, **call.env},
+            report=str(paths.sessions / paths.report(state.incarnation)),
+            first_state=adapter.first_state,
+            grace=self._grace,
+            team_folder=str(paths.team),
+            revival=self._revival,
+            terminal=self._backend.terminal(self._place, state.incarnation),
         )
 
     def _environment(self, adapter: Adapter, seat: Seat, state: SeatState, task: Task | None) -> dict[str, str]:
