@@ -5,7 +5,7 @@ import sys
 
 from pro0.cli.output import say
 from pro0.errors import EnvironmentMissing, Refused
-from pro0.model.runtime import ENDED
+from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
 
@@ -16,6 +16,7 @@ def show(context: Context) -> None:
     """Show a team in this terminal: in our own view, or by becoming the program that does it; raises Refused."""
     mode = context.team.config.read().mode
     if mode == IN_PROCESS:
+        _drawable(context.team.name)
         from pro0.view.app import watch
 
         watch(context)
@@ -30,6 +31,14 @@ def show(context: Context) -> None:
         execute(argv)
 
 
+def _drawable(team: str) -> None:
+    """Raise EnvironmentMissing for a terminal on which nothing can be drawn, such as one of an editor."""
+    if os.environ.get("TERM", "") in ("", "dumb"):
+        hint = f"in another terminal: pro0 team attach -t {team}; or here: pro0 team status -t {team} --watch"
+        what = "this terminal cannot show a team: TERM is dumb, or not set"
+        raise EnvironmentMissing(what, code="no_terminal", hint=hint)
+
+
 def command(team: TeamStore) -> tuple[str, ...]:
     """Return the argv that shows the team's panes; raises Refused when it has none."""
     from pro0.engine.places import backend_of, place_of, shown_at
@@ -39,6 +48,8 @@ def command(team: TeamStore) -> tuple[str, ...]:
     if argv := backend_of(config).attach_command(place_of(team, config), [handle for handle in handles if handle]):
         return argv
     hint = f"pro0 member peek MEMBER -t {team.name}, or: pro0 team logs -f -t {team.name}"
+    if team.runtime.read().phase is Phase.STOPPED:
+        hint = f"it is stopped; go on: pro0 team resume -t {team.name}"
     raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)
 
 
@@ -46,7 +57,7 @@ def attach(context: Context) -> None:
     """Show a team that was just started, unless it has nothing to show."""
     try:
         show(context)
-    except Refused as nothing:
+    except (Refused, EnvironmentMissing) as nothing:
         say(nothing.message)
 
 

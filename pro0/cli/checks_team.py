@@ -35,7 +35,7 @@ def team(team: TeamStore) -> Iterator[Check]:
     runtime = readable(team.runtime)
     if not bad and runtime:
         live = sum(seat.state not in ENDED for seat in runtime.seats)
-        yield Check(name, Verdict.OK, f"{runtime.phase}, {live} live sessions", team=team.name)
+        yield Check(name, Verdict.OK, f"{runtime.phase}, {live} live session{'' if live == 1 else 's'}", team=team.name)
 
 
 def _unreadable(team: TeamStore) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ import click
 
 from pro0.agents import AGENTS
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
-from pro0.cli.output import json_option, line, live, mapping, say, talk, write, write_json
+from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.cli.seating import seated
 from pro0.config import PERMISSIONS, Settings, require_enabled
 from pro0.model.runtime import SeatState
@@ -146,7 +146,8 @@ def shutdown(
     need_lead(context.team)
     if no_wait:
         say(f"{seat.agent_id} is asked: pro0 member show {seat.agent_id}")
-    state = None if no_wait else shut_down(context.team, seat, talk())
+    with going_on(f"{seat.agent_id} stays asked: pro0 member show {seat.agent_id} -t {context.team.name}"):
+        state = None if no_wait else shut_down(context.team, seat, talk())
     if as_json:
         write_json(_look(context, seat) | {"exit": state.exit if state else None})
     elif state:
@@ -167,7 +168,8 @@ def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool
         need_lead(context.team)
         say(f"{seat.agent_id}: to be started; see: pro0 member list")
         return
-    with live() as show:
+    see = f"pro0 member show {seat.agent_id} -t {context.team.name}"
+    with going_on(f"{seat.agent_id} goes on starting: {see}"), live() as show:
         show(f"starting {seat.agent_id}")
         need_lead(context.team, show)
         states = started(context.team, [seat], show)

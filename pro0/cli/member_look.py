@@ -18,10 +18,10 @@ from pro0.cli.output import (
     write_json,
 )
 from pro0.errors import NotFound
-from pro0.model.runtime import Handle, SeatState
+from pro0.model.runtime import ENDED, Handle, SeatState
 from pro0.ops import members
 from pro0.ops.context import Context
-from pro0.ops.status import status
+from pro0.ops.status import MemberStatus, status
 from pro0.rules.plan_approval import view
 from pro0.rules.text import visible
 
@@ -52,11 +52,13 @@ def list_members(team: str | None, as_json: bool, output: str | None) -> None:
         say(f"{context.team.name} has no members yet; start one: pro0 member spawn w1")
     else:
         head = ("MEMBER", "NAME", "AGENT", "STATE", "TASK", "PID", "UNREAD", "SINCE", "NOTE")
-        rows = [
-            (m.agent_id, m.name, m.agent, m.state, m.task or "", str(m.pid or ""), _count(m.unread), since, m.note)
-            for m, since in ((m, local(m.since)) for m in listed)
-        ]
-        table(head, rows)
+        table(head, [_row(member) for member in listed])
+
+
+def _row(member: MemberStatus) -> tuple[str, ...]:
+    pid = str(member.pid) if member.pid and member.state not in ENDED else ""
+    what = (member.agent_id, member.name, member.agent, member.state, member.task or "", pid)
+    return (*what, _count(member.unread), local(member.since), member.note)
 
 
 @click.command()

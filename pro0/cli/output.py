@@ -145,6 +145,11 @@ def live() -> Iterator[Callable[[str], None]]:
         show("")
 
 
+def drawable() -> bool:
+    """Return whether what is printed goes to a terminal that knows colours, and where to print."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def cut(text: str, width: int) -> str:
     """Return a line in so many columns, with a sign where something is missing."""
     if _width(text) <= width:
@@ -152,6 +157,17 @@ def cut(text: str, width: int) -> str:
     while text and _width(text) >= max(width, 1):
         text = text[:-1]
     return text + "…"
+
+
+@contextmanager
+def going_on(what: str) -> Iterator[None]:
+    """Say what goes on without the person who stops waiting for it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("")  # behind the ^C that the terminal shows
+        say(what)
+        raise
 
 
 def terminal() -> bool:
@@ -209,8 +225,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) 
 
 
 def _painted() -> bool:
-    plain_terminal = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not plain_terminal
+    return drawable() and not os.environ.get("NO_COLOR")
 
 
 def _styled(text: str, code: str) -> str:

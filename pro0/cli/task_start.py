@@ -4,7 +4,7 @@ import click
 
 from pro0.agents import AGENTS
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
-from pro0.cli.output import json_option, line, live, say, write, write_json
+from pro0.cli.output import going_on, json_option, line, live, say, write, write_json
 from pro0.ops import trees
 
 
@@ -37,7 +37,8 @@ def start(id: str, agent: str | None, team: str | None, no_wait: bool, as_json: 
     if no_wait:
         say(f"{task.id} is to be started: pro0 task show {task.id}")
     else:
-        with live() as show:
+        see = f"pro0 task show {task.id} -t {context.team.name}"
+        with going_on(f"{task.id} goes on starting: {see}"), live() as show:
             show(f"starting {task.id}")
             task = begun(context.team, task, show)
     if as_json:

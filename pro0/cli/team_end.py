@@ -3,7 +3,7 @@
 import click
 
 from pro0.cli.context import acting, here, human_only, named_team, need_lead, no_wait_option, store, team_name
-from pro0.cli.output import json_option, say, talk, write, write_json
+from pro0.cli.output import going_on, json_option, say, talk, write, write_json
 from pro0.model import ids
 from pro0.model.caller import Who
 from pro0.model.runtime import Phase
@@ -84,7 +84,8 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
         tell(context, "", as_json)
         return
     if wish:
-        stopped(context.team, wish, talk())
+        with going_on(f"{name} goes on stopping: pro0 team status -t {name}; to keep it: pro0 team resume -t {name}"):
+            stopped(context.team, wish, talk())
     go_on = f"remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}"
     tell(context, f"{name} is stopped; {go_on}", as_json)
 

@@ -13,6 +13,7 @@ import click
 from pro0.cli.context import caller, here, named_team, quiet, store
 from pro0.cli.output import (
     cut,
+    drawable,
     json_option,
     json_text,
     line,
@@ -27,7 +28,7 @@ from pro0.cli.output import (
 )
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
-from pro0.model.runtime import ENDED
+from pro0.model.runtime import ENDED, Phase
 from pro0.ops.acting import settings
 from pro0.ops.context import Context
 from pro0.ops.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus
@@ -127,7 +128,7 @@ def show(look: TeamStatus, named: str) -> None:
     state = look.phase + (", paused" if look.paused else "")
     head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
     led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
-    pairs([*head, ("lead", _process(look.lead)), *led, ("tasks", counted(look.tasks) or "none yet")])
+    pairs([*head, ("lead", _lead(look)), *led, ("tasks", counted(look.tasks) or "none yet")])
     pairs([("limits", "\n".join(_limit(limit) for limit in look.limits))])
     if look.members:
         write()
@@ -147,6 +148,11 @@ def _limit(limit: LimitStatus) -> str:
     return f"no new session of {limit.agent} {when} {local(limit.until)}: {limit.note}"
 
 
+def _lead(look: TeamStatus) -> str:
+    """Return how the lead is; that one is gone is as it should be where the team was stopped."""
+    return "stopped" if look.phase is Phase.STOPPED and not look.lead.pid else _process(look.lead)
+
+
 def _process(lead: LeadStatus) -> str:
     return f"{lead.state} (pid {lead.pid})" if lead.pid else lead.state
 
@@ -158,7 +164,7 @@ def _watch(context: Context, named: str, *, as_json: bool) -> None:
     while True:
         look = look_at(context)
         if look != shown:
-            if sys.stdout.isatty() and not as_json:
+            if drawable() and not as_json:
                 _paint(look, named)
             else:
                 write(end="\n" if shown and not as_json else "")
@@ -214,7 +220,7 @@ def _team_row(look: TeamStatus) -> list[str]:
     live = sum(member.state not in ENDED for member in look.members)
     total = sum(count for status, count in look.tasks.items() if status != "ready")
     done = f"{look.tasks['completed']}/{total}"
-    return [look.name, look.lead.state, f"{live}/{len(look.members)}", done, look.project]
+    return [look.name, _lead(look).split()[0], f"{live}/{len(look.members)}", done, look.project]
 
 
 def counted(tasks: Mapping[str, int]) -> str:

@@ -8,14 +8,14 @@ import click
 from pro0.agents.installed import USUAL, first_installed
 from pro0.cli.context import caller, given, need_lead, project_here, store
 from pro0.cli.layout_file import drafts_of, layout_named
-from pro0.cli.output import json_option, live, say, talk, terminal, write, write_json
+from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
 from pro0.cli.seating import seated
 from pro0.cli.settings import say_withheld
 from pro0.config import APPROVERS, MODES, PERMISSIONS, Settings, require_enabled
-from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error
+from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error, Refused
 from pro0.model import ids
 from pro0.model.layout import Layout
-from pro0.model.runtime import ENDED
+from pro0.model.runtime import ENDED, Phase
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
 from pro0.ops import costs, members, tasks, trust
@@ -150,6 +150,7 @@ def _make(
 
     who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
+    _not_stopped(name)
     context = found(
         store(),
         asking,
@@ -169,13 +170,22 @@ def _make(
     return context
 
 
+def _not_stopped(name: str) -> None:
+    """Raise Refused for a team of that name that was stopped: its members and tasks can go on."""
+    team = store().team(name)
+    if team.exists() and team.runtime.read().phase is Phase.STOPPED:
+        hint = f"go on with it: pro0 team resume -t {name}, or remove it: pro0 team cleanup {name}"
+        raise Refused(f"there is a team {name} already, which is stopped", code="conflict", hint=hint)
+
+
 def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> None:
     """Start lead and members; a team of which nothing came to life is taken away again."""
     from pro0.engine.outcomes import started
 
     try:
         seats: list[Seat] = members.spawn(context, drafts, settings.max_teammates)
-        with live() as show:
+        name = context.team.name
+        with going_on(f"{name} goes on starting: pro0 team status -t {name}"), live() as show:
             show("starting the lead")
             need_lead(context.team, show)
             started(context.team, seats, show)

@@ -30,7 +30,7 @@ from pro0.store.teams import TeamStore
 def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
     """Ask for new members, all or none; an ended seat of that name gets a new session (rulings 3.11)."""
     with context.team.require().wanted.change("spawn members") as change:
-        _spawning(context, change.value)
+        spawning(context, change.value)
         seats = []
         for draft in drafts:
             change.value, seat = _seated(context, change.value, draft, limit)
@@ -51,7 +51,7 @@ def restart(
     An agent that the settings define is run as they do now, where they still do.
     """
     with context.team.require().wanted.change("restart a member") as change:
-        _spawning(context, change.value)
+        spawning(context, change.value)
         known = Roster(context.team.name, change.value, context.team.runtime.read())
         seat = known.find(name)
         if seat.task:
@@ -201,7 +201,8 @@ def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
     return replace(wanted, seats=(*wanted.seats, seat))
 
 
-def _spawning(context: Context, wanted: Wanted) -> None:
+def spawning(context: Context, wanted: Wanted) -> None:
+    """Refuse what needs new sessions while the team is stopping or stopped."""
     if wanted.wish is Wish.STOP:
         name = context.team.name
         raise Refused(f"{name} is stopping or stopped", code="stopping", hint=f"pro0 team resume -t {name}")

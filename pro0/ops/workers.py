@@ -13,6 +13,7 @@ from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskLis
 from pro0.model.worker import Harvest
 from pro0.ops.acting import act, edit, watchers
 from pro0.ops.context import Context, operation
+from pro0.ops.members import spawning
 from pro0.ops.seats import roster
 from pro0.ops.tasks import board, create
 from pro0.rules import changes, dispatch, prompts, text
@@ -61,6 +62,7 @@ def draft(said: str, *, agent: str | None = None, shared: bool = False, run: str
 @operation("worker.delegate", IN_CHARGE)
 def delegate(context: Context, drafts: list[Draft]) -> list[Task]:
     """Make tasks of which each gets a worker of its own, in a fresh worktree unless it is `shared`."""
+    spawning(context, context.team.wanted.read())
     if any(not draft.shared for draft in drafts):
         Repository(_project(context)).head()
     made = [replace(one, policy=Policy.DISPATCH, labels=tuple(dict.fromkeys((*one.labels, TAG)))) for one in drafts]

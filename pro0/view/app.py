@@ -10,7 +10,7 @@ from pro0.agents import adapter_named
 from pro0.ops.context import Context
 from pro0.view.acts import ACTS
 from pro0.view.bar import bar
-from pro0.view.board import Board
+from pro0.view.board import HELP, Board
 from pro0.view.drawing import DIM, RESET, Canvas
 from pro0.view.keys import Key, Keys
 from pro0.view.news import Reporter
@@ -86,7 +86,7 @@ class View:
             self._say(self._reporter.notice)
             self._reporter.notice = ""
         if self._whole:
-            self._scroll = Scroll(wrapped(self._whole, self._size[0]), self._room()[1], first=True)
+            self._read(self._whole)
             self._whole = ""
         names = [member.agent_id for member in news.members]
         for gone in self._panes.keys() - set(names):
@@ -183,6 +183,8 @@ class View:
                 self._scroll = None
             case Wish(act="back"):
                 self._on_board = False
+            case Wish(act="help"):
+                self._read("\n".join(HELP))
             case Wish(act="say", text=text):
                 self._say(text)
             case Wish(act="read", target=id):
@@ -199,6 +201,9 @@ class View:
                 self._interrupt(name)
             case Wish(act=act, target=target, text=text):
                 self._reporter.do(_errand(self._context, act, target, text))
+
+    def _read(self, text: str) -> None:
+        self._scroll = Scroll(wrapped(text, self._size[0]), self._room()[1], first=True)
 
     def _fetch(self, id: str) -> str:
         """Get all of a task or a message, which is shown once it is there."""

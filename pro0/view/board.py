@@ -19,6 +19,8 @@ ORDER = (Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status.FAILED, Status.
 """Tasks by status: first what moves, last what is over."""
 KEYS = "Enter view · Space read · m message · a approve · r reject · ? help · q leave"
 """What has room in 80 columns; `HELP` tells all of them, and has room there too."""
+FEW = "? help · q leave · Enter view · m message"
+"""What is told first where there is less room."""
 HELP = (
     "While a member is shown, all you type goes to it, but for:",
     "  Shift+Down, Shift+Right    the next member",
@@ -39,8 +41,6 @@ HELP = (
     "  i, x                       interrupt the chosen member; ask it to shut down",
     "  Esc                        back to the member that was shown",
     "  q                          leave; the team goes on: pro0 team attach",
-    "",
-    "Any key goes on.",
 )
 
 
@@ -70,7 +70,6 @@ class Board:
     def __init__(self) -> None:
         self._chosen = ("", "")
         self._prompt: Prompt | None = None
-        self._help = False
 
     def choose(self, part: str) -> None:
         """Choose the first of a part."""
@@ -78,9 +77,6 @@ class Board:
 
     def press(self, key: Key, news: News) -> Wish | None:
         """Do what a key says; what the view is to do is returned."""
-        if self._help:
-            self._help = False
-            return None
         if self._prompt:
             return self._type(self._prompt, key)
         items = _items(news)
@@ -93,7 +89,7 @@ class Board:
             case "ctrl-t":
                 return Wish("key", text="\x14")
             case "?":
-                self._help = True
+                return Wish("help")
             case "up" | "k":
                 self._step(items, -1)
             case "down" | "j":
@@ -108,9 +104,6 @@ class Board:
 
     def rows(self, news: News, columns: int, lines: int, notice: str) -> list[str]:
         """Return what is to be drawn, and a line about it."""
-        if self._help:
-            shown = [f"{BOLD}pro0{RESET}", "", *HELP]
-            return [*(shown + [""] * lines)[: lines - 1], ""]
         items = _items(news)
         chosen = self._index(items)
         body, at = _body(items, chosen, columns)
@@ -121,14 +114,15 @@ class Board:
 
     def cursor(self, columns: int, lines: int) -> tuple[int, int] | None:
         """Return where the cursor stands while something is typed."""
-        if not self._prompt or self._help:
+        if not self._prompt:
             return None
         return columns_of(f"{self._prompt.asks}: {_tail(self._prompt, columns)}"), lines - 1
 
     def _foot(self, columns: int, notice: str) -> str:
         if self._prompt:
             return f"{BOLD}{self._prompt.asks}:{RESET} {_tail(self._prompt, columns)}"
-        return f"{REVERSE}{fitted(f' {visible(notice) or KEYS}', columns)}{RESET}"
+        keys = KEYS if columns > len(KEYS) else FEW
+        return f"{REVERSE}{fitted(f' {visible(notice) or keys}', columns)}{RESET}"
 
     def _act(self, name: str, item: Item, news: News) -> Wish | None:
         if name == " " and not news.member(item.id):
@@ -266,6 +260,7 @@ def _body(items: list[Item], chosen: int, columns: int) -> tuple[list[str], int]
 
 def _short(text: str, columns: int) -> str:
     """Return a plain text in exactly so many columns, with a sign where something is missing."""
+    text = text.rstrip()
     return fitted(text, columns) if columns_of(text) <= columns else f"{fitted(text, columns - 1)}…"
 
 

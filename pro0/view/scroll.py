@@ -4,15 +4,16 @@ from pro0.view.drawing import RESET, REVERSE, fitted, plain
 from pro0.view.keys import Key
 from pro0.view.wishes import Wish
 
-HINT = "PgUp PgDn g G · / search, n N · Space mark, y copy · Esc back"
+HINT = "Esc back · PgUp PgDn g G · / search, n N · Space mark, y copy"
 
 
 class Scroll:
-    """A window on all rows; `line` is the one that keys act on."""
+    """A window on all rows, the last ones, or the `first` of what is there to be read; `line` is what keys act on."""
 
     def __init__(self, rows: list[str], lines: int, *, first: bool = False) -> None:
         self._rows = rows or [""]
         self._lines = lines
+        self._reads = first
         self._line = 0 if first else max(0, len(self._rows) - lines)
         self._mark: int | None = None
         self._typing: str | None = None
@@ -25,7 +26,7 @@ class Scroll:
         if self._typing is not None:
             self._type(key)
             return None
-        if key.name in ("escape", "q", "ctrl-c"):
+        if key.name in ("escape", "q", "ctrl-c") or (key.name == "enter" and self._reads):
             return Wish("back")
         if key.name in ("y", "enter"):
             first, last = self._marked()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Wish(NamedTuple):
     """One act, on whom or what, and with which text: one of acts.ACTS, or what only the view does.
 
-    Those are: back, leave, view, read, say, key, interrupt, copy.
+    Those are: back, leave, help, view, read, say, key, interrupt, copy.
     """
 
     act: str

@@ -312,3 +312,14 @@ def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkey
     assert "was taken away again" in called.err
     assert called.err.splitlines()[-2:] == ["pro0: the lead of alpha ended at once", "hint: a hint"]
     assert not list(home.rglob("*alpha*"))
+
+
+@pytest.mark.parametrize("kind", ["dumb", ""])
+def test_a_terminal_that_cannot_draw_is_said_to(kind: str, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a shell of an editor the view would be a heap of sequences."""
+    monkeypatch.setenv("TERM", kind)
+    with team.team.config.change("test") as config:
+        config.value = replace(config.value, mode="in-process")
+    with pytest.raises(EnvironmentMissing, match="TERM is dumb, or not set") as missing:
+        attaching.show(team)
+    assert "pro0 team status -t alpha --watch" in (missing.value.hint or "")

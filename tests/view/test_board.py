@@ -132,7 +132,7 @@ def test_the_arrows_and_tab_choose() -> None:
         (["escape"], Wish("back")),
         (["q"], Wish("leave")),
         (["ctrl-t"], Wish("key", text="\x14")),
-        (["?", "q"], None),
+        (["?"], Wish("help")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -217,6 +217,6 @@ def test_a_bar_without_room_keeps_the_member_that_is_shown_and_counts_the_others
 def test_every_key_is_told_on_80_columns_and_24_rows() -> None:
     """Who cannot read how to leave is caught in it."""
     assert all(columns_of(line) <= 80 for line in (f" {KEYS}", *HELP))
-    board = Board()
-    press(board, "?")
-    assert [plain(row) for row in board.rows(TWO, 80, 24, "")][2:-1] == list(HELP)
+    assert len(HELP) < 24
+    assert plain(Board().rows(TWO, 80, 24, "")[-1]).rstrip() == f" {KEYS}"
+    assert plain(Board().rows(TWO, 30, 24, "")[-1]).startswith(" ? help · q leave")

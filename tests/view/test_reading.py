@@ -13,8 +13,11 @@ from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context
 from pro0.store.teams import Store
 from pro0.view.drawing import columns_of
+from pro0.view.keys import Key
 from pro0.view.news import News, look
 from pro0.view.reading import whole, wrapped
+from pro0.view.scroll import Scroll
+from pro0.view.wishes import Wish
 
 
 @pytest.fixture
@@ -70,3 +73,12 @@ def test_every_row_fits_and_no_letter_is_lost(text: str, columns: int) -> None:
 
 def test_words_stay_whole_where_they_can() -> None:
     assert wrapped("a word and anotherword that", 10) == ["a word and", "anotherwor", "d that"]
+
+
+@pytest.mark.parametrize("key", ["enter", "escape", "q"])
+def test_who_has_read_goes_back_and_copies_nothing(key: str) -> None:
+    scroll = Scroll([f"row {number}" for number in range(50)], 9, first=True)
+    assert scroll.rows(40, 10)[0] == "row 0"
+    assert scroll.press(Key(b"", "page-down")) is None
+    assert scroll.rows(40, 10)[0] == "row 9"
+    assert scroll.press(Key(b"", key)) == Wish("back")
