@@ -53,9 +53,9 @@ class Held(NamedTuple):
 
 
 def held(alpha: Crew) -> Held:
-    """Look at a lead, and at its team's files but for logs and what the guards of old sessions have told."""
+    """Look at a lead, and at its team's files but for logs, mail and what the guards of old sessions have told."""
     lead = psutil.Process(alpha.leads[-1].pid)
-    paths = {path for path in alpha.store.home.rglob("*") if "logs" not in path.parts}
+    paths = {path for path in alpha.store.home.rglob("*") if not {"logs", "mailboxes"} & {*path.parts}}
     reports = {path for path in alpha.team.paths.sessions.glob("*.json") if len(path.stem) == len(str(uuid4()))}
     return Held(lead.num_fds(), lead.num_threads(), len(lead.children()), paths - reports)
 
@@ -66,7 +66,7 @@ def test_sessions_that_come_and_go_leave_nothing_with_the_lead(alpha: Crew, lane
     alpha.lead()
     members.spawn(alpha.context, [SeatDraft(name="w1", agent="command", argv=("true",))], 10)
     looks: list[Held] = []
-    for number in range({SOAK: 1000}.get(lane, 12)):
+    for number in range({SOAK: 1000}.get(lane, 8)):
         wait_until(lambda: is_in(alpha, "w1", State.EXITED), PATIENCE, "it has ended")
         looks.append(held(alpha))
         members.restart(alpha.context, "w1")

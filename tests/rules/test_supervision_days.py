@@ -15,7 +15,7 @@ from tests.rules.building import T0
 from tests.rules.supervising import decided, held, kinds, look, only, recorded, seat, session
 
 HOURS = 8
-PAUSE = 30
+PAUSE = 120
 """Seconds between two looks."""
 SHOWN = (State.WORKING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.ERROR, State.IDLE)
 TOLD = {State.WAITING: 1, State.DIALOG: 1, State.ERROR: 1, State.IDLE: 1}
