@@ -19,13 +19,19 @@ from pro0.store.teams import Store, TeamStore
 P = ParamSpec("P")
 R = TypeVar("R")
 
+
+def team_names(_context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
+    """Return the teams that a shell offers."""
+    return [name for name in store().names() if name.startswith(start)]
+
+
 team_option = click.option(
     "-t",
     "--team",
     "team",
     metavar="NAME",
     help=f"The team; else {TEAM}, else the team of this project.",
-    shell_complete=lambda _context, _parameter, start: [name for name in store().names() if name.startswith(start)],
+    shell_complete=team_names,
 )
 
 NAMED = 5
@@ -45,7 +51,7 @@ def named_team(function: Callable[..., R]) -> Callable[..., R]:
     """Let a command of a whole team take its name as an argument too."""
 
     @team_option
-    @click.argument("name", required=False, metavar="[NAME]")
+    @click.argument("name", required=False, metavar="[NAME]", shell_complete=team_names)
     @wraps(function)
     def either(*args: object, name: str | None, team: str | None, **kwargs: object) -> R:
         if name is not None and team is not None and name != team:

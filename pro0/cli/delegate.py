@@ -6,6 +6,7 @@ import click
 
 from pro0.agents import defined
 from pro0.agents.installed import USUAL, first_installed, require
+from pro0.cli import completing
 from pro0.cli.context import given, need_lead, project_here, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
 from pro0.cli.own_team import own_team, settings_here, team_or_none
@@ -24,6 +25,7 @@ from pro0.worktrees import Repository
 @click.option(
     "--agent",
     type=given,
+    shell_complete=completing.agents,
     metavar="AGENT",
     help="What the workers run; else taskAgent of the settings, else the first that is installed.",
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pro0.cli import checks_home, checks_team
+from pro0.cli import checks_home, checks_team, completing
 from pro0.cli.checks import Check, Verdict, machine, settings
 from pro0.cli.context import caller, store
 from pro0.cli.output import json_option, line, live, table, write, write_json
@@ -24,7 +24,13 @@ _STOP = "stop the team, or end only its lead (TERM to that pid; the members go o
 
 @click.command()
 @json_option
-@click.option("-t", "--team", metavar="NAME", help="Look at this team only, beside the machine and the home.")
+@click.option(
+    "-t",
+    "--team",
+    metavar="NAME",
+    shell_complete=completing.teams,
+    help="Look at this team only, beside the machine and the home.",
+)
 @click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")
 @click.option("--yes", is_flag=True, help="With --repair: end left-over processes without asking.")
 @click.pass_context

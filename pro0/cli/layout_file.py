@@ -16,16 +16,23 @@ def layout_named(name: str, project: Path, home: Path) -> Layout:
     """Return the layout of a file, or of that name; raises NotFound naming those there are, BadInput for a bad one."""
     if "/" in name or name == "-" or Path(name).suffix in LAYOUT_SUFFIXES:
         return _read(name, data_of(name))
-    places = (project / trust.LAYOUTS, home / "layouts", resources.data("layouts"))
-    for place in places:
+    for place in _places(project, home):
         for suffix in LAYOUT_SUFFIXES:
             if (path := place / f"{name}{suffix}").is_file():
                 data = data_of(str(path))
                 trust.require_layout(home, project, path, data)
                 return _read(str(path), data)
-    files = [path for place in places if place.is_dir() for path in place.iterdir()]
-    known = sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
-    raise NotFound(f"there is no layout {name!r}", hint=f"there are {', '.join(known)}, or name a file")
+    raise NotFound(f"there is no layout {name!r}", hint=f"there are {', '.join(known(project, home))}, or name a file")
+
+
+def known(project: Path, home: Path) -> list[str]:
+    """Return the names of all layouts that there are."""
+    files = [path for place in _places(project, home) if place.is_dir() for path in place.iterdir()]
+    return sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
+
+
+def _places(project: Path, home: Path) -> tuple[Path, ...]:
+    return project / trust.LAYOUTS, home / "layouts", resources.data("layouts")
 
 
 def drafts_of(layout: Layout) -> list[SeatDraft]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents import AGENTS
+from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.cli.seating import seated
@@ -22,8 +23,14 @@ from pro0.rules import text
 @click.command()
 @click.argument("name")
 @click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]")
-@click.option("--agent", type=given, metavar="AGENT", help=f"One of {', '.join(AGENTS)}; command with a PROGRAM.")
-@click.option("--role", default="", help="The role id.")
+@click.option(
+    "--agent",
+    type=given,
+    shell_complete=completing.agents,
+    metavar="AGENT",
+    help=f"One of {', '.join(AGENTS)}; command with a PROGRAM.",
+)
+@click.option("--role", default="", shell_complete=completing.roles, help="The role id.")
 @click.option("--prompt", default="", help="The first prompt.")
 @click.option("--task", "title", metavar="TEXT", help="A task that is made and reserved for it.")
 @click.option("--model", default="", help="The model its agent is to use.")
@@ -93,7 +100,7 @@ def spawn(
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @click.option("--fresh", is_flag=True, help="Begin anew, though the agent could go on where it was.")
 @team_option
 @json_option
@@ -117,7 +124,7 @@ def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @click.option("--reason", default="", help="What the member is told.")
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
 @click.option("--force", is_flag=True, help="End it if it has not agreed by then, with its whole process tree.")

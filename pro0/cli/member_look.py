@@ -5,6 +5,7 @@ import shlex
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import (
     json_option,
@@ -62,7 +63,7 @@ def _row(member: MemberStatus) -> tuple[str, ...]:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @team_option
 @json_option
 def show(name: str, team: str | None, as_json: bool) -> None:
@@ -93,7 +94,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
 @team_option
 def peek(name: str, lines: int, team: str | None) -> None:
@@ -114,7 +115,7 @@ def peek(name: str, lines: int, team: str | None) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @team_option
 def focus(name: str, team: str | None) -> None:
     """Bring a member's pane before you, in the terminal that shows the team.
@@ -133,7 +134,7 @@ def focus(name: str, team: str | None) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @click.option("--task", metavar="ID", help="Name this task in PRO0_TASK_ID.")
 @team_option
 @json_option

@@ -5,6 +5,7 @@ import time
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import here, quiet, team_option
 from pro0.cli.output import json_option, line, local, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput, TimedOut
@@ -21,7 +22,7 @@ LOOK = 0.1
 
 
 @click.command()
-@click.argument("to")
+@click.argument("to", shell_complete=completing.receivers)
 @click.argument("text", metavar="TEXT|-")
 @click.option("--urgent", is_flag=True, help="Stop the turn of an agent that works, where it can be stopped.")
 @click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds until it is read: exit 124 if not.")

@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import acting, here, need_lead, team_option
 from pro0.cli.output import json_option, text_or_stdin, write, write_json
 from pro0.model.team import Seat
@@ -29,7 +30,7 @@ def plan(text: str, team: str | None) -> None:
 
 
 @click.command("approve-plan")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @plan_option
 @team_option
 @json_option
@@ -52,7 +53,7 @@ def approve(name: str, about: str | None, team: str | None, as_json: bool) -> No
 
 
 @click.command("reject-plan")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.members)
 @click.argument("feedback", metavar="FEEDBACK|-")
 @plan_option
 @team_option

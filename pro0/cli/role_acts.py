@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import caller, store
 from pro0.cli.output import json_option, line, name_option, pairs, table, text_or_stdin, write, write_json
 from pro0.errors import BadInput
@@ -21,7 +22,12 @@ def _fields(function: F) -> F:
     """Give a command the options of what a role is made of."""
     for option in (
         click.option("--prompt", metavar="TEXT|-", help="What whoever has it is told; - is stdin."),
-        click.option("--agent", metavar="AGENT", help="Which agent that is; without it the usual one."),
+        click.option(
+            "--agent",
+            metavar="AGENT",
+            shell_complete=completing.agents,
+            help="Which agent that is; without it the usual one.",
+        ),
         click.option("--model", help="The model that its agent is to use."),
         click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]"),
     ):
@@ -53,7 +59,7 @@ def list_roles(as_json: bool, output: str | None) -> None:
 
 
 @click.command()
-@click.argument("name", metavar="ROLE")
+@click.argument("name", metavar="ROLE", shell_complete=completing.roles)
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show one role with its prompt.
@@ -88,7 +94,7 @@ def add(name: str, as_json: bool, program: tuple[str, ...], **given: str | None)
 
 
 @click.command()
-@click.argument("name", metavar="ROLE")
+@click.argument("name", metavar="ROLE", shell_complete=completing.roles)
 @click.option("--name", "new_name", help="Its name; the id stays.")
 @_fields
 @json_option
@@ -109,7 +115,7 @@ def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...
 
 
 @click.command()
-@click.argument("name", metavar="ROLE")
+@click.argument("name", metavar="ROLE", shell_complete=completing.roles)
 @json_option
 def remove(name: str, as_json: bool) -> None:
     """Remove a role that no open task and no living member has.

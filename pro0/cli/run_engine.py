@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named, defined
 from pro0.agents.installed import require
+from pro0.cli import completing
 from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.own_team import own_team, settings_here, team_or_none
@@ -45,10 +46,16 @@ class _WithProgram(click.Command):
 
 
 @click.command(cls=_WithProgram)
-@click.argument("epic", required=False)
+@click.argument("epic", required=False, shell_complete=completing.tasks)
 @click.option("--auto", is_flag=True, help="Wait for new work when there is none, until all of it is over.")
 @click.option("--headless", is_flag=True, help="Print plain lines, also on a terminal.")
-@click.option("--agent", type=given, metavar="AGENT", help="What does the work: claude (default), shell, ...")
+@click.option(
+    "--agent",
+    type=given,
+    shell_complete=completing.agents,
+    metavar="AGENT",
+    help="What does the work: claude (default), shell, ...",
+)
 @click.option("--model", default="", help="The model its agent is to use.")
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
 @click.option("--permission-mode", "mode", type=click.Choice(PERMISSIONS), help="What it may do; nobody can be asked.")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import human_only, project_here
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, say, table, write, write_json
@@ -59,7 +60,7 @@ def _show(*, as_json: bool) -> None:
 
 
 @config.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.settings)
 @json_option
 def get(name: str, as_json: bool) -> None:
     """Print the value of one setting.
@@ -78,7 +79,7 @@ def get(name: str, as_json: bool) -> None:
 
 
 @config.command("set")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.settings)
 @click.argument("value")
 @project_option
 def put(name: str, value: str, in_project: bool) -> None:
@@ -97,7 +98,7 @@ def put(name: str, value: str, in_project: bool) -> None:
 
 
 @config.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.settings)
 @project_option
 def unset(name: str, in_project: bool) -> None:
     """Take a setting out of config.yaml of PRO0_HOME, or of the project's .pro0/config.yaml.

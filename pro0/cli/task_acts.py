@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, text_or_stdin, write, write_json
 from pro0.errors import BadInput
@@ -18,7 +19,7 @@ def told(task: Task, what: str, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @team_option
 @json_option
 def claim(id: str, team: str | None, as_json: bool) -> None:
@@ -36,7 +37,7 @@ def claim(id: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("reason", default="", metavar="[REASON|-]")
 @team_option
 @json_option
@@ -53,7 +54,7 @@ def release(id: str, reason: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("result", default="", metavar="[RESULT|-]")
 @team_option
 @json_option
@@ -73,7 +74,7 @@ def complete(id: str, result: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("reason", default="", metavar="[REASON|-]")
 @team_option
 @json_option
@@ -90,8 +91,8 @@ def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
-@click.argument("member", required=False)
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("member", required=False, shell_complete=completing.members)
 @click.option("--nobody", is_flag=True, help="Drop the reservation.")
 @team_option
 @json_option
@@ -112,7 +113,7 @@ def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("text", metavar="TEXT|-")
 @click.option("--from", "author", type=click.Choice(["human", "agent"]), help="As whom; an agent is never a human.")
 @team_option

@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.awaiting import NOTHING, kind
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, text_or_stdin
@@ -17,7 +18,7 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("text", default="", metavar="[TEXT|-]")
 @click.option("--title", help="The title.")
 @click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
@@ -25,10 +26,27 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 @click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
 @click.option("--priority", type=int, help="Lower goes first.")
 @click.option("--label", "labels", multiple=True, help="The labels, all of them; repeatable.")
-@click.option("--role", metavar="ROLE", help="The role of whoever works on it; an empty one removes it.")
+@click.option(
+    "--role",
+    metavar="ROLE",
+    shell_complete=completing.roles,
+    help="The role of whoever works on it; an empty one removes it.",
+)
 @click.option("--requires", type=_GATES, help="What a person has to give before it is completed; only a person may.")
-@click.option("--add-dependency", multiple=True, metavar="ID", help="A task that must be completed before; repeatable.")
-@click.option("--drop-dependency", multiple=True, metavar="ID", help="A task that need not be any more; repeatable.")
+@click.option(
+    "--add-dependency",
+    multiple=True,
+    shell_complete=completing.tasks,
+    metavar="ID",
+    help="A task that must be completed before; repeatable.",
+)
+@click.option(
+    "--drop-dependency",
+    multiple=True,
+    shell_complete=completing.tasks,
+    metavar="ID",
+    help="A task that need not be any more; repeatable.",
+)
 @click.option("--awaiting", metavar="KIND|none", help="Hand it to a person, TEXT saying why; none takes it back.")
 @click.option("--verdict", type=_VERDICTS, help="Answer what it waits with, like approve and reject.")
 @team_option
@@ -84,8 +102,8 @@ def _await(context: Context, id: str, word: str, why: str, *, as_json: bool) -> 
 
 
 @click.command()
-@click.argument("id")
-@click.argument("others", nargs=-1, required=True, metavar="OTHER...")
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("others", nargs=-1, required=True, metavar="OTHER...", shell_complete=completing.tasks)
 @team_option
 @json_option
 def block(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> None:
@@ -102,8 +120,8 @@ def block(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> 
 
 
 @click.command()
-@click.argument("id")
-@click.argument("others", nargs=-1, required=True, metavar="OTHER...")
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("others", nargs=-1, required=True, metavar="OTHER...", shell_complete=completing.tasks)
 @team_option
 @json_option
 def unblock(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> None:
@@ -124,7 +142,7 @@ def _each(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("reason", default="", metavar="[REASON|-]")
 @team_option
 @json_option
@@ -141,7 +159,7 @@ def cancel(id: str, reason: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("reason", default="", metavar="[REASON|-]")
 @team_option
 @json_option
@@ -158,7 +176,7 @@ def reopen(id: str, reason: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.option("--force", is_flag=True, help="Also when others name it, or somebody works on it.")
 @team_option
 @json_option

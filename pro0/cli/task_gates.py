@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, text_or_stdin
 from pro0.cli.task_acts import told
@@ -10,7 +11,7 @@ from pro0.ops import gates
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.waiting_tasks)
 @click.argument("text", default="", metavar="[TEXT|-]")
 @team_option
 @json_option
@@ -30,7 +31,7 @@ def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.waiting_tasks)
 @click.argument("feedback", default="", metavar="[FEEDBACK|-]")
 @team_option
 @json_option
@@ -50,7 +51,7 @@ def reject(id: str, feedback: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("text", default="", metavar="[TEXT|-]")
 @team_option
 @json_option
@@ -67,7 +68,7 @@ def retry(id: str, text: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command("continue")
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("text", default="", metavar="[TEXT|-]")
 @team_option
 @json_option
@@ -86,7 +87,7 @@ def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.argument("result", default="", metavar="[RESULT|-]")
 @team_option
 @json_option

@@ -6,6 +6,7 @@ import click
 from msgspec.structs import replace
 
 from pro0.cli import awaiting as waits
+from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import (
     json_option,
@@ -32,7 +33,7 @@ from pro0.rules.text import visible
 
 @click.command("list")
 @click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
-@click.option("--assignee", metavar="MEMBER", help="Only tasks of this member.")
+@click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Only tasks of this member.")
 @click.option("--label", help="Only tasks with this label.")
 @waits.filter_option("Only tasks that wait for a human; of these kinds, or of any.")
 @click.option("--archived", is_flag=True, help="Only tasks of the archive.")
@@ -90,7 +91,7 @@ def query(team: str | None) -> None:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @team_option
 @json_option
 def show(id: str, team: str | None, as_json: bool) -> None:
@@ -121,7 +122,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id", required=False)
+@click.argument("id", required=False, shell_complete=completing.tasks)
 @team_option
 @json_option
 def tree(id: str | None, team: str | None, as_json: bool) -> None:

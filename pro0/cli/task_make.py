@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import given, here, team_option
 from pro0.cli.output import json_option, line, name_option, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
@@ -21,18 +22,25 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 @click.option("--run", help="The shell command that the task is; a shell member executes it.")
 @click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
 @click.option(
-    "--blocked-by", "blocked_by", multiple=True, metavar="ID", help="A task to be completed before; repeatable."
+    "--blocked-by",
+    "blocked_by",
+    multiple=True,
+    shell_complete=completing.tasks,
+    metavar="ID",
+    help="A task to be completed before; repeatable.",
 )
-@click.option("--parent", type=given, metavar="ID", help="The task that this is a part of.")
+@click.option(
+    "--parent", type=given, shell_complete=completing.tasks, metavar="ID", help="The task that this is a part of."
+)
 @click.option("--priority", type=int, help="Lower goes first; 0 to 4 are usual; 2, or last in a supervised tree.")
-@click.option("--assignee", metavar="MEMBER", help="Reserve it for this member.")
+@click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Reserve it for this member.")
 @click.option("--label", "labels", multiple=True, help="A label; repeatable.")
 @click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
 @click.option("--type", "kind", type=_KINDS, help="An epic only groups tasks.  [default: task]")
 @click.option("--requires", type=_GATES, help="What a person has to give before it is completed.")
 @click.option("--awaiting", type=_AWAITING, help="It waits for a person from the start; agents pass it over.")
 @click.option("--manual", is_flag=True, hidden=True, help="Deprecated: --awaiting work.")
-@click.option("--role", metavar="ROLE", help="The role of whoever works on it.")
+@click.option("--role", metavar="ROLE", shell_complete=completing.roles, help="The role of whoever works on it.")
 @click.option("--policy", type=_POLICIES, help="How it and what is below it is worked on.  [default: pool]")
 @click.option("-f", "--file", "file", metavar="FILE|-", help="Add all tasks of a YAML or JSON file; - is stdin.")
 @team_option

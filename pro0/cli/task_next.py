@@ -3,6 +3,7 @@
 import click
 
 from pro0.cli import awaiting as waits
+from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, name_option, write_json
 from pro0.cli.task_look import print_tasks
@@ -50,7 +51,7 @@ def blocked(team: str | None, as_json: bool, output: str | None) -> None:
 
 
 @click.command("next")
-@click.argument("epic", required=False)
+@click.argument("epic", required=False, shell_complete=completing.tasks)
 @click.option("--epic", "below", metavar="ID", help="Only what is below this epic or task.")
 @click.option("--standalone", is_flag=True, help="Only tasks without a parent.")
 @click.option("--orphan", is_flag=True, help="Only tasks whose parent is over.")

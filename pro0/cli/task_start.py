@@ -3,15 +3,20 @@
 import click
 
 from pro0.agents import AGENTS
+from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import going_on, json_option, line, live, say, write, write_json
 from pro0.ops import trees
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=completing.tasks)
 @click.option(
-    "--agent", type=given, metavar="AGENT", help=f"One of {', '.join(AGENTS)}; else its role's, or the usual."
+    "--agent",
+    type=given,
+    shell_complete=completing.agents,
+    metavar="AGENT",
+    help=f"One of {', '.join(AGENTS)}; else its role's, or the usual.",
 )
 @team_option
 @no_wait_option

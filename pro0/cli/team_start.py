@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.agents.installed import USUAL, first_installed
+from pro0.cli import completing
 from pro0.cli.context import caller, given, need_lead, project_here, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
@@ -27,7 +28,14 @@ from pro0.rules import text
 @click.command()
 @click.argument("name")
 @click.argument("prompt", required=False)
-@click.option("-l", "--layout", "layout_name", metavar="NAME|FILE", help="Members, windows and tasks from a layout.")
+@click.option(
+    "-l",
+    "--layout",
+    "layout_name",
+    shell_complete=completing.layouts,
+    metavar="NAME|FILE",
+    help="Members, windows and tasks from a layout.",
+)
 @click.option("-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[:ROLE]", help="A member; repeatable.")
 @click.option(
     "--lead", type=given, metavar="AGENT|none", help="The lead agent; with a PROMPT else the first installed."

@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import acting, need_lead, team_option
 from pro0.cli.output import say, write
 from pro0.errors import BadInput, Pro0Error, Refused
@@ -11,7 +12,7 @@ from pro0.ops.context import Context
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=completing.workers)
 @team_option
 def kill(names: tuple[str, ...], team: str | None) -> None:
     """End workers: TERM, ten seconds, KILL, the whole process tree. Their tasks have failed, their work is saved.
@@ -31,7 +32,7 @@ def kill(names: tuple[str, ...], team: str | None) -> None:
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completing.workers)
 @click.option("--all", "everything", is_flag=True, help="All that workers left whose tasks have not failed.")
 @team_option
 def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:

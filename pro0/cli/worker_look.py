@@ -2,6 +2,7 @@
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, local, mapping, name_option, pairs, say, table, write, write_json
 from pro0.errors import NotFound, Pro0Error
@@ -42,7 +43,7 @@ def list_workers(everything: bool, team: str | None, as_json: bool, output: str 
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.workers)
 @team_option
 @json_option
 def show(name: str, team: str | None, as_json: bool) -> None:
@@ -76,7 +77,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.workers)
 @click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
 @team_option
 def logs(name: str, lines: int, team: str | None) -> None:

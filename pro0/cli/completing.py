@@ -1,0 +1,116 @@
+"""What a shell offers for an argument: the teams, members, tasks and other names that there are now."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pro0.errors import Pro0Error
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from pro0.model.task import Task
+    from pro0.ops.context import Context
+
+Offer = tuple[str, str]
+"""A word, and what is said about it by the shells that show that."""
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def completer(offers: Callable[[click.Context], Iterable[Offer]]) -> Completer:
+    """Make what click asks; where nothing can be looked up nothing is offered, and nothing is said into the line."""
+
+    def complete(context: click.Context, _parameter: click.Parameter, start: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        try:
+            found = list(offers(context))
+        except (Pro0Error, OSError):
+            return []
+        if start.isdigit():  # who types numbers means tasks by their numbers
+            found = [(word.removeprefix("task-"), about) for word, about in found]
+        return [CompletionItem(word, help=about) for word, about in found if word.startswith(start)]
+
+    return complete
+
+
+def _team(context: click.Context) -> "Context":
+    from pro0.cli.context import here
+
+    return here(context.params.get("team"))
+
+
+def _teams(_context: click.Context) -> Iterable[Offer]:
+    from pro0.cli.context import store
+
+    return [(name, "") for name in store().names()]
+
+
+def _members(context: click.Context) -> Iterable[Offer]:
+    from pro0.ops.status import status
+
+    return [(member.agent_id, f"{member.agent}, {member.state}") for member in status(_team(context)).members]
+
+
+def _receivers(context: click.Context) -> Iterable[Offer]:
+    return [*_members(context), ("lead", "the lead, or its agent"), ("human", "you")]
+
+
+def _of_tasks(fits: "Callable[[Task], object]") -> Callable[[click.Context], Iterable[Offer]]:
+    def offers(context: click.Context) -> Iterable[Offer]:
+        from pro0.ops.tasks import list_tasks
+
+        return [(task.id, task.title) for task in list_tasks(_team(context)) if fits(task)]
+
+    return offers
+
+
+def _workers(context: click.Context) -> Iterable[Offer]:
+    from pro0.ops.workers import workers
+
+    return [(one.agent_id or one.task.id, one.task.title) for one in workers(_team(context))]
+
+
+def _roles(_context: click.Context) -> Iterable[Offer]:
+    from pro0.cli.context import store
+    from pro0.ops.roles import known
+
+    return [(role.id, role.name) for role in known(store())]
+
+
+def _agents(_context: click.Context) -> Iterable[Offer]:
+    from pro0.agents import AGENTS
+    from pro0.cli.context import store
+    from pro0.ops import project, trust
+
+    own = trust.settings(store().home, project.root(Path.cwd().resolve()), os.environ).agents
+    return [(name, "") for name in sorted({*AGENTS, *own} - {"runner"})]
+
+
+def _layouts(_context: click.Context) -> Iterable[Offer]:
+    from pro0.cli.context import store
+    from pro0.cli.layout_file import known
+    from pro0.ops import project
+
+    return [(name, "") for name in known(project.root(Path.cwd().resolve()), store().home)]
+
+
+def _settings(_context: click.Context) -> Iterable[Offer]:
+    from pro0.config import SETTINGS
+
+    return [(setting.name, setting.rule.about) for setting in SETTINGS]
+
+
+teams = completer(_teams)
+members = completer(_members)
+receivers = completer(_receivers)
+tasks = completer(_of_tasks(lambda _task: True))
+waiting_tasks = completer(_of_tasks(lambda task: task.waits))
+workers = completer(_workers)
+roles = completer(_roles)
+agents = completer(_agents)
+layouts = completer(_layouts)
+settings = completer(_settings)
