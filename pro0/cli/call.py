@@ -9,7 +9,7 @@ from pro0 import __version__
 from pro0.cli.commands import COMMANDS, HIDDEN
 from pro0.cli.lazy import LazyGroup
 from pro0.cli.output import REMINDERS, line, say
-from pro0.errors import BadInput, Pro0Error
+from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
 
 INTERRUPTED = 130
 
@@ -92,6 +92,9 @@ def _usage(error: click.ClickException) -> BadInput:
 
 
 def _internal(error: Exception) -> Pro0Error:
+    if isinstance(error, FileNotFoundError) and _nowhere():
+        hint = "cd to one that is there, or cd . when it was made anew"
+        return EnvironmentMissing("the directory that you are in is gone", code="no_directory", hint=hint)
     hint = "this is a fault of pro0; PRO0_DEBUG=1 shows where"
     if os.environ.get("PRO0_DEBUG") == "1":
         import traceback
@@ -99,6 +102,15 @@ def _internal(error: Exception) -> Pro0Error:
         traceback.print_exc()
         hint = "this is a fault of pro0; please report the lines above"
     return Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint)
+
+
+def _nowhere() -> bool:
+    """Return whether this process stands in a directory that was removed, such as the worktree of a member."""
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _printable_streams() -> None:

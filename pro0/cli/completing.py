@@ -1,4 +1,4 @@
-"""What a shell offers for an argument: the teams, members, tasks and other names that there are now."""
+"""What a shell offers for an argument: the members, tasks and other names that there are now."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -41,12 +41,6 @@ def _team(context: click.Context) -> "Context":
     from pro0.cli.context import here
 
     return here(context.params.get("team"))
-
-
-def _teams(_context: click.Context) -> Iterable[Offer]:
-    from pro0.cli.context import store
-
-    return [(name, "") for name in store().names()]
 
 
 def _members(context: click.Context) -> Iterable[Offer]:
@@ -104,7 +98,6 @@ def _settings(_context: click.Context) -> Iterable[Offer]:
     return [(setting.name, setting.rule.about) for setting in SETTINGS]
 
 
-teams = completer(_teams)
 members = completer(_members)
 receivers = completer(_receivers)
 tasks = completer(_of_tasks(lambda _task: True))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pro0.cli import checks_home, checks_team, completing
+from pro0.cli import checks_home, checks_team
 from pro0.cli.checks import Check, Verdict, machine, settings
-from pro0.cli.context import caller, store
+from pro0.cli.context import caller, store, team_names
 from pro0.cli.output import json_option, line, live, table, write, write_json
 from pro0.errors import NotFound, Refused
 
@@ -28,7 +28,7 @@ _STOP = "stop the team, or end only its lead (TERM to that pid; the members go o
     "-t",
     "--team",
     metavar="NAME",
-    shell_complete=completing.teams,
+    shell_complete=team_names,
     help="Look at this team only, beside the machine and the home.",
 )
 @click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")

@@ -40,6 +40,7 @@ def _guarded(home: str | os.PathLike[str]) -> Session | None:
     from pro0.store.paths import launched
 
     for arguments in ancestor_arguments(os.getpid()):
-        if arguments and (found := launched(Path(home), arguments[-1])):
+        whole = arguments and arguments[-1].startswith("/")  # as every guard's is; others depend on where one stands
+        if whole and (found := launched(Path(home), arguments[-1])):
             return *found, None
     return None

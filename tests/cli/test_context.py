@@ -101,3 +101,17 @@ def test_another_home_is_another_world(pro0: Pro0, home: Path, project: Path, mo
     assert pro0("team", "status").code == 3
     assert not home.with_name("other").exists()
     assert Store(home).names() == ["alpha"]
+
+
+def test_who_stands_in_a_directory_that_is_gone_is_told_so(pro0: Pro0, home: Path, project: Path) -> None:
+    """As after a cleanup that took a shell's worktree away; a team that is named is found all the same."""
+    make(home, "alpha", project)
+    project.rmdir()
+    assert pro0("team", "list", "-o", "name").out == "alpha\n"
+    assert "alpha, running" in pro0("team", "status", "-t", "alpha").out
+    for words in (["task", "list"], ["team", "start", "beta"], ["config"]):
+        called = pro0(*words)
+        assert (called.code, called.out) == (6, "")
+        said, hint = called.err.splitlines()
+        assert said == "pro0: the directory that you are in is gone"
+        assert hint.startswith("hint: cd to one that is there")
