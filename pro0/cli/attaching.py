@@ -44,11 +44,15 @@ def command(team: TeamStore) -> tuple[str, ...]:
     from pro0.engine.places import backend_of, place_of, shown_at
 
     config = team.config.read()
-    handles = [shown_at(team, seat) for seat in team.runtime.read().seats if seat.state not in ENDED]
+    runtime = team.runtime.read()
+    handles = [shown_at(team, seat) for seat in runtime.seats if seat.state not in ENDED]
     if argv := backend_of(config).attach_command(place_of(team, config), [handle for handle in handles if handle]):
         return argv
     hint = f"pro0 member peek MEMBER -t {team.name}, or: pro0 team logs -f -t {team.name}"
-    if team.runtime.read().phase is Phase.STOPPED:
+    if runtime.seats and not handles:
+        again = f"pro0 member restart {runtime.seats[0].agent_id} -t {team.name}"
+        hint = f"all its members have ended; start one again: {again}"
+    if runtime.phase is Phase.STOPPED:
         hint = f"it is stopped; go on: pro0 team resume -t {team.name}"
     raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)
 

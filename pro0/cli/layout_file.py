@@ -58,7 +58,8 @@ def _draft(member: LayoutMember, role: str) -> SeatDraft:
 
 
 def _read(file: str, data: bytes) -> Layout:
+    value = value_of(data, file)
     try:
-        return layout_of(value_of(data, file))
+        return layout_of(value)
     except BadInput as error:
         raise BadInput(f"{file}: {error.message}", code=error.code, hint=error.hint) from None

@@ -8,7 +8,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, quiet, team_option
 from pro0.cli.output import json_option, line, local, say, text_or_stdin, write, write_json
-from pro0.errors import BadInput, TimedOut
+from pro0.errors import BadInput, NotFound, TimedOut
 from pro0.model.caller import Who
 from pro0.model.message import Message
 from pro0.ops import delivery, messages
@@ -41,6 +41,8 @@ def send(to: str, text: str, urgent: bool, wait: float | None, team: str | None,
       git diff | pro0 send "Test Runner" -
     """
     context = here(team)
+    if to.strip().casefold() == "all":
+        raise NotFound("all is nobody's name", hint="pro0 broadcast TEXT sends to every living member")
     message = messages.send(context, to, _text(text), urgent=urgent)
     if as_json:
         write_json(message)

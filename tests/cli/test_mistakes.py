@@ -1,5 +1,7 @@
 """What somebody sees who has mistyped, or asks for what cannot be: the thing, and one next step."""
 
+from pathlib import Path
+
 import pytest
 
 from pro0.ops.context import Context
@@ -31,6 +33,7 @@ MISTAKES = {
     "plan hello": (4, "human may not do plan.submit", 'eval "$(pro0 member env NAME)"'),
     "shutdown approve": (4, "human may not do shutdown.answer", 'eval "$(pro0 member env NAME)"'),
     "delegate look --agent codex": (6, "codex, which the agent codex runs, is not installed", "npm install"),
+    "send all hello": (3, "all is nobody's name", "pro0 broadcast TEXT"),
     "task update 3": (2, "there is nothing to change", "pro0 task update 3 --title TEXT"),
     "delegate look": (6, "no agent that could do it is installed", "--agent shell --run"),
 }
@@ -51,3 +54,11 @@ def test_a_mistake_is_named_with_one_next_step(
     assert hint.startswith("hint: ")
     assert step in hint
     assert tree(team.team.paths.home) == before
+
+
+def test_a_layout_that_cannot_be_read_is_named_once(pro0: Pro0, project: Path) -> None:
+    (project / "mine.yaml").write_text("members: {a: [")
+    called = pro0("team", "start", "beta", "-l", "./mine.yaml")
+    assert called.code == 2
+    assert called.err.startswith("pro0: ./mine.yaml is neither YAML nor JSON: ")
+    assert called.err.count("mine.yaml") == 1

@@ -3,7 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
+from pro0.cli import attaching
 from pro0.cli.output import going_on
+from pro0.errors import Refused
 from pro0.model.runtime import Phase, Process, State
 from pro0.model.team import Wish
 from pro0.ops.context import Context
@@ -48,6 +50,17 @@ def test_nothing_is_delegated_to_nobody(pro0: Pro0, stopped: Context) -> None:
     assert (called.code, called.out) == (4, "")
     assert called.err == "pro0: alpha is stopping or stopped\nhint: pro0 team resume -t alpha\n"
     assert pro0("task", "list").err == "no tasks\n"
+
+
+def test_attaching_says_how_there_would_be_something_to_see(stopped: Context) -> None:
+    with pytest.raises(Refused) as nothing:
+        attaching.command(stopped.team)
+    assert nothing.value.hint == "it is stopped; go on: pro0 team resume -t alpha"
+    with stopped.team.runtime.change("run") as runtime:
+        runtime.value = replace(runtime.value, phase=Phase.RUNNING)
+    with pytest.raises(Refused) as nothing:
+        attaching.command(stopped.team)
+    assert nothing.value.hint == "all its members have ended; start one again: pro0 member restart w1 -t alpha"
 
 
 def test_who_stops_waiting_is_told_what_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
