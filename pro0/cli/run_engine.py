@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named, defined
-from pro0.agents.installed import require
+from pro0.agents.installed import USUAL, first_installed, require
 from pro0.cli import completing
 from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, live, terminal
@@ -123,7 +123,7 @@ def run(
     program: tuple[str, ...] = ctx.meta[_PROGRAM]
     context = team_or_none(team)
     settings = settings_here(context)
-    chosen = agent or ("command" if program else "claude")
+    chosen = agent or ("command" if program else _usual())
     definition = settings.agents.get(chosen)
     _able(chosen, program, definition)
     context = context or own_team(settings)
@@ -158,6 +158,15 @@ def _epic(context: Context, named: str) -> str:
     above = epic_of(Board([*tasks.board(context), task]), task)
     hint = f"pro0 run {above.id}" if above else "leave it out, with --include-standalone"
     raise BadInput(f"{task.id} is no epic", code="not_an_epic", hint=hint)
+
+
+def _usual() -> str:
+    """Return the agent that is taken where none is named; raises EnvironmentMissing, naming one that could be."""
+    other = first_installed()
+    if other not in (None, USUAL[0]):
+        what = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"
+        raise EnvironmentMissing(what, code="agent_missing", hint=f"pro0 run --agent {other}")
+    return USUAL[0]
 
 
 def _able(agent: str, program: tuple[str, ...], definition: Definition | None) -> None:

@@ -62,3 +62,18 @@ def test_a_layout_that_cannot_be_read_is_named_once(pro0: Pro0, project: Path) -
     assert called.code == 2
     assert called.err.startswith("pro0: ./mine.yaml is neither YAML nor JSON: ")
     assert called.err.count("mine.yaml") == 1
+
+
+def test_a_run_names_the_agent_that_there_is(
+    pro0: Pro0, team: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claude Code is what a run takes; who has only Codex is told how, not what to install."""
+    (tmp_path / "codex").write_text("#!/bin/sh\n")
+    (tmp_path / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    called = pro0("run")
+    assert called.code == 6
+    assert called.err.splitlines() == [
+        "pro0: claude, which pro0 run takes where no agent is named, is not installed",
+        "hint: pro0 run --agent codex",
+    ]
