@@ -212,13 +212,9 @@ def _member(member: MemberStatus) -> Item:
 
 
 def _waits(task: Task) -> Item:
-    return Item(
-        "waits for you",
-        task.id,
-        f"{task.id:<10} {awaited(task.waits) if task.waits else '':<12} {task.title}",
-        task.assignee or "",
-        "\x1b[1;33m",
-    )
+    kind, _, why = (awaited(task.waits) if task.waits else "").partition(": ")
+    text = f"{task.id:<10} {kind:<12} {task.title}{f': {why}' if why else ''}"
+    return Item("waits for you", task.id, text, task.assignee or "", "\x1b[1;33m")
 
 
 def _task(task: Task) -> Item:

@@ -161,11 +161,13 @@ def test_of_a_long_text_the_end_is_shown_and_the_cursor_stays_on_the_line(letter
 
 def test_what_a_task_waits_for_is_read_before_a_long_title() -> None:
     wait = Wait(kind=Awaiting.INPUT, reason="red or blue?", since=NOW, by="w1")
-    long = News(tasks=(Task(id="task-1", title="a long title " * 9, awaiting=wait),))
-    [row] = [plain(row) for row in Board().rows(long, 60, 24, "") if "task-1" in row]
-    assert row.startswith("› task-1     input: red or blue? a long title")
-    assert row.endswith("…")
-    assert columns_of(row) == 60
+    short = Task(id="task-1", title="paint the door", awaiting=wait)
+    long = Task(id="task-2", title="a long title " * 9, awaiting=wait)
+    rows = [plain(row) for row in Board().rows(News(tasks=(short, long)), 60, 24, "")]
+    assert rows[3].rstrip() == "› task-1     input        paint the door: red or blue?"
+    assert rows[4].startswith("  task-2     input        a long title a long title")
+    assert rows[4].endswith("…")
+    assert columns_of(rows[4]) == 60
 
 
 def test_counts_are_read_before_a_long_path() -> None:
