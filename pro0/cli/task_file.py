@@ -6,6 +6,7 @@ import msgspec
 
 from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput
+from pro0.model.ids import task_id
 from pro0.model.task import Draft
 
 _REFERENCES = ("key", "parent")
@@ -21,7 +22,22 @@ def read(file: str) -> list[Draft]:
         value = value["tasks"]
     if not isinstance(value, list):
         raise BadInput(f"{name} holds no tasks", hint=f"it must be {_SHAPE}")
-    return [_draft(item, f"task {number} of {name}") for number, item in enumerate(value, 1)]
+    drafts = [_draft(item, f"task {number} of {name}") for number, item in enumerate(value, 1)]
+    _check_references(drafts, name)
+    return drafts
+
+
+def _check_references(drafts: list[Draft], name: str) -> None:
+    """Raise BadInput for a reference that can be neither a key of the file nor a task that is there."""
+    keys = {draft.key for draft in drafts}
+    for number, draft in enumerate(drafts, 1):
+        for other in (*draft.blocked_by, *([draft.parent] if draft.parent else [])):
+            try:
+                if other not in keys:
+                    task_id(other)
+            except BadInput:
+                what = f"task {number} of {name} names {other!r}, which is no key in it and no task id"
+                raise BadInput(what, hint=f"give the task that is meant the key {other}") from None
 
 
 def _draft(item: object, where: str) -> Draft:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from pro0.agents import adapter_named
+from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
 from pro0.view.acts import ACTS
 from pro0.view.bar import bar
@@ -254,7 +255,12 @@ class View:
         return ["", f"  {DIM}{pane.name} shows nothing yet{RESET}"]
 
     def _over(self, pane: Pane) -> str:
-        return "" if pane.connection else f"{pane.name} has no terminal now: pro0 member restart {pane.name}"
+        """Return that a member has no terminal, and how it gets one once its lead knows that it has ended."""
+        if pane.connection:
+            return ""
+        member = self._reporter.news.member(pane.name)
+        again = f": pro0 member restart {pane.name}" if member and member.state in ENDED else ""
+        return f"{pane.name} has no terminal now{again}"
 
 
 def _errand(context: Context, act: str, target: str, text: str) -> Callable[[], str]:

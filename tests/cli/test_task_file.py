@@ -54,6 +54,8 @@ def test_json_and_stdin_and_plain_titles(pro0: Pro0, team: Context) -> None:
 
 REFUSED = {
     "an unknown reference": ("- {title: a, blockedBy: [9]}", 3, "task-9"),
+    "a key that no task has": ("- title: a\n- {title: b, blockedBy: [c]}", 2, "task 2 of "),
+    "a parent that no task is": ("- {title: b, parent: top}", 2, "names 'top', which is no key in it and no task id"),
     "a cycle": ("- {title: a, key: a, blockedBy: [b]}\n- {title: b, key: b, blockedBy: [a]}", 4, "cycle"),
     "itself": ("- {title: a, key: a, blockedBy: [a]}", 4, "itself"),
     "a key twice": ("- {title: a, key: a}\n- {title: b, key: a}", 2, "'a'"),

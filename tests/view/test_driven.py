@@ -59,7 +59,7 @@ def test_a_member_that_ends_stays_to_be_read_and_comes_back(alpha: Crew, tmp_pat
         person.sees("last words?")
         person.type("none")
         person.press("Enter")
-        person.sees("w1 has no terminal now")
+        person.sees("w1 has no terminal now: pro0 member restart w1")
         assert chosen(person.rows()) == "last words? none"
         members.restart(alpha.context, "w1")
         person.sees(lambda rows: chosen(rows) == "last words?")
