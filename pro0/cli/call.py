@@ -7,7 +7,7 @@ import click
 
 from pro0 import __version__
 from pro0.cli.commands import COMMANDS, HIDDEN
-from pro0.cli.lazy import LazyGroup
+from pro0.cli.lazy import LazyGroup, helped
 from pro0.cli.output import REMINDERS, line, say
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
 
@@ -25,7 +25,7 @@ Examples:
 program = click.version_option(__version__, message="pro0 %(version)s")(
     LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN)
 )
-program.context_settings["help_option_names"] = ["-h", "--help"]
+helped(program)
 
 
 @program.result_callback()

@@ -14,8 +14,19 @@ Rows = Mapping[str, tuple[str, str]]
 """Name → ("module:attribute", the line in the help)."""
 
 
+def helped(command: click.Command) -> click.Command:
+    """Let a command be asked for its help in two ways, also where it is called alone: click keeps the first it made."""
+    command.context_settings.setdefault("help_option_names", ["-h", "--help"])
+    return command
+
+
 class HintingGroup(click.Group):
     """A group that answers an unknown word with the command that may be meant."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        found = super().get_command(ctx, cmd_name)
+        return found and helped(found)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -69,7 +80,7 @@ class LazyGroup(HintingGroup):
         if row is None:
             return None
         module, _, attribute = row[0].partition(":")
-        return cast(click.Command, getattr(import_module(module), attribute))
+        return helped(cast(click.Command, getattr(import_module(module), attribute)))
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
         """Return the commands of that name, or of that meaning, one group further down, else what is near here."""
