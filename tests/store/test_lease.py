@@ -100,6 +100,9 @@ def test_a_lease_that_is_deleted_makes_no_second_lead(tmp_path: Path, replaced: 
     assert not second.take("second")
     assert second.holder() == "an unknown process"
     first.keep()
+    (tmp_path / LEASE).unlink()
+    assert not second.take("second"), "deleted once more, the folder still holds it"
+    first.keep()
     assert first.read() == Holder(os.getpid(), *_start(), __version__, "lead")
     assert "(lead," in (second.holder() or "")
     (tmp_path / LOGS).rmdir()
