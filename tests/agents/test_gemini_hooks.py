@@ -15,7 +15,7 @@ import pytest
 from pro0.agents import gemini_hooks
 from pro0.agents.gemini import GEMINI
 from pro0.model.message import Mailbox, Notice
-from pro0.rules import mail
+from pro0.rules import mail, prompts
 from tests.agents import placed
 
 ME = "11111111-1111-4111-8111-111111111111"
@@ -104,9 +104,7 @@ def test_the_first_prompt_is_told_again_until_it_is_kept(session: Session) -> No
         session.stopped(1)
         session.hook("AfterAgent")
         told = session.begins("[System: go on]")
-        assert gemini_hooks.FIRST in told
-        assert PROMPT.splitlines()[1] in told
-        assert gemini_hooks.READ not in told
+        assert told == prompts.forgotten(PROMPT.replace("<", "&lt;").replace(">", "&gt;"), [])
     session.ends()
     assert session.begins("You have 1 unread message") == ""
 
