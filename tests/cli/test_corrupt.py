@@ -46,8 +46,7 @@ OTHERS = (
     "team wait --timeout 0|team logs|team cost|member peek w1|member focus w1|member env w1|team attach|doctor|config"
 )
 OTHERS += "|task approve 1|task reject 1 x|task retry 1|task continue 1|task close 1|task block 3 4|task unblock 3 4"
-OTHERS += "|shutdown approve|shutdown reject x|agent list|config get teammateMode|config list"
-OTHERS += "|config set bell true|config unset bell"
+OTHERS += "|shutdown approve|shutdown reject x|agent list|config get teammateMode"
 OTHERS += "|worker list|worker show 1|worker logs 1|worker merge 1|worker kill 1|plan x|import .|task import ."
 OTHERS += "|member approve-plan w1|member reject-plan w1 x|config trust"
 OTHERS += "|role list|role show backend|role add x|role edit x --prompt y|role remove x"
