@@ -8,6 +8,7 @@ from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput
 from pro0.model.ids import task_id
 from pro0.model.task import Draft
+from pro0.rules.misfit import misfit
 
 _REFERENCES = ("key", "parent")
 _LISTS = ("blockedBy", "labels")
@@ -55,8 +56,7 @@ def _draft(item: object, where: str) -> Draft:
     try:
         return msgspec.convert({key: value for key, value in fields.items() if value is not None}, Draft)
     except msgspec.ValidationError as error:
-        said = str(error).replace("Object", "it")
-        raise BadInput(f"{where} cannot be used: {said}", hint="pro0 task create --help lists the fields") from None
+        raise BadInput(f"{where}: {misfit(error)}", hint="pro0 task create --help lists the fields") from None
 
 
 def _camel(key: str) -> str:

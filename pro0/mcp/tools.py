@@ -13,6 +13,7 @@ from pro0.mcp.wire import JSON, encode
 from pro0.model.caller import Who
 from pro0.ops import messages
 from pro0.rules.instructions import unread_here
+from pro0.rules.misfit import misfit
 from pro0.rules.text import visible
 
 FAMILIES = (team_tools, lead_tools, worker_tools, work_tools, mail_tools, ticket_tools)
@@ -57,7 +58,7 @@ def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
     try:
         given = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadInput(f"{tool.name}: {error}", hint="its inputSchema says what it takes") from None
+        raise BadInput(f"{tool.name}: {misfit(error)}", hint="its inputSchema says what it takes") from None
     return {name: getattr(given, name) for name in given.__struct_fields__}
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from pro0.errors import BadInput
 from pro0.model.layout import Layout
+from pro0.rules.misfit import misfit
 
 Data: TypeAlias = dict[str, object]
 
@@ -63,7 +64,7 @@ def checked(data: Data) -> Layout:
             _camel({key: value for key, value in data.items() if key != "start_directory"}), Layout
         )
     except msgspec.ValidationError as error:
-        raise _wrong(f"the layout is wrong: {error}") from None
+        raise _wrong(misfit(error)) from None
     _unique("member", (member.name.strip().casefold() for member in layout.members))
     _unique("window", (window.window_name for window in layout.windows))
     return layout
@@ -91,7 +92,7 @@ def _pane(value: object, window: str, number: int) -> Data:
         return pane
     lines = [line for line in (command if isinstance(command, list) else [command]) if isinstance(line, str)]
     if not lines or (isinstance(command, list) and len(lines) < len(command)):
-        raise _wrong(f"{window}, pane {number}: shell_command is a text, or a list of texts")
+        raise _wrong(f"{window}, pane {number}: shell_command must be a text, or a list of texts")
     name = pane.get("name") or (window if number == 1 else f"{window}-{number}")
     return {**pane, "name": name, "agent": "command", "argv": ["/bin/sh", "-c", " && ".join(lines)]}
 
@@ -125,13 +126,13 @@ def _list(value: object, where: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _wrong(f"{where}: this is a list")
+        raise _wrong(f"{where}: it must be a list")
     return value
 
 
 def _mapping(value: object, where: str, known: frozenset[str] | None) -> Data:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise _wrong(f"{where}: this is a mapping of names to values")
+        raise _wrong(f"{where}: it must be a mapping of names to values")
     for key in value:
         if known is not None and key not in known:
             raise _wrong(f"{where}: there is no {key!r}", hint=f"known: {', '.join(sorted(known))}")

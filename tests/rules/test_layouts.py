@@ -103,20 +103,20 @@ def test_a_whole_layout() -> None:
 
 
 WRONG: list[tuple[object, str]] = [
-    ([], "the layout: this is a mapping"),
-    ("text", "the layout: this is a mapping"),
+    ([], "the layout: it must be a mapping"),
+    ("text", "the layout: it must be a mapping"),
     ({"membrs": []}, "the layout: there is no 'membrs'"),
-    ({"members": 7}, "members: this is a mapping"),
+    ({"members": 7}, "members: it must be a mapping"),
     ({"members": [{"agent": "pi"}]}, "members, 1: it needs a name"),
-    ({"members": [[]]}, "members, 1: this is a mapping"),
+    ({"members": [[]]}, "members, 1: it must be a mapping"),
     ({"members": {"ada": {"agnt": "pi"}}}, "agnt"),
-    ({"members": {"ada": {"to_be_or": 7}}}, "unknown field `toBeOr`"),
-    ({"roles": 7}, "roles: this is a mapping"),
-    ({"roles": [7]}, "roles, 1: this is a mapping"),
+    ({"members": {"ada": {"to_be_or": 7}}}, "members, 1: there is no 'toBeOr'"),
+    ({"roles": 7}, "roles: it must be a mapping"),
+    ({"roles": [7]}, "roles, 1: it must be a mapping"),
     ({"roles": [{"prompt": "x"}]}, "roles, 1: it needs a name"),
     ({"members": {"ada": {"agent": 7}}}, "agent"),
     ({"members": ["ada", "Ada"]}, "two members are called 'ada'"),
-    ({"windows": {}}, "windows: this is a list"),
+    ({"windows": {}}, "windows: it must be a list"),
     ({"windows": [{"name": "w"}]}, "windows, 1: there is no 'name'"),
     ({"windows": [{"panes": ["ada"]}]}, "window-1: there is no member 'ada'"),
     ({"windows": [{"panes": [{"role": "r"}]}]}, "window-1, pane 1: it needs a name"),
@@ -127,7 +127,7 @@ WRONG: list[tuple[object, str]] = [
     ({"members": ["ada"], "windows": [{"panes": ["ada", "ada"]}]}, "'ada' has a pane already"),
     ({"tasks": [{"titel": "x"}]}, "titel"),
     ({"permission_mode": "all"}, "all"),
-    ({7: 8}, "the layout: this is a mapping"),
+    ({7: 8}, "the layout: it must be a mapping"),
 ]
 
 

@@ -148,23 +148,23 @@ LAYOUTS: dict[str, Case] = {
     ),
     "no command": (
         layout(windows=[{"panes": [{"shell_command": []}]}]), 2, "bad_layout",
-        "window-1, pane 1: shell_command is a text, or a list of texts", None,
+        "window-1, pane 1: shell_command must be a text, or a list of texts", None,
     ),
     "no name": (layout(members=[{"agent": "pi"}]), 2, "bad_layout", "members, 1: it needs a name", None),
-    "no list": (layout(tasks="x"), 2, "bad_layout", "tasks: this is a list", None),
+    "no list": (layout(tasks="x"), 2, "bad_layout", "tasks: it must be a list", None),
     "no list of panes": (
-        layout(windows=[{"panes": 3}]), 2, "bad_layout", "windows, 1, panes: this is a list", None
+        layout(windows=[{"panes": 3}]), 2, "bad_layout", "windows, 1, panes: it must be a list", None
     ),
-    "no list of windows": (layout(windows="x"), 2, "bad_layout", "windows: this is a list", None),
+    "no list of windows": (layout(windows="x"), 2, "bad_layout", "windows: it must be a list", None),
     "no mapping": (
-        layout(members={"ada": 3}), 2, "bad_layout", "members, ada: this is a mapping of names to values", None
+        layout(members={"ada": 3}), 2, "bad_layout", "members, ada: it must be a mapping of names to values", None
     ),
     "no mapping of roles": (
-        layout(roles={"r": 3}), 2, "bad_layout", "roles, r: this is a mapping of names to values", None
+        layout(roles={"r": 3}), 2, "bad_layout", "roles, r: it must be a mapping of names to values", None
     ),
     "no pane": (
         layout(windows=[{"window_name": "w", "panes": [3]}]), 2, "bad_layout",
-        "w, pane 1: this is a mapping of names to values", None,
+        "w, pane 1: it must be a mapping of names to values", None,
     ),
     "an unknown word": (
         layout(windows=[{"name": "w"}]), 2, "bad_layout", "windows, 1: there is no 'name'",
@@ -172,7 +172,7 @@ LAYOUTS: dict[str, Case] = {
     ),
     "a wrong value": (
         layout(members={"ada": {"agent": 7}}), 2, "bad_layout",
-        "the layout is wrong: Expected `str`, got `int` - at `$.members[0].agent`", None,
+        "members, 1, agent: it must be a text, not a whole number", None,
     ),
     "two of one name": (
         layout(members=["ada", " ADA"]), 2, "bad_layout", "two members are called 'ada'",

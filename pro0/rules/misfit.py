@@ -1,0 +1,36 @@
+"""What does not fit: what msgspec says of data that people or agents wrote, in plain words and with its place."""
+
+import re
+
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a mapping of names to values",
+    "null": "nothing",
+}
+_EXPECTED = re.compile(r"Expected `([a-z |]+)`(.*?)(?:, got `([a-z]+)`)?")
+_FIELD = re.compile(r"Object (contains unknown|missing required) field `(.*)`")
+_CHOICE = re.compile(r"Invalid enum value (.*)")
+_STEP = re.compile(r"[^.\[\]]+")
+
+
+def misfit(error: Exception) -> str:
+    """Return what is wrong, after its place where that is not the whole: `members, 1, agent: it must be a text`."""
+    what, _, path = str(error).partition(" - at `$")
+    place = ", ".join(str(int(step) + 1) if step.isdigit() else step for step in _STEP.findall(path.rstrip("`")))
+    return f"{place}: {_plain(what)}" if place else _plain(what)
+
+
+def _plain(what: str) -> str:
+    if field := _FIELD.fullmatch(what):
+        return f"there is no {field[2]!r}" if field[1] == "contains unknown" else f"it needs {field[2]!r}"
+    if choice := _CHOICE.fullmatch(what):
+        return f"there is no {choice[1]}"
+    if expected := _EXPECTED.fullmatch(what):
+        kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
+        got = f", not {_KINDS.get(expected[3], expected[3])}" if expected[3] else ""
+        return f"it must be {' or '.join(kinds)}{expected[2]}{got}"
+    return what
