@@ -99,7 +99,7 @@ def test_a_process_that_is_between_two_programs_shows_what_it_was_started_with(
 
 def test_whoever_has_just_been_started_has_a_command_line() -> None:
     """A guard that is looked for at that moment is not taken for another."""
-    for _ in range(100):
+    for _ in range(10):
         with families.running(["sleep", "600"]) as child:
             assert arguments.arguments(child.pid) == ["sleep", "600"]
             child.kill()
