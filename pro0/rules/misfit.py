@@ -20,7 +20,7 @@ _STEP = re.compile(r"[^.\[\]]+")
 def misfit(error: Exception) -> str:
     """Return what is wrong, after its place where that is not the whole: `members, 1, agent: it must be a text`."""
     what, _, path = str(error).partition(" - at `$")
-    place = ", ".join(str(int(step) + 1) if step.isdigit() else step for step in _STEP.findall(path.rstrip("`")))
+    place = ", ".join(str(int(step) + 1) if step.isdigit() else step for step in _STEP.findall(path.removesuffix("`")))
     return f"{place}: {_plain(what)}" if place else _plain(what)
 
 
