@@ -251,10 +251,11 @@ def interrupted(scene: Scene) -> Iterator[None]:
 
 @contextmanager
 def failed(scene: Scene) -> Iterator[None]:
-    """The API has answered with an error."""
+    """The API has answered with an error; Claude Code puts the prompt back into the input at times."""
     scene.step(fail(400))
     yield
     scene.model.forget(scene.number)
+    scene.erase(scene.named())
 
 
 MOMENTS: dict[str, Callable[[Scene], AbstractContextManager[None]]] = {
