@@ -43,7 +43,7 @@ PROGRAMS = {
 def test_the_screens_are_those_of_tmux(name: str, session: Session) -> None:
     argv, keys = PROGRAMS[name]
     if not shutil.which(argv[0]):
-        pytest.skip(f"{argv[0]} is not installed")
+        pytest.fail(f"this test needs {argv[0]}: install it")
     (session.cwd / "text").write_text(TEXT)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "LESSHISTFILE": "-"}
     shown = Shown(session, argv, COLUMNS, LINES, env=environment)
