@@ -167,7 +167,7 @@ class Answered(View, frozen=True, kw_only=True):
 def task_line(board: Board, task: Task, status: Callable[[Task], str] | None = None) -> TaskLine:
     """Return a task in one line, its status in the words of `status`, else in those that are stored."""
     why = why_not_ready(board, task)
-    own = f"is {task.status.value.replace('_', ' ')}"
+    own = f"is {task.status.words}"
     return TaskLine(
         id=task.id,
         title=task.title,

@@ -74,11 +74,7 @@ def _somebody_can(known: Roster, board: Board) -> bool:
 
 
 def _left(board: Board, tasks: list[Task]) -> list[str]:
-    return [
-        f"{task.id} {task.status.value.replace('_', ' ')}: {_why_left(board, task)}"
-        for task in tasks
-        if task.type is not Kind.EPIC
-    ]
+    return [f"{task.id} {task.status.words}: {_why_left(board, task)}" for task in tasks if task.type is not Kind.EPIC]
 
 
 def _why_left(board: Board, task: Task) -> str:

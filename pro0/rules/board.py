@@ -155,7 +155,7 @@ def _completed(task: Task | None) -> bool:
 
 
 def _phrase(id: str, task: Task | None) -> str:
-    return f"{id} is {task.status.value.replace('_', ' ')}" if task else f"{id} is gone"
+    return f"{id} is {task.status.words}" if task else f"{id} is gone"
 
 
 def said(wait: Wait) -> str:
@@ -174,7 +174,7 @@ def _itself(_board: Board, task: Task) -> str | None:
         return "is an epic, which only groups tasks"
     if task.waits:
         return f"is awaiting a human ({said(task.waits)})"
-    return None if task.status is Status.PENDING else f"is {task.status.value.replace('_', ' ')}"
+    return None if task.status is Status.PENDING else f"is {task.status.words}"
 
 
 def _its_dependencies(board: Board, task: Task) -> str | None:
@@ -210,4 +210,4 @@ def _its_supervisor(board: Board, task: Task) -> str | None:
 
 
 def _state(task: Task) -> str:
-    return "awaiting a human" if task.waits else task.status.replace("_", " ")
+    return "awaiting a human" if task.waits else task.status.words

@@ -52,9 +52,14 @@ def finish(task: Task, request: Request, passed: Awaiting | None = None) -> Task
     if request.open_subtasks:
         return replace(free, status=Status.DONE)
     if free.requires and (passed is None or passed.value != free.requires.value):
-        wait = waiting(Awaiting(free.requires.value), request, f"Work complete, requires {free.requires}")
+        wait = waiting(Awaiting(free.requires.value), request, at_gate(free.requires))
         return replace(free, status=Status.IN_PROGRESS, awaiting=wait)
     return replace(free, status=Status.COMPLETED, completed_at=request.now)
+
+
+def at_gate(gate: str) -> str:
+    """Return why a task waits whose work is complete, and whose gate was declared before."""
+    return f"Work complete, requires {gate}"
 
 
 def hand_back(task: Task, request: Request) -> Task:

@@ -22,6 +22,7 @@ from pro0.model.task import Awaiting, Entry, Gate, Kind, Status, Task, TaskList,
 from pro0.rules import limits, priority, text
 from pro0.rules.board import Board
 from pro0.rules.changes import acyclic, follow
+from pro0.rules.gates import at_gate
 from pro0.rules.limits import Limits
 
 IMPORT = "import"
@@ -153,8 +154,7 @@ def _closed(task: Task, ticket: Ticket, now: datetime) -> Task:
     )
     if ticket.requires is None:
         return replace(over, status=Status.COMPLETED, completed_at=_known(ticket.closed_at) or now)
-    reason = f"Work complete, requires {ticket.requires}"
-    wait = Wait(kind=Awaiting(ticket.requires.value), since=now, by=IMPORT, reason=reason)
+    wait = Wait(kind=Awaiting(ticket.requires.value), since=now, by=IMPORT, reason=at_gate(ticket.requires))
     return replace(over, status=Status.IN_PROGRESS, awaiting=wait)
 
 

@@ -156,7 +156,7 @@ def harvested(harvest: Harvest, task: Task, tail: str, crop: tuple[str, int, str
 
 def _unfinished(who: str, harvest: Harvest, task: Task) -> str:
     if task.status is not Status.FAILED:
-        return f"{who} is gone, {task.id} is {task.status.replace('_', ' ')}: {task.title}"
+        return f"{who} is gone, {task.id} is {task.status.words}: {task.title}"
     verb = "crashed on" if harvest.how.startswith(State.CRASHED) else "failed on"
     return f"{who} {verb} {task.id}: {task.closed_reason or harvest.how}"
 

@@ -39,7 +39,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 def _head(task: Task) -> str:
     waits = f", awaiting {awaited(task.waits)}" if task.waits else ""
     who = f", {task.assignee}" if task.assignee else ""
-    return f"{task.id}: {task.title}\n{task.status.replace('_', ' ')}{who}{waits}"
+    return f"{task.id}: {task.title}\n{task.status.words}{who}{waits}"
 
 
 def _paragraphs(task: Task) -> Iterator[str]:
