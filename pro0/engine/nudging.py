@@ -77,8 +77,8 @@ class Nudger:
     def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
         try:
             why = self._hand_over(nudge, state)
-        except Pro0Error as error:
-            why = error.message
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the next try may do
+            why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
         if why:
             trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]
             trial.failed += 1
@@ -93,40 +93,43 @@ class Nudger:
     def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
         """Hand the line over; return why it waits, or nothing when it arrived."""
         watched, handle = self.sights.watched(nudge.incarnation), state.handle
+        looked = time.monotonic()
         if nudge.urgent and watched and self.sights.busy(watched):
             if watched.adapter.forgets:
                 return FORGETS
-            self._stop(watched, handle)
+            self._stop(watched, handle, looked)
         if watched and watched.adapter.deliver and watched.adapter.deliver(watched.sight, nudge.line):
             return ""
         if handle is None:
             return "its place is not known"
         drawing = watched.adapter.screens if watched else None
         if watched is None or drawing is None:
-            return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input"
+            return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input, or somebody types there"
         return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
 
-    def _stop(self, watched: Watched, handle: Handle | None) -> None:
+    def _stop(self, watched: Watched, handle: Handle | None, looked: float) -> None:
         """Stop the turn of an agent and wait until that is over, where it can be."""
         adapter = watched.adapter
         done = adapter.stop is not None and adapter.stop(watched.sight)
         if not done and adapter.interrupt and handle:
-            done = self.backend.press(handle, adapter.interrupt)
+            done = self.backend.press(handle, adapter.interrupt, looked)
         deadline = time.monotonic() + VERIFY
         while done and self.sights.busy(watched) and time.monotonic() < deadline:
             time.sleep(PAUSE)
 
     def _paste(self, place: "Input", handle: Handle) -> str:
+        looked = time.monotonic()
         if stands := place.standing():
             place = replace(place, line=stands)
         elif why := place.closed():
             return why
-        elif not self.backend.nudge(handle, place.line, place.shows):
-            return "its pane takes no input, or something else came up there"
+        elif not self.backend.nudge(handle, place.line, place.shows, looked):
+            return "its pane takes no input, somebody types there, or something else came up"
         elif place.left():
             return ""
         # Some agents take the first Enter for a part of the paste; or an earlier try, or lead, has left the line there.
-        if place.ready() and self.backend.press(handle, "Enter") and place.left():
+        looked = time.monotonic()
+        if place.ready() and self.backend.press(handle, "Enter", looked) and place.left():
             return ""
         return "the line stays in its input"
 

@@ -4,6 +4,7 @@ It has a thread of its own, since nothing else that a guard does may keep an age
 a launch with a terminal; whoever looks is a client that may come, go and die.
 """
 
+import math
 import os
 import re
 import select
@@ -56,6 +57,8 @@ class Terminal:
         self._state = 0
         self._shown: tuple[int, list[str], Frame] = (-1, [], {})
         self._settled = self._held = 0.0
+        self._typed = -math.inf
+        """When a person has typed last."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -189,9 +192,13 @@ class Terminal:
                 self._resize(payload)
                 one.views = True
             case protocol.INPUT:
+                self._typed = time.monotonic()
                 one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(payload)}))
-            case protocol.PASTE:
-                one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(self._pasted(payload))}))
+            case protocol.PRESS | protocol.PASTE:
+                taken = self._put_when_quiet(
+                    protocol.unpacked(payload), self._pasted if kind == protocol.PASTE else bytes
+                )
+                one.send(protocol.packed(protocol.TAKEN, {"taken": taken}))
             case protocol.FOCUS:
                 views = [other for other in self._clients if other.views and other is not one]
                 for other in views:
@@ -204,6 +211,12 @@ class Terminal:
                 one.send(protocol.packed(protocol.HISTORY, {"rows": self._screen.history()}))
             case _:
                 raise protocol.Broken(f"nothing is called {kind!r}")
+
+    def _put_when_quiet(self, wish: dict[str, object], form: Callable[[bytes], bytes]) -> bool:
+        """Put a text in, unless a person has typed a moment ago: it would be sent with what they are writing."""
+        text = protocol.text(wish, "text").encode(errors="replace")
+        quiet = protocol.number(wish, "quiet", 0, protocol.LIMIT) / 1000
+        return time.monotonic() - self._typed >= quiet and self._pty.put(form(text))
 
     def _pasted(self, text: bytes) -> bytes:
         return b"\x1b[200~" + text + b"\x1b[201~" if self._screen.mode(_BRACKETED) else text

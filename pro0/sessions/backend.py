@@ -1,5 +1,6 @@
 """What every backend promises; the contract suite in tests/contracts/ holds each of them to it."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
@@ -10,11 +11,21 @@ from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 
 Key = Literal["Enter", "Escape"]
+Asked = Callable[[], bool]
+"""Whether an Enter may be pressed."""
+
+QUIET = 2.0
+"""Seconds before a look in which no person may have typed: their agent may not have drawn it when it was looked at."""
 
 
 def always() -> bool:
     """Return True: nothing speaks against an Enter."""
     return True
+
+
+def quiet(looked: float | None) -> float:
+    """Return the seconds before now in which no person may have typed, for an act that rests on that look."""
+    return QUIET + (0.0 if looked is None else time.monotonic() - looked)
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -84,15 +95,21 @@ class Backend(Protocol):
         """Return what sessions show now, by incarnation; those whose place is gone or not ours are left out."""
         ...
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
         """Show one line to the agent and press Enter; False when this backend or the pane's mode cannot.
 
         `still` is asked just before the Enter, which is not pressed when it says no: then the line is left there.
+        Neither comes to a session in which a person types, as with `press`; `looked` is for the line.
         """
         ...
 
-    def press(self, handle: Handle, key: Key) -> bool:
-        """Press one key in a session; False when this backend or the pane's mode cannot."""
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
+        """Press one key in a session; False when this backend or the pane's mode cannot.
+
+        Nor is it pressed when a person has typed there since `looked`, the time.monotonic() of the look that it rests
+        on, or QUIET before: that is known in the very moment in which it would be pressed. Without `looked`, since now.
+        iTerm2 does not say when somebody typed.
+        """
         ...
 
     def label(self, states: Mapping[Handle, str]) -> None:

@@ -6,7 +6,7 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -15,7 +15,7 @@ from pro0 import processes
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
-from pro0.sessions.backend import Key, Opening, Place, always
+from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.starting import check, started_for_others
 
@@ -81,11 +81,11 @@ class Headless:
         """Return nothing: a log is no screen."""
         return {}
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:  # noqa: ARG002
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
         """Return False: nobody reads here."""
         return False
 
-    def press(self, handle: Handle, key: Key) -> bool:  # noqa: ARG002
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:  # noqa: ARG002
         """Return False: nobody reads here."""
         return False
 

@@ -1,8 +1,9 @@
 """The in-process backend: guards run detached, each with a terminal of its own, which the view shows one at a time."""
 
 import json
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +15,7 @@ from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.processes.arguments import arguments
 from pro0.rules.escapes import plain
-from pro0.sessions.backend import Key, Place, always
+from pro0.sessions.backend import Asked, Key, Place, always, quiet
 from pro0.sessions.headless import Headless
 from pro0.terminals import address, protocol
 from pro0.terminals.connection import Connection, Silent
@@ -25,7 +26,7 @@ PAUSE = 0.3
 PATIENCE = 2.0
 """Seconds for an answer; a guard that was stopped is not asked."""
 
-_KEYS: dict[Key, bytes] = {"Enter": b"\r", "Escape": b"\x1b"}
+_KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
 
 
 class InProcess(Headless):
@@ -69,21 +70,22 @@ class InProcess(Headless):
                 continue
         return found
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
-        """Paste one line and press Enter; False while the agent takes no input.
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+        """Paste one line and press Enter; False while the agent takes no input, or a person types.
 
         Raises BadInput for anything but one printable line, and Refused when the session is gone.
         """
         if not line.isprintable() or not line.strip():
             raise BadInput("a nudge is one line of printable text")
-        if not _put(handle, protocol.PASTE, line.encode()):
+        if not _put(handle, protocol.PASTE, line, looked):
             return False
         time.sleep(PAUSE)
-        return still() and self.press(handle, "Enter")
+        looked = time.monotonic()
+        return still() and self.press(handle, "Enter", looked)
 
-    def press(self, handle: Handle, key: Key) -> bool:
-        """Press one key; False while the agent takes no input, Refused when the session is gone."""
-        return _put(handle, protocol.INPUT, _KEYS[key])
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
+        """Press one key; False while the agent takes no input or a person types, Refused when the session is gone."""
+        return _put(handle, protocol.PRESS, _KEYS[key], looked)
 
     def focus(self, handle: Handle) -> bool:
         """Have every view of the team show this session; False when nobody watches."""
@@ -110,10 +112,11 @@ def _connected(handle: Handle) -> Connection:
     return terminal
 
 
-def _put(handle: Handle, kind: bytes, data: bytes) -> bool:
+def _put(handle: Handle, kind: bytes, text: str, looked: float | None) -> bool:
     try:
         with _connected(handle) as terminal:
-            return bool(terminal.ask(kind, data, protocol.TAKEN).get("taken"))
+            wish = {"text": text, "quiet": math.ceil(1000 * quiet(looked))}
+            return bool(terminal.ask(kind, json.dumps(wish).encode(), protocol.TAKEN).get("taken"))
     except Silent as error:
         raise Refused(f"the session {handle.incarnation} is gone: {error}", code="backend_stale") from None
 

@@ -21,7 +21,7 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions import it2
-from pro0.sessions.backend import Key, Opening, Place, always
+from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.starting import check, started_for_others
 
@@ -115,7 +115,7 @@ class ITerm2:
             if rows is not None
         }
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
         """Type one line into a pane and press Enter.
 
         Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
@@ -126,7 +126,7 @@ class ITerm2:
         time.sleep(PAUSE)
         return still() and self.press(handle, "Enter")
 
-    def press(self, handle: Handle, key: Key) -> bool:
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:  # noqa: ARG002
         """Type what a key sends."""
         _ours(handle, lambda pane: it2.send(pane, _KEYS[key]))
         return True

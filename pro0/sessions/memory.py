@@ -1,12 +1,12 @@
 """A backend that shows nothing: it records what was asked of it, and dies when it is told to. For tests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
-from pro0.sessions.backend import Key, Opening, Place, always
+from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.starting import check
 
 
@@ -75,7 +75,7 @@ class Memory:
         alive = self.alive(handles)
         return {name: Screen(rows=tuple(text.splitlines())) for name, text in shown.items() if name in alive}
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
         """Record the line; False for a session in `busy`, Refused when the session has ended."""
         if not line.isprintable() or not line.strip():
             raise BadInput("a nudge is one line of printable text")
@@ -85,7 +85,7 @@ class Memory:
         self.nudges.append((handle.incarnation, line))
         return True
 
-    def press(self, handle: Handle, key: Key) -> bool:
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:  # noqa: ARG002
         """Record the key; False for a session in `busy`, Refused when the session has ended."""
         self._check(handle)
         if handle.incarnation in self.busy:

@@ -6,7 +6,7 @@ A pane is ours when server, process and owner tag are those of the handle; that 
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count, groupby
 from pathlib import Path
@@ -16,10 +16,24 @@ from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions import tmux_socket
-from pro0.sessions.backend import Key, Opening, Place, always
+from pro0.sessions.backend import Asked, Key, Opening, Place, always, quiet
 from pro0.sessions.starting import check
 from pro0.sessions.tmux_keys import LIST, bindings, releases
-from pro0.sessions.tmux_script import LOOK, STATE, Made, Row, block, line, literal, made, ours, rows, screens, shown
+from pro0.sessions.tmux_script import (
+    LOOK,
+    STATE,
+    Made,
+    Row,
+    block,
+    line,
+    literal,
+    made,
+    ours,
+    rows,
+    screens,
+    shown,
+    typing,
+)
 from pro0.sessions.tmux_windows import arrange, bring_up
 
 if TYPE_CHECKING:
@@ -91,21 +105,22 @@ class Tmux:
             found |= screens(_server(socket).ask(f"{script}\n"), mark)
         return found
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
-        """Paste one line into a pane and press Enter; False while a person uses the pane for something else.
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+        """Paste one line into a pane and press Enter; False while a person types, or uses it for something else.
 
         Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
         """
         if not line.isprintable() or not line.strip():
             raise BadInput("a nudge is one line of printable text")
-        if _act(handle, _paste(handle, line, "-p")) != ["sent"]:
+        if _act(handle, _paste(handle, line, "-p", looked)) != ["sent"]:
             return False
         time.sleep(PAUSE)
-        return still() and self.press(handle, "Enter")
+        looked = time.monotonic()
+        return still() and self.press(handle, "Enter", looked)
 
-    def press(self, handle: Handle, key: Key) -> bool:
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         """Paste what a key sends: the key itself would go to every pane of a synchronised window, or to copy mode."""
-        return _act(handle, _paste(handle, _KEYS[key], "-r")) == ["sent"]
+        return _act(handle, _paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
 
     def label(self, states: Mapping[Handle, str]) -> None:
         """Write states into the borders of the panes that are ours: one call of tmux for each server."""
@@ -214,8 +229,11 @@ def _state(handle: Handle, text: str) -> str:
     return line(("set-option", "-p", "-t", handle.pane, STATE, literal(text)))
 
 
-def _paste(handle: Handle, text: str, how: str) -> str:
-    """Return the line that leaves copy mode and pastes a text, never typed and never seen by `ps`."""
+def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
+    """Return the line that leaves copy mode and pastes a text, never typed and never seen by `ps`.
+
+    One line for the server, which does nothing else meanwhile: no key of a person comes between question and paste.
+    """
     buffer, pane = f"pro0-{handle.incarnation}-{next(_BUFFERS)}", handle.pane
     leave = block("#{pane_in_mode}", pane, line(("send-keys", "-t", pane, "-X", "cancel")))
     paste = line(
@@ -223,7 +241,8 @@ def _paste(handle: Handle, text: str, how: str) -> str:
         ("paste-buffer", how, "-d", "-b", buffer, "-t", pane),
         ("display-message", "-p", "sent"),
     )
-    return block(_BLOCKED, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
+    blocked = f"#{{||:{_BLOCKED},{typing(pane, time.time() - quiet(looked))}}}"
+    return block(blocked, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
 
 
 def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:

@@ -30,6 +30,8 @@ Command = tuple[str, ...]
 
 _STYLE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 _UNSAFE = re.compile(rb"[^A-Za-z0-9@%+=:,./_-]")
+_LATEST = 60
+"""Seconds after the earliest time that counts in which an act comes."""
 _PANE = re.compile(r"%[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 
@@ -48,6 +50,18 @@ def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
     """Return a command that does one of two lines, as the condition holds for a pane."""
     other = f" {{ {otherwise} }}" if otherwise else ""
     return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{other}"
+
+
+def typing(pane: str, since: float) -> str:
+    """Return the condition that a person has typed in a pane since that time, in whole seconds of this machine's clock.
+
+    Their keys go to the active pane of the session that they look at, or to all of a window with synchronised panes.
+    A time long after it is of a clock that has been put back since.
+    """
+    between = f"#{{>=:#{{session_activity}},{int(since)}}},#{{<=:#{{session_activity}},{int(since) + _LATEST}}}"
+    recently = f"#{{&&:#{{session_attached}},#{{&&:{between}}}}}"
+    here = f"#{{&&:#{{==:#{{pane_id}},{pane}}},{recently}}}"
+    return f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{here},1,}}}}}}"
 
 
 def literal(text: str) -> str:

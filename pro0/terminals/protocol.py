@@ -9,13 +9,13 @@ Frames, and the answers to LOOK, TEXT and HISTORY, are JSON:
     hello    {version, incarnation, pid}                     pid is the guard's
     frame    {columns, lines, rows, cursor, visible, title, modes}
              rows: index -> text with SGR, those that changed since the last frame; all of them in an answer to LOOK
-    taken    {taken}                                         false: the input is full, for the agent does not read
+    taken    {taken}           false: the input is full, for the agent does not read, or somebody types
 """
 
 import json
 import struct
 
-VERSION = 1
+VERSION = 2
 LIMIT = 1 << 20
 """The longest message that a guard takes in."""
 FRAME_LIMIT = 1 << 28
@@ -30,9 +30,11 @@ UNWATCH = b"U"
 SIZE = b"Z"
 """{columns, lines}."""
 INPUT = b"I"
-"""Bytes for the agent; answered with TAKEN."""
+"""Bytes for the agent, which a person has typed; answered with TAKEN."""
+PRESS = b"K"
+"""{text, quiet}: a key for the agent, unless a person has typed in so many milliseconds; answered with TAKEN."""
 PASTE = b"P"
-"""Bytes for the agent, bracketed when it asked for that; answered with TAKEN."""
+"""The same for a text, which is bracketed when the agent asked for that."""
 TAKEN = b"A"
 FOCUS = b"O"
 """Asked: every view is to show this terminal, answered with {told}, how many there are. To a client: it shall."""
@@ -74,6 +76,14 @@ def number(values: dict[str, object], name: str, least: int, most: int) -> int:
     value = values.get(name)
     if not isinstance(value, int) or not least <= value <= most:
         raise Broken(f"{name} is not a number from {least} to {most}")
+    return value
+
+
+def text(values: dict[str, object], name: str) -> str:
+    """Return a text of an object; raises Broken when it is none."""
+    value = values.get(name)
+    if not isinstance(value, str):
+        raise Broken(f"{name} is not a text")
     return value
 
 

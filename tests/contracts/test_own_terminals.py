@@ -1,5 +1,6 @@
 """Looking, nudging and pressing keys in terminals that guards make: as in panes."""
 
+import json
 import os
 import signal
 import sys
@@ -63,7 +64,8 @@ def test_an_agent_that_never_reads_takes_no_nudge(own: InProcessStage) -> None:
     (handle,) = own.start([own.opening(sys.executable, "-c", NEVER_READS)])
     own.shows(handle, "ready")
     with Connection(handle.socket) as terminal:
-        while terminal.ask(protocol.INPUT, b"x" * 5000, protocol.TAKEN)["taken"]:
+        much = json.dumps({"text": "x" * 5000, "quiet": 0}).encode()
+        while terminal.ask(protocol.PRESS, much, protocol.TAKEN)["taken"]:
             pass
     assert not own.backend.nudge(handle, "x" * 5000)
 

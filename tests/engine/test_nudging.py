@@ -1,6 +1,8 @@
 """One line reaches one agent, or waits and says why: the pane of a drawn agent, without any agent (checks 35 to 37)."""
 
+import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -18,7 +20,7 @@ from pro0.model.screen import Screen
 from pro0.model.team import Seat
 from pro0.ops.context import clock
 from pro0.rules.prompts import ready_line, unread_line
-from pro0.sessions.backend import Key, always
+from pro0.sessions.backend import QUIET, Asked, Key, always
 from pro0.sessions.memory import Memory
 from tests.engine.crew import Crew
 
@@ -46,7 +48,10 @@ def drawn(text: str = "", foot: list[str] = IDLE, last: str = "● Done.") -> Sc
 
 
 class Pane(Memory):
-    """A pane in which a drawn agent reads what is typed; `between` happens after a paste, before its Enter."""
+    """A pane in which a drawn agent reads what is typed; `between` happens after a paste, before its Enter.
+
+    Whatever is put in rests on a look, and is not when a person has typed since that began, `typed`.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,17 +60,28 @@ class Pane(Memory):
         self.sent: list[str] = []
         self.between: Callable[[], None] = lambda: None
         self.swallows = 0
+        self.typed = -math.inf
+        self.unseen: Callable[[], None] = lambda: None
+        """Happens after the last look before a key."""
+        self.looked = -math.inf
         self.escape: Callable[[], None] = lambda: None
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        self.looked = time.monotonic()
         return {"inc-1": self.screen}
 
-    def nudge(self, handle: Handle, line: str, still: Callable[[], bool] = always) -> bool:
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+        if self._disturbs(looked):
+            return False
         self.show(self.text + line)
         self.between()
-        return still() and self.press(handle, "Enter")
+        looked = time.monotonic()
+        return still() and self.press(handle, "Enter", looked)
 
-    def press(self, handle: Handle, key: Key) -> bool:
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
+        self.unseen()
+        if self._disturbs(looked):
+            return False
         if key == "Escape":
             self.escape()
             return True
@@ -75,6 +91,11 @@ class Pane(Memory):
         self.sent.append(self.text)
         self.show("", WORKING)
         return True
+
+    def _disturbs(self, looked: float | None) -> bool:
+        assert looked is not None
+        assert looked <= self.looked, "it rests on a look that began earlier than it says"
+        return self.typed >= looked - QUIET
 
     def show(self, text: str, foot: list[str] = IDLE) -> None:
         self.text, self.screen = text, drawn(text, foot)
@@ -184,6 +205,38 @@ def test_what_happens_between_the_line_and_its_enter_stops_the_enter(
     assert hand.nudger.arrived() == {}
 
 
+def types_unseen(pane: Pane) -> None:
+    pane.typed = time.monotonic()
+
+
+@pytest.mark.parametrize("stands", ["", LINE], ids=["a new line", "a line of an earlier try"])
+def test_what_is_typed_after_the_last_look_stops_the_enter(stands: str, pane: Pane, hand: Hand) -> None:
+    """Their draft would be sent with the line. It stays there, and gets its Enter when it stands alone later."""
+    pane.show(stands)
+    pane.unseen = lambda: types_unseen(pane)
+    assert hand.nudge()
+    assert pane.sent == []
+
+
+def test_nothing_is_put_in_while_a_person_types(pane: Pane, hand: Hand) -> None:
+    """What they have typed may not be drawn yet."""
+    types_unseen(pane)
+    assert "somebody types there" in hand.nudge()
+    assert pane.text == ""
+
+
+def test_a_turn_is_not_stopped_while_a_person_types(pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Escape would take away what they have typed."""
+    watched = hand.nudger.sights.watched("inc-1")
+    assert watched
+    able = replace(watched.adapter, interrupt="Escape")
+    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=able))
+    pane.screen = drawn("", WORKING)
+    pane.escape = lambda: pytest.fail("Escape was pressed")
+    types_unseen(pane)
+    assert hand.nudge(urgent=True) == "it is working"
+
+
 def test_a_line_that_is_drawn_late_gets_its_enter(pane: Pane, hand: Hand) -> None:
     """A busy agent draws what was pasted after a while, and bit by bit."""
 
@@ -230,6 +283,7 @@ def test_a_line_that_is_gone_for_a_moment_is_still_there(
     redraws = iter([drawn()])
 
     def look(_handles: Sequence[Handle]) -> dict[str, Screen]:
+        pane.looked = time.monotonic()
         return {"inc-1": next(redraws, pane.screen) if pane.text and not pane.swallows else pane.screen}
 
     monkeypatch.setattr(pane, "look", look)

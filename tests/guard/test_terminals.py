@@ -108,7 +108,7 @@ def test_a_paste_is_bracketed_for_who_asked_for_it(session: Session, asks: str, 
     shown = Shown(session, ["sh", "-c", f"stty -echo -icanon; printf '{asks}on: '; exec cat -v"])
     with shown.connect() as one:
         shown.shows(one, lambda rows: rows[0].startswith("on:"), "that it is ready")
-        typed(one, "text", protocol.PASTE)
+        typed(one, '{"text":"text","quiet":0}', protocol.PASTE)
         shown.shows(one, lambda rows: rows[0] == f"on: {arrives}", "the paste")
 
 

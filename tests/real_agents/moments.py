@@ -16,7 +16,7 @@ from tests.real_agents.provider.request import Entry, Request
 from tests.real_agents.provider.turns import Turn, fail, say, shell, use
 from tests.real_agents.scripts import MAIL
 from tests.real_agents.team import RealTeam
-from tests.real_agents.terminal import Pane
+from tests.real_agents.terminal import Client, Pane
 
 STEP = re.compile(r"take step (\d+)\.")
 QUESTION = {
@@ -78,6 +78,7 @@ class Scene:
     agent: str
     team: RealTeam
     pane: Pane
+    hands: Client
     model: Steps
     random: Random
     number: int = 0
@@ -112,7 +113,7 @@ class Scene:
 
     def type(self, text: str) -> None:
         """Type a text; a screen on which it does not come up is drawn anew: Claude Code garbles its own at times."""
-        self.pane.paste(text)
+        self.hands.type(text)
         since = time.monotonic()
 
         def stands() -> bool:
@@ -131,7 +132,7 @@ class Scene:
         def went() -> bool:
             nonlocal pressed
             if not done() and time.monotonic() - pressed > AGAIN and self.holds(text):
-                self.pane.keys("Enter")
+                self.hands.press("Enter")
                 pressed = time.monotonic()
             return done()
 
@@ -152,7 +153,7 @@ class Scene:
 
         def gone() -> bool:
             if self.holds(text):
-                self.pane.keys("-N", "200", "BSpace")
+                self.hands.press(*["BSpace"] * 100)
             return not self.holds(text)
 
         self.until(gone, f"{text} is erased")
@@ -198,7 +199,7 @@ def permission(scene: Scene) -> Iterator[None]:
     yes = scene.random.random() < 0.5
     if yes:
         scene.allowed.add(name)
-    scene.pane.keys("Enter" if yes else "Escape")
+    scene.hands.press("Enter" if yes else "Escape")
     scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
@@ -243,7 +244,7 @@ def interrupted(scene: Scene) -> Iterator[None]:
     answers = Event()
     scene.step(say("Too late.", after=answers))
     time.sleep(scene.random.uniform(0, 0.5))
-    scene.pane.keys(*["Escape"] * (2 if scene.agent == "opencode" else 1))
+    scene.hands.press(*["Escape"] * (2 if scene.agent == "opencode" else 1))
     yield
     answers.set()
     scene.erase(scene.named())

@@ -3,6 +3,9 @@
 import os
 import signal
 import subprocess
+import termios
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,17 +15,23 @@ from pro0.model.screen import Screen
 from pro0.rules.escapes import screen_of
 from tests.waiting import wait_until
 
+KEYS = {"Enter": b"\r", "Escape": b"\x1b", "BSpace": b"\x7f"}
+BETWEEN = 0.02
+"""Seconds between two keys."""
+ESCAPE = 0.7
+"""Seconds after Escape, which tmux takes for the beginning of another key when one comes soon."""
+
 
 class Pane:
     """One pane of a tmux server, both named as tmux names them."""
 
     def __init__(self, *server: str, target: str = "") -> None:
-        self._server = server
+        self.server = server
         self._target = ("-t", target) if target else ()
 
     def tmux(self, *words: str) -> str:
         """Call tmux on this pane's server and return what it prints."""
-        done = subprocess.run(["tmux", *self._server, *words], capture_output=True, text=True)
+        done = subprocess.run(["tmux", *self.server, *words], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"tmux {words[0]}: {done.stderr.strip()}")
         return done.stdout
@@ -59,6 +68,49 @@ class Pane:
     def copy_mode(self, *, leave: bool = False) -> None:
         """Begin to look back in what the pane has shown, or go on with the present."""
         self.tmux(*(("send-keys", "-X", *self._target, "cancel") if leave else ("copy-mode", *self._target)))
+
+
+class Client:
+    """A person's own terminal on which a tmux server shows a pane: what they type takes the way of every key."""
+
+    def __init__(self, pane: Pane) -> None:
+        self._master, slave = os.openpty()
+        lines, columns = int(pane.value("window_height")) + 1, int(pane.value("window_width"))
+        termios.tcsetwinsize(slave, (lines, columns))
+        self._process = subprocess.Popen(
+            ["tmux", *pane.server, "attach-session"],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=os.environ | {"TERM": "xterm-256color"},
+            start_new_session=True,
+        )
+        os.close(slave)
+        threading.Thread(target=self._look, daemon=True).start()
+        wait_until(lambda: pane.tmux("list-clients"), 10, "the person's terminal is attached")
+
+    def type(self, text: str) -> None:
+        """Type a text, letter by letter."""
+        for letter in text:
+            os.write(self._master, letter.encode())
+            time.sleep(BETWEEN)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, named as tmux names them."""
+        for key in keys:
+            os.write(self._master, KEYS[key])
+            time.sleep(ESCAPE if key == "Escape" else BETWEEN)
+
+    def close(self) -> None:
+        """Leave; what the pane runs goes on."""
+        self._process.terminate()
+        self._process.wait(10)
+
+    def _look(self) -> None:
+        with suppress(OSError):  # which is how a terminal ends
+            while os.read(self._master, 1 << 16):
+                pass
+        os.close(self._master)
 
 
 class Terminal(Pane):

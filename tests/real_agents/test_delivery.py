@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
@@ -17,6 +17,7 @@ from tests.real_agents.moments import DEAF, MOMENTS, Scene, Steps, files_made
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.scripts import marker
 from tests.real_agents.team import RealTeam
+from tests.real_agents.terminal import Client
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.agents
@@ -84,21 +85,28 @@ def test_mail_at_any_moment(
     provider.script(marker("w1"), model)
     team.begin("--lead", "none", "--permission-mode", "ask", w1=agent)
     team.becomes("w1", "idle")
-    scene = Scene(agent, team, team.pane("w1"), model, random)
-    many = MANY.get(lane, FEW)
-    moments = list(MOMENTS) * -(-many // len(MOMENTS))
-    random.shuffle(moments)
-    for number, moment in enumerate(moments[:many], start=1):
-        live(scene, letters, number, moment)
-        del provider.exchanges[:-50]
+    pane = team.pane("w1")
+    with closing(Client(pane)) as hands:
+        scene = Scene(agent, team, pane, hands, model, random)
+        many = MANY.get(lane, FEW)
+        moments = list(MOMENTS) * -(-many // len(MOMENTS))
+        random.shuffle(moments)
+        for number, moment in enumerate(moments[:many], start=1):
+            live(scene, letters, number, moment)
+            del provider.exchanges[:-50]
+        all_is_well(scene, letters)
+    with suppress(OSError):  # a box keeps the counts only where it is told to
+        counted(lane, LETTERS, agent, scene.number)
+        counted(lane, UNSEEN, agent, round(1000 * max(scene.unseen)))
+
+
+def all_is_well(scene: Scene, letters: Letters) -> None:
+    """Every letter is read at last, each sender was told the truth, and nothing else has happened."""
     sent = range(1, scene.number + 1)
-    scene.until(lambda: all(letters.text(number) in model.heard for number in sent), "all mail is read")
+    scene.until(lambda: all(letters.text(number) in scene.model.heard for number in sent), "all mail is read")
     assert {letters.said(number) for number in sent} == {"delivered to w1"}
     scene.until(lambda: scene.state() in ("idle", "error"), "its last turn is over")
     check(scene, [letters.text(number) for number in sent])
-    with suppress(OSError):  # a box keeps the counts only where it is told to
-        counted(lane, LETTERS, agent, len(sent))
-        counted(lane, UNSEEN, agent, round(1000 * max(scene.unseen)))
 
 
 def live(scene: Scene, letters: Letters, number: int, moment: str) -> None:
@@ -125,8 +133,8 @@ def live(scene: Scene, letters: Letters, number: int, moment: str) -> None:
 def check(scene: Scene, sent: list[str]) -> None:
     """Nothing was lost, doubled, approved, or sent for the person."""
     model = scene.model
-    scene.number += 1
-    scene.enter(scene.named(), lambda: scene.named() in model.told())
+    last = f"Please take step {scene.number + 1}."
+    scene.enter(last, lambda: last in model.told())
     assert model.last
     # By a tool; Gemini is told again, with a prompt, what it has forgotten of a turn that the person stopped.
     heard = [entry.text for entry in model.last.entries if entry.who != "assistant"]
