@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.crash.figures import MUTATED
 from tests.crash.lanes import SOAK, counted
-from tests.trying import CHILDREN, NAMES
+from tests.trying import CHILDREN, NAMES, NOTICED
 from tests.verdicts import OPEN, REFUSED, TYPED, Mutant, Verdicts
 
 ROOT = Path(__file__).parents[1]
@@ -75,15 +75,25 @@ def told(mutant: Mutant) -> str:
     return "".join(f"    {line}\n" for line in (f"{mutant.file} {function.replace('ǁ', '.')}", *lines))
 
 
+def noticed_by(found: Verdicts) -> dict[str, str]:
+    """Return which test has noticed each mutant, by what the page would show of it."""
+    path = PLACE / NOTICED
+    lines = path.read_text().splitlines() if path.exists() else []
+    tests = dict(line.split(" ", 1) for line in lines)
+    return {told(one): tests.get(one.name, "its end") for one in found if one.kind == "killed"}
+
+
 def compare(found: Verdicts) -> bool:
     """Name who lives and is not on the page, and who is there but does not live; true when there are none."""
     page = PAGE.read_text(encoding="utf-8")
     living = {told(one) for one in found if one.kind == "lives"}
     tried = {f"    {one.file} " for one in found if one.code not in OPEN}
     listed = {block for block in re.findall(r"(?:^    .*\n)+", page, re.MULTILINE) if block.startswith(tuple(tried))}
-    for heading, blocks in (("lives, and nobody has said why", living - listed), ("is noticed", listed - living)):
-        for block in sorted(blocks):
-            print(f"{heading}:\n\n{block}")
+    for block in sorted(living - listed):
+        print(f"lives, and nobody has said why:\n\n{block}")
+    by = noticed_by(found) if listed - living else {}
+    for block in sorted(listed - living):
+        print(f"is noticed by {by.get(block, 'none that is there')}:\n\n{block}")
     return living == listed
 
 

@@ -23,6 +23,8 @@ from mutmut.state import state
 from tests.verdicts import KILLED, LIVES, NO_TEST, Verdicts
 
 REACHED = Path("reached.json")
+NOTICED = Path("noticed.txt")
+"""Which test has noticed which mutant, the last of a mutant being the last try."""
 NAMES, CHILDREN = "MUTANTS_TO_TRY", "MUTANTS_AT_ONCE"
 PATIENCE, SLOWER = 10, 5
 """A test may take so many seconds, and so many times what it took without a mistake: then it hangs."""
@@ -112,6 +114,8 @@ def _try(session: pytest.Session, name: str, items: list[pytest.Item], seconds: 
     for item, following in _pairs(items):
         if all(_fails(session, item, following, seconds[item.nodeid]) for _ in range(2)):
             session._setupstate.teardown_exact(None)
+            with NOTICED.open("a") as file:
+                file.write(f"{name} {item.nodeid}\n")
             return 1
     return 0
 
