@@ -1,8 +1,5 @@
 """`pro0 member spawn`, `restart` and `shutdown`."""
 
-import os
-from pathlib import Path
-
 import click
 
 from pro0.agents import AGENTS
@@ -10,11 +7,12 @@ from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.cli.seating import seated
-from pro0.config import PERMISSIONS, Settings, require_enabled
+from pro0.config import PERMISSIONS
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
-from pro0.ops import members, tasks, trust
+from pro0.ops import members, tasks
+from pro0.ops.acting import settings_to_hire
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, takeable, with_definitions
 from pro0.rules import text
@@ -72,7 +70,7 @@ def spawn(
       pro0 member spawn server -- python -m http.server 8000
     """
     context = acting(team)
-    settings = _settings(context)
+    settings = settings_to_hire(context)
     draft = SeatDraft(
         name=name,
         agent=agent or ("command" if program else "shell"),
@@ -117,7 +115,7 @@ def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
       pro0 member restart ada --fresh
     """
     context = acting(team)
-    seat = members.restart(context, name, fresh=fresh, definitions=_settings(context).agents)
+    seat = members.restart(context, name, fresh=fresh, definitions=settings_to_hire(context).agents)
     _started(context, seat, quiet=as_json)
     if as_json:
         write_json(_look(context, seat))
@@ -159,13 +157,6 @@ def shutdown(
         write_json(_look(context, seat) | {"exit": state.exit if state else None})
     elif state:
         write(f"{seat.agent_id} has ended: {line(_how(state))}")
-
-
-def _settings(context: Context) -> Settings:
-    project = Path(context.team.config.read().project)
-    settings = trust.settings(context.team.paths.home, project, os.environ)
-    require_enabled(settings)
-    return settings
 
 
 def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool = False) -> None:

@@ -8,7 +8,8 @@ from pro0.cli.context import caller, here, project_here, store
 from pro0.cli.output import say
 from pro0.config import Settings, require_enabled
 from pro0.errors import NotFound
-from pro0.ops import acting, trust
+from pro0.ops import trust
+from pro0.ops.acting import settings_to_hire
 from pro0.ops.context import Context
 
 _HEADLESS = {"teammateMode": "headless"}
@@ -26,7 +27,9 @@ def team_or_none(team: str | None) -> Context | None:
 
 def settings_here(context: Context | None) -> Settings:
     """Return the settings of a team's project, or of the one that gets a team."""
-    found = acting.settings(context) if context else trust.settings(store().home, project_here(), os.environ, _HEADLESS)
+    if context:
+        return settings_to_hire(context)
+    found = trust.settings(store().home, project_here(), os.environ, _HEADLESS)
     require_enabled(found)
     return found
 

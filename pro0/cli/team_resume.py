@@ -1,7 +1,6 @@
 """`pro0 team resume`."""
 
 import os
-from pathlib import Path
 
 import click
 
@@ -9,10 +8,10 @@ from pro0 import processes
 from pro0.cli.context import acting, named_team, need_lead
 from pro0.cli.output import json_option, live
 from pro0.cli.team_end import tell
-from pro0.config import require_enabled
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Wish
-from pro0.ops import teams, trust
+from pro0.ops import teams
+from pro0.ops.acting import settings_to_hire
 from pro0.ops.seats import roster
 from pro0.ops.status import lead_status
 from pro0.store.teams import TeamStore
@@ -38,8 +37,7 @@ def resume(team: str | None, as_json: bool) -> None:
 
     context = acting(team)
     store, name = context.team, context.team.name
-    settings = trust.settings(store.paths.home, Path(store.config.read().project), os.environ)
-    require_enabled(settings)
+    settings = settings_to_hire(context)
     lead = lead_status(store.runtime.read())
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
         tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)

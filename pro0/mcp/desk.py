@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 
-from pro0 import config
-from pro0.config import Settings
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
-from pro0.ops import tasks, trust
+from pro0.ops import tasks
 from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id
 from pro0.store.teams import Store
 
@@ -55,13 +53,6 @@ class Desk:
         """Return the task that this session was started for, None for one that takes tasks itself."""
         names = (TASK_ID, *POCKODE)
         return next((self.environment[name] for name in names if self.environment.get(name)), None)
-
-    def settings(self) -> Settings:
-        """Return the settings in force for the team; raises Refused when teams are turned off."""
-        project = Path(self.context.team.config.read().project)
-        settings = trust.settings(self.store.home, project, self.environment)
-        config.require_enabled(settings)
-        return settings
 
     def own_task(self, named: str | None) -> str:
         """Return the task that is meant: the named one, that of this session, or the only one it has claimed."""

@@ -13,6 +13,7 @@ from pro0.model.ids import LEAD
 from pro0.model.task import Draft
 from pro0.model.team import Seat
 from pro0.ops import members, plan_approval, tasks
+from pro0.ops.acting import settings_to_hire
 from pro0.ops.context import Context
 from pro0.ops.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.roles import told
@@ -50,7 +51,7 @@ def spawn_teammate(
         prompt=prompt,
         plan=plan,
     )
-    settings = desk.settings()
+    settings = settings_to_hire(context)
     [known] = with_definitions([draft], settings.agents)
     takeable(known)
     [seat] = members.spawn(context, [told(desk.store, known)], settings.max_teammates)

@@ -1,12 +1,12 @@
 """How an act on a task is done: one locked write of tasks.json, which also carries the notices it owes."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from pro0.config import Settings
+from pro0.config import Settings, require_enabled
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
@@ -72,15 +72,28 @@ def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: b
     return listed
 
 
+def environ(context: Context) -> Mapping[str, str]:
+    """Return the variables that decide settings: of a session not its own, but those its team was started with."""
+    if context.caller.who in (Who.HUMAN, Who.LEAD):
+        return os.environ
+    return context.team.environment.read().variables
+
+
 def settings(context: Context) -> Settings:
-    """Return the settings in force; the environment of a session does not count."""
-    environ = os.environ if context.caller.who in (Who.HUMAN, Who.LEAD) else {}
+    """Return the settings in force, of which no session can change any by its environment."""
     project = Path(context.team.config.read().project)
-    return trust.settings(context.team.paths.home, project, environ)
+    return trust.settings(context.team.paths.home, project, environ(context))
+
+
+def settings_to_hire(context: Context) -> Settings:
+    """Return the settings in force for new sessions; raises Refused when teams are turned off."""
+    known = settings(context)
+    require_enabled(known)
+    return known
 
 
 def limits(context: Context) -> Limits:
-    """Return the limits in force; the environment of a session cannot raise them."""
+    """Return the limits in force, which no session can raise."""
     known = settings(context)
     return Limits(
         depth=known.max_subtask_depth,

@@ -5,7 +5,6 @@ it said on stderr is why; any other failure is noted in events.jsonl and changes
 of a project's file run only while they are what the person agreed to: anybody may write that file, agents too.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pro0.model.caller import Caller, Who
 from pro0.model.hook import Event
 from pro0.model.task import Task
 from pro0.ops import trust
+from pro0.ops.acting import environ
 from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
 
@@ -42,8 +42,7 @@ def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **abou
         return
     from pro0.ops.hook_runs import Runs  # start-up time
 
-    # The environment of a session decides nothing about hooks.
-    runs = Runs(team, os.environ if context.caller.who is Who.HUMAN else {})
+    runs = Runs(team, environ(context))
     who = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
     for task in tasks():
         named = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
