@@ -32,7 +32,7 @@ from pro0.sessions.tmux_script import (
     rows,
     screens,
     shown,
-    typing,
+    typed_since,
 )
 from pro0.sessions.tmux_windows import arrange, bring_up
 
@@ -241,7 +241,7 @@ def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
         ("paste-buffer", how, "-d", "-b", buffer, "-t", pane),
         ("display-message", "-p", "sent"),
     )
-    blocked = f"#{{||:{_BLOCKED},{typing(pane, time.time() - quiet(looked))}}}"
+    blocked = f"#{{||:{_BLOCKED},{typed_since(pane, time.time() - quiet(looked))}}}"
     return block(blocked, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
 
 

@@ -52,7 +52,7 @@ def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
     return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{other}"
 
 
-def typing(pane: str, since: float) -> str:
+def typed_since(pane: str, since: float) -> str:
     """Return the condition that a person has typed in a pane since that time, in whole seconds of this machine's clock.
 
     Their keys go to the active pane of the session that they look at, or to all of a window with synchronised panes.

@@ -15,7 +15,7 @@ import pytest
 
 from pro0.model.runtime import Handle
 from pro0.sessions import backend
-from pro0.sessions.tmux_script import typing
+from pro0.sessions.tmux_script import typed_since
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.contracts.stages import STAGES, InsideStage, Stage, TmuxStage
@@ -133,7 +133,7 @@ def test_nobody_has_typed_at_a_time_that_is_yet_to_come(home: Path, tmp_path: Pa
         with at_a_terminal(stage, handle) as types:
             types("x")
             for now, told in ((time.time(), "1"), (time.time() - 86400, "")):
-                shown = stage.tmux("display-message", "-p", "-t", handle.pane, typing(handle.pane, now - 9))
+                shown = stage.tmux("display-message", "-p", "-t", handle.pane, typed_since(handle.pane, now - 9))
                 assert shown == told
     finally:
         stage.leave()
