@@ -68,11 +68,10 @@ class Headless:
     def peek(self, handle: Handle, lines: int) -> str:
         """Return the last lines of a session's log, which outlives it; raises Refused when the log is gone."""
         try:
-            descriptor = os.open(handle.log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = _opened(handle.log, os.O_RDONLY)
         except OSError as error:
             raise Refused(f"the log {handle.log} is gone: {error.strerror}", code="backend_stale") from None
         with open(descriptor, "rb") as log:
-            _only_a_file(descriptor, handle.log)
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
             text = log.read().decode(errors="replace")
         return "\n".join(plain(text).rstrip().split("\n")[-lines:])
@@ -119,17 +118,19 @@ def plain(text: str) -> str:
     return _CONTROL.sub("", "\n".join(lines))
 
 
-def _only_a_file(descriptor: int, log: Path | str) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise EnvironmentMissing(f"{log} is not a regular file", code="unsafe_path", hint="move it away")
+def _opened(log: Path | str, flags: int) -> int:
+    """Return the descriptor of a log; raises EnvironmentMissing for what is no file, and waits for no pipe."""
+    descriptor = os.open(log, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise EnvironmentMissing(f"{log} is not a regular file", code="unsafe_path", hint="move it away")
 
 
 def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
     Path(opening.log).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    log = os.open(opening.log, flags, 0o600)
+    log = _opened(opening.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        _only_a_file(log, opening.log)
         return subprocess.Popen(
             opening.argv,
             stdin=subprocess.DEVNULL,

@@ -240,10 +240,15 @@ def _remove(path: Path) -> None:
     """Remove a tree of ours; late writers may add a file meanwhile, so it is tried until the folder is gone."""
     for _ in range(_TRIES):
         with suppress(OSError):
-            if path.is_symlink() or path.is_file():
-                path.unlink()
-            else:
-                shutil.rmtree(path)
+            _delete(path)
         if not os.path.lexists(path):
             return
-    shutil.rmtree(path)
+    _delete(path)
+
+
+def _delete(path: Path) -> None:
+    """Delete a folder with all that is in it, or whatever else stands there: rmtree would wait for a pipe's writer."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
