@@ -1,8 +1,8 @@
 """Briefs: what an adapter must know of a session that is to be started, and the files its agent is started with."""
 
-import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
 from pro0.agents.adapter import Adapter, Brief, Call, Sight
 from pro0.errors import NotFound
@@ -17,6 +17,7 @@ from pro0.rules.assignment import Assignment, Told
 from pro0.rules.permissions import permission_mode
 from pro0.rules.welcome import Welcome, first_prompt
 from pro0.store import atomic
+from pro0.store.files import delete
 from pro0.store.teams import Store, TeamStore
 
 PRO0 = (sys.executable, "-I", "-m", "pro0")
@@ -57,7 +58,8 @@ class Briefs:
     def furnish(self, incarnation: str, call: Call) -> None:
         """Write the files that an agent is started with, into a folder of its session's own."""
         place = self._team.paths.agent_folder(incarnation)
-        shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):
+            delete(place)
         if call.files:
             place.mkdir(mode=0o700)
             with atomic.folder(place) as folder:

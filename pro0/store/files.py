@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -218,6 +219,17 @@ def there(path: Path) -> bool:
         path.stat()
         return True
     return False
+
+
+def delete(path: Path) -> None:
+    """Delete a folder with all that is in it, or whatever else stands there; nothing is no error.
+
+    Asked for anything but a folder, `rmtree` opens it, and waits for ever for the writer of a pipe.
+    """
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def make_folder(path: Path) -> None:

@@ -1,7 +1,6 @@
 """The store of all teams: found, made whole in one rename, and thrown away in one rename (rulings 3.1, 3.10)."""
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
 from pro0.rules.presets import PRESETS
 from pro0.store import atomic, journal
-from pro0.store.files import File, make_folder, there, translate
+from pro0.store.files import File, delete, make_folder, there, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, ROLES, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
@@ -240,15 +239,7 @@ def _remove(path: Path) -> None:
     """Remove a tree of ours; late writers may add a file meanwhile, so it is tried until the folder is gone."""
     for _ in range(_TRIES):
         with suppress(OSError):
-            _delete(path)
+            delete(path)
         if not os.path.lexists(path):
             return
-    _delete(path)
-
-
-def _delete(path: Path) -> None:
-    """Delete a folder with all that is in it, or whatever else stands there: rmtree would wait for a pipe's writer."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+    delete(path)
