@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.crash.figures import MUTATED
 from tests.crash.lanes import SOAK, counted
 from tests.trying import CHILDREN, NAMES, NOTICED
-from tests.verdicts import OPEN, REFUSED, TYPED, Mutant, Verdicts
+from tests.verdicts import REFUSED, TYPED, Mutant, Verdicts
 
 ROOT = Path(__file__).parents[1]
 PLACE = ROOT / "mutants"
@@ -69,10 +69,15 @@ def told(mutant: Mutant) -> str:
     """Return where a mutant is and what it changes, as the page shows it."""
     from mutmut.mutation.diff_apply import get_diff_for_mutant
 
-    function = mutant.name.rpartition("__mutmut_")[0].rpartition(".")[2].removeprefix("x_").removeprefix("xǁ")
     changed = [line for line in get_diff_for_mutant(mutant.name).splitlines() if line[:1] in "+-"]
     lines = [f"{line[0]} {line[1:].strip()}" for line in changed if line[:3] not in ("+++", "---")]
-    return "".join(f"    {line}\n" for line in (f"{mutant.file} {function.replace('ǁ', '.')}", *lines))
+    return place_of(mutant) + "".join(f"    {line}\n" for line in lines)
+
+
+def place_of(mutant: Mutant) -> str:
+    """Return the line in which the page says where a mutant is."""
+    function = mutant.name.rpartition("__mutmut_")[0].rpartition(".")[2].removeprefix("x_").removeprefix("xǁ")
+    return f"    {mutant.file} {function.replace('ǁ', '.')}\n"
 
 
 def noticed_by(found: Verdicts) -> dict[str, str]:
@@ -87,8 +92,8 @@ def compare(found: Verdicts) -> bool:
     """Name who lives and is not on the page, and who is there but does not live; true when there are none."""
     page = PAGE.read_text(encoding="utf-8")
     living = {told(one) for one in found if one.kind == "lives"}
-    tried = {f"    {one.file} " for one in found if one.code not in OPEN}
-    listed = {block for block in re.findall(r"(?:^    .*\n)+", page, re.MULTILINE) if block.startswith(tuple(tried))}
+    tried = tuple({place_of(one) for one in found if one.kind in ("killed", "lives")})
+    listed = {block for block in re.findall(r"(?:^    .*\n)+", page, re.MULTILINE) if block.startswith(tried)}
     for block in sorted(living - listed):
         print(f"lives, and nobody has said why:\n\n{block}")
     by = noticed_by(found) if listed - living else {}
