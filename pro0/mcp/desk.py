@@ -23,6 +23,8 @@ class Desk:
         self.store = Store(home)
         found, self._team = caller_of(environment, home)
         self.caller = found if found.who is not Who.HUMAN else Caller(Who.OUTSIDE, LEAD, new_id())
+        self._own = self.store.team(self._team) if self._team else None
+        """Kept from call to call: its files are decoded again only when somebody has changed them."""
         self._leads: Context | None = None
         self.leading = Lock()
         """Held while this agent comes to lead a team, of which it leads one at a time."""
@@ -34,10 +36,10 @@ class Desk:
             return self._leads
         if self.caller.who is Who.OUTSIDE:
             raise Refused("this agent leads no team", code="no_team", hint="call create_team first")
-        if not self._team:
+        if not self._own:
             raise Refused(f"{self.caller.agent_id} is a member of no team", code="not_member")
         self.store.check()
-        return Context(self.store.team(self._team).require(), self.caller)
+        return Context(self._own.require(), self.caller)
 
     def lead(self, context: Context | None) -> None:
         """Let this agent lead a team from now on, or none any more."""
