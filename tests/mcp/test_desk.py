@@ -1,0 +1,42 @@
+"""A server that answers for hours stays as small as after its first answer."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pro0.mcp.desk import Desk
+from pro0.mcp.protocol import Call
+from pro0.mcp.tools import TOOLS, perform
+from pro0.model.task import Draft
+from pro0.ops import tasks
+from pro0.store.files import File
+from tests.teams import human, make_team
+
+
+def test_what_nobody_has_changed_is_decoded_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = make_team(home, "w1")
+    tasks.create(human(team), [Draft(title="one")])
+    decoded: Counter[str] = Counter()
+    parsed = File._parsed
+
+    def counting(file: File[Any], data: bytes) -> Any:
+        decoded[file.path.name] += 1
+        return parsed(file, data)
+
+    desk = Desk(
+        {"PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(home), "PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "inc-w1"}, home
+    )
+    monkeypatch.setattr(File, "_parsed", counting)
+    shown = [perform(TOOLS["task_get"], desk, _call()) for _ in range(5)]
+    assert shown[0] == shown[4]
+    assert "one" in str(shown[0])
+    assert decoded["tasks.json"] == 1
+    tasks.create(human(team), [Draft(title="two")])
+    perform(TOOLS["task_get"], desk, _call())
+    assert decoded["tasks.json"] == 2
+
+
+def _call() -> Call:
+    return Call(1, "task_get", {"task_id": "1"}, lambda *_: None, stateless=True)
