@@ -44,6 +44,13 @@ ROWS = (
         long=False,
     ),
     Row(
+        "a lead goes on, whatever stands in the place of its files",
+        "a pipe and a folder in the place of every file and folder of a team at work, one after the other",
+        "places",
+        "odd things under a lead",
+        "e2e/test_odd_things.py",
+    ),
+    Row(
         "one lead again, never two; nothing lost, nobody restarted",
         "the lead killed at random under load, while stopping, while cleaning",
         "kills",
