@@ -134,11 +134,11 @@ def _permit(context: Context, operation: Operation) -> None:
         what = f"{caller.agent_id} may not do {operation.name}: only {allowed} may"
         raise Refused(what, code="not_allowed", hint=hint)
     if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
-        _living(context)
+        require_living(context)
 
 
-def _living(context: Context) -> None:
-    """Refuse what a session asks for that is over or was replaced."""
+def require_living(context: Context) -> None:
+    """Raise Refused for a session that is over or was replaced."""
     caller = context.caller
     if caller.who is Who.LEAD_AGENT and (outside := context.team.require().wanted.read().outside):
         if outside.incarnation == caller.incarnation:

@@ -8,7 +8,7 @@ from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.task import Task
 from pro0.ops import gates, runs, tasks
-from pro0.ops.context import Context
+from pro0.ops.context import Context, require_living
 from pro0.ops.hooks import BLOCKED
 from pro0.rules import run_limits
 from pro0.rules.acts import Act
@@ -120,6 +120,7 @@ class Runner:
         self._voice.state(State.WORKING, task.id)
         number, last = 1, ""
         while True:
+            require_living(self._context)  # one that is over holds its task until its processes are gone
             self._teller.tell("turn", task.title, task.id, number)
             said = prompt(task, epic, tasks.remarks(self._context, task.id), number, last)
             ran = self._turns.run(task, said, number, self._watch, lambda: self._look(task))
