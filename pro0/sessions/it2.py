@@ -26,6 +26,22 @@ _NO_CONNECTION = 2
 _NO_SUCH_SESSION = 3
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 _MADE = re.compile(r"Created new pane: (\S+)")
+_AND_TAG = r"""variable=$1 value=$2
+shift 2
+said=$("$0" "$@") || exit
+case $said in
+    *"Created new pane: "*) ;;
+    *) exit 0 ;;
+esac
+pane=${said##*Created new pane: }
+pane=${pane%%[!A-Za-z0-9-]*}
+"$0" session set-var -s "$pane" -- "$variable" "$value" >/dev/null || {
+    code=$?
+    "$0" session close -f -s "$pane" >/dev/null
+    exit $code
+}
+printf '%s\n' "$said"
+"""
 _PASSED = ("ITERM2_COOKIE", "ITERM2_KEY")
 
 
@@ -52,9 +68,12 @@ def sessions() -> list[Row]:
     return [row for row in found if _SESSION.fullmatch(row.id)]
 
 
-def split(session: str, *, vertical: bool) -> str:
-    """Return the id of a new session beside or below another."""
-    said = call("session", "split", *(("-v",) if vertical else ()), "-s", session)
+def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
+    """Return the id of a new session beside or below another, in which a variable is set.
+
+    One program does both, and goes on when this process is killed: no session is there whose owner nobody knows.
+    """
+    said = call("session", "split", *(("-v",) if vertical else ()), "-s", session, then=(f"user.{variable}", value))
     made = _MADE.search(said.decode(errors="replace"))
     if not made or not _SESSION.fullmatch(made[1]):
         raise EnvironmentMissing("it2 split a session and did not say which is the new one", hint=INSTALL)
@@ -127,14 +146,21 @@ def verify(environment: Mapping[str, str]) -> str:
     return session
 
 
-def call(*words: str) -> bytes:
-    """Run `it2` and return what it prints; raises EnvironmentMissing, or NoSuchSession."""
+def call(*words: str, then: tuple[str, str] | None = None) -> bytes:
+    """Run `it2` and return what it prints; raises EnvironmentMissing, or NoSuchSession.
+
+    `then` is a variable, and its value, of the session that it makes.
+    """
     program = shutil.which("it2")
     if program is None:
         raise EnvironmentMissing("it2 is not installed, which speaks to iTerm2", hint=f"{INSTALL}, or {OTHER}")
     try:
         done = subprocess.run(
-            [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, env=_environment()
+            [*(("/bin/sh", "-c", _AND_TAG, program, *then) if then else (program,)), *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            env=_environment(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentMissing(f"it2 does not answer: {error}", hint=ENABLE) from None

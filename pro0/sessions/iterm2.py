@@ -173,14 +173,13 @@ def _split(place: Place, number: int, made: list[str]) -> None:
     beside = next((row.rows for row in rows if row.id == place.iterm2_session), 0)
     for _ in range(number):
         tallest = max(reversed(heights), key=heights.__getitem__, default=None)
-        made.append(it2.split(tallest or place.iterm2_session, vertical=tallest is None))
+        made.append(it2.split(tallest or place.iterm2_session, _TEAM, place.uid, vertical=tallest is None))
         height = heights[tallest] // 2 if tallest else beside
         heights |= {tallest: height, made[-1]: height} if tallest else {made[-1]: height}
 
 
 def _start(place: Place, opening: Opening, pane: str, folder: Path) -> Handle:
     """Start a session's guard in a new pane, and mark the pane as ours."""
-    it2.tag(pane, _TEAM, place.uid)
     it2.tag(pane, _TITLE, opening.title)
     it2.name(pane, opening.title)
     guard = _replace_the_shell(place, opening, folder, pane)

@@ -4,6 +4,7 @@ The program is a stand-in that keeps real state; iTerm2 itself runs on macOS onl
 """
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,20 @@ def test_a_nudge_is_typed_once_with_its_enter(stage: ITerm2Stage) -> None:
     assert (record(), others()) == (LINE.encode() + b"\r", b"")
     assert stage.backend.press(other, "Escape")
     wait_until(lambda: others() == b"\x1b", SECONDS, "the key arrives")
+
+
+def test_a_pane_says_whose_it_is_though_its_maker_is_killed_meanwhile(stage: ITerm2Stage) -> None:
+    """Else it would stay for ever: nobody closes a pane that is not known to be pro0's."""
+    program = "import sys; from pro0.sessions import it2; it2.split(*sys.argv[1:], vertical=True)"
+    for _ in range(3):
+        before = stage.app.panes().keys()
+        words = [sys.executable, "-c", program, stage.app.session, "pro0team", stage.place.uid]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL) as maker:
+            [pane] = wait_until(lambda: stage.app.panes().keys() - before - {""}, SECONDS, "the pane is there")  # noqa: B023
+            maker.kill()
+        wait_until(lambda: it2.tagged(pane, "pro0team") == stage.place.uid, SECONDS, "it is known whose it is")  # noqa: B023
+    stage.backend.dismantle(stage.place)
+    assert stage.app.panes().keys() == {stage.app.session, stage.app.stranger}
 
 
 def test_a_line_stays_without_its_enter_when_something_speaks_against_it(stage: ITerm2Stage) -> None:
