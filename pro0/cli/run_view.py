@@ -14,9 +14,9 @@ from pro0.cli.run_follow import as_line
 from pro0.model.run import RunEvent, RunOptions
 from pro0.model.task import SETTLED, Kind, Task, Wait
 from pro0.ops import tasks
-from pro0.ops.awaited import awaited
 from pro0.ops.context import Context
 from pro0.rules.board import Board
+from pro0.rules.gates import wait_in_words
 from pro0.rules.running import in_scope
 
 LAST = 8
@@ -83,4 +83,4 @@ def _row(task: Task, state: Text, about: str) -> tuple[Text, ...]:
 
 
 def _answer(wait: Wait) -> str:
-    return f"{line(awaited(wait))} (task approve, or task reject WHY)"
+    return f"{line(wait_in_words(wait))} (task approve, or task reject WHY)"

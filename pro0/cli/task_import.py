@@ -12,8 +12,8 @@ from pro0.cli.output import json_option, line, name_option, say, write, write_js
 from pro0.errors import BadInput, NotFound
 from pro0.model.task import Task
 from pro0.ops import importing
-from pro0.ops.awaited import awaited
 from pro0.rules import tickets, ticks
+from pro0.rules.gates import wait_in_words
 from pro0.rules.importing import Ticket, faults
 from pro0.store import paths
 
@@ -57,7 +57,7 @@ def import_tasks(path: Path, team: str | None, as_json: bool, output: str | None
 
 
 def _told(task: Task) -> str:
-    state = f"waits for a human: {awaited(task.awaiting)}" if task.awaiting else task.status.words
+    state = f"waits for a human: {wait_in_words(task.awaiting)}" if task.awaiting else task.status.words
     return f"{task.id} from {line(task.origin or '')} ({state}): {line(task.title)}"
 
 

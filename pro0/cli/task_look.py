@@ -25,9 +25,9 @@ from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Kind, Status, Task
 from pro0.ops import members, tasks
-from pro0.ops.awaited import awaited
 from pro0.ops.context import Context
 from pro0.rules.board import Board, why_not_ready
+from pro0.rules.gates import wait_in_words
 from pro0.rules.text import visible
 
 
@@ -180,7 +180,7 @@ def _note(board: Board, task: Task) -> str:
     if why == f"is {task.status.words}":
         return task.closed_reason
     if task.waits:
-        return f"awaiting {awaited(task.waits)}"
+        return f"awaiting {wait_in_words(task.waits)}"
     return "epic" if task.type is Kind.EPIC else why.removeprefix("is ")
 
 

@@ -8,7 +8,7 @@ from pro0.cli.output import json_option, line, name_option, say, text_or_stdin, 
 from pro0.errors import BadInput
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
 from pro0.ops import tasks
-from pro0.ops.awaited import awaited
+from pro0.rules.gates import wait_in_words
 
 _KINDS = click.Choice([str(kind) for kind in Kind])
 _GATES = click.Choice([str(gate) for gate in Gate])
@@ -104,5 +104,5 @@ def _tell(made: list[Task], *, as_json: bool, output: str | None, single: bool) 
         if output == "name":
             write(task.id)
         else:
-            held = f" (waits for a human: {awaited(task.awaiting)})" if task.awaiting else ""
+            held = f" (waits for a human: {wait_in_words(task.awaiting)})" if task.awaiting else ""
             write(f"{task.id} created: {line(task.title)}{held}")

@@ -11,7 +11,7 @@ from pro0.model.runtime import Phase, State
 from pro0.model.task import Task
 from pro0.ops.messages import Letter
 from pro0.ops.status import MemberStatus
-from pro0.rules.board import Board, said, why_not_ready
+from pro0.rules.board import Board, why_not_ready
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -197,7 +197,7 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
         subtasks=[child.id for child in board.children(task.id)],
         run=task.run,
         claimed_by=task.claim.agent_id if task.claim else None,
-        awaiting=said(task.waits) if task.waits else "",
+        awaiting=task.waits.words if task.waits else "",
         result=task.result,
         created_by=task.created_by,
     )

@@ -94,6 +94,11 @@ class Wait(Stored, frozen=True):
     by: str
     reason: str = ""
 
+    @property
+    def words(self) -> str:
+        """The kind, with the reason when there is one."""
+        return f"{self.kind}: {self.reason}" if self.reason else str(self.kind)
+
 
 class StartWish(Stored, frozen=True):
     """That a human wants a session opened for a task, and with which agent program, None for the usual one."""

@@ -8,11 +8,11 @@ from pro0.model.caller import ANYONE
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Kind, Status, Task
 from pro0.model.team import Wish
-from pro0.ops.awaited import awaited
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 from pro0.ops.status import LIST_FAILED, counts, failed_before
 from pro0.rules.board import Board, claimable, hopeless, why_not_ready
+from pro0.rules.gates import wait_in_words
 from pro0.rules.hiring import startable
 
 
@@ -83,5 +83,5 @@ def _why_left(board: Board, task: Task) -> str:
     if task.status is Status.DONE:
         return "waits for its subtasks"
     if task.waits:
-        return f"awaiting {awaited(task.waits)}"
+        return f"awaiting {wait_in_words(task.waits)}"
     return (why_not_ready(board, task) or "ready, but nobody takes it").removeprefix("is ")

@@ -10,10 +10,10 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Phase, Process, Runtime, State
 from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
-from pro0.ops.awaited import awaited
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules.board import Board, why_not_ready
+from pro0.rules.gates import wait_in_words
 from pro0.rules.permissions import permission_mode
 from pro0.rules.prompts import moment
 
@@ -231,7 +231,7 @@ def _attention(
     if archived.failed:
         needs.append(Attention(failed_before(archived), LIST_FAILED))
     needs += [
-        Attention(f"{task.id} waits for you ({awaited(task.waits)}): {task.title}", f"pro0 task show {task.id}")
+        Attention(f"{task.id} waits for you ({wait_in_words(task.waits)}): {task.title}", f"pro0 task show {task.id}")
         for task in board
         if task.waits
     ]

@@ -10,7 +10,7 @@ from pro0.ops.acting import carry_out, edit, in_turn, request, settings
 from pro0.ops.context import Context, operation
 from pro0.ops.drafts import SeatDraft, with_definitions
 from pro0.ops.tasks import claiming
-from pro0.rules import changes, supervised
+from pro0.rules import changes, subtasks
 from pro0.rules.acts import Act, Request
 
 
@@ -53,7 +53,7 @@ def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") ->
         task = changes.find(tasks, task_id(id))
         if incarnation and (task.claim is None or task.claim.incarnation != incarnation):
             return tasks, task
-        act = Act.UNDO_START if supervised.was_asked_for(task) else Act.FAIL
+        act = Act.UNDO_START if subtasks.was_asked_for(task) else Act.FAIL
         changed, task = changes.act(tasks, task.id, _said(context, act, why))
         task = replace(task, branch=None, worktree=None)
         return changes.with_tasks(changed, [task]), task

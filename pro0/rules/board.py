@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from pro0.model.ids import task_number
 from pro0.model.stored import iso
-from pro0.model.task import SETTLED, Kind, Policy, Status, Task, Wait
+from pro0.model.task import SETTLED, Kind, Policy, Status, Task
 
 _START = datetime.min.replace(tzinfo=UTC)
 
@@ -158,11 +158,6 @@ def _phrase(id: str, task: Task | None) -> str:
     return f"{id} is {task.status.words}" if task else f"{id} is gone"
 
 
-def said(wait: Wait) -> str:
-    """Return what a task waits for, with its reason when it has one."""
-    return f"{wait.kind}: {wait.reason}" if wait.reason else str(wait.kind)
-
-
 def _in_the_pool(board: Board, task: Task, agent_id: str) -> bool:
     if task.status is not Status.PENDING or task.start or task.assignee not in (None, agent_id):
         return False
@@ -173,7 +168,7 @@ def _itself(_board: Board, task: Task) -> str | None:
     if task.type is Kind.EPIC:
         return "is an epic, which only groups tasks"
     if task.waits:
-        return f"is awaiting a human ({said(task.waits)})"
+        return f"is awaiting a human ({task.waits.words})"
     return None if task.status is Status.PENDING else f"is {task.status.words}"
 
 

@@ -13,10 +13,10 @@ from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
-from pro0.rules import graph, lifecycle, prompts, supervised
+from pro0.rules import graph, lifecycle, prompts, subtasks
 from pro0.rules.acts import Act, Phase, Request, phase
 from pro0.rules.board import Board, settling, why_not_ready
-from pro0.rules.supervised import notice_id
+from pro0.rules.subtasks import notice_id
 
 
 def find(tasks: TaskList, id: str) -> Task:
@@ -85,7 +85,7 @@ def follow(tasks: TaskList, now: datetime) -> TaskList:
     request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
     while over := settling(Board(tasks.tasks)):
         tasks = with_tasks(tasks, [lifecycle.advance(task, request) for task in over])
-    reviewed, notices = supervised.reviews(Board(tasks.tasks), now)
+    reviewed, notices = subtasks.reviews(Board(tasks.tasks), now)
     return owe(with_tasks(tasks, reviewed), THE_LEAD, notices) if reviewed else tasks
 
 
@@ -159,7 +159,7 @@ def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request
     """Owe it to those above when a task has stopped, once each time (rulings 2, fail, and 2.8)."""
     if phase(before) in _STOPPED or phase(after) not in _STOPPED:
         return tasks
-    return owe(tasks, request.caller, supervised.stop_notices(Board(tasks.tasks), after, request.watchers))
+    return owe(tasks, request.caller, subtasks.stop_notices(Board(tasks.tasks), after, request.watchers))
 
 
 def _tell_to_go_on(tasks: TaskList, task: Task, request: Request) -> TaskList:

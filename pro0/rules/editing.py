@@ -8,7 +8,7 @@ from pro0.errors import BadInput, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
 from pro0.model.ids import task_id
 from pro0.model.task import SETTLED, Changes, Entry, Gate, Task, TaskList
-from pro0.rules import gates, priority, supervised, text
+from pro0.rules import gates, priority, subtasks, text
 from pro0.rules.acts import Phase, phase
 from pro0.rules.board import Board
 from pro0.rules.changes import acyclic, find, follow, with_tasks
@@ -53,7 +53,7 @@ def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> N
     if changes.requires is not None and caller.who is not Who.HUMAN:
         raise Refused(f"only a human changes what {task.id} requires", code="not_allowed")
     above = board.supervisor(task)
-    if caller.who not in IN_CHARGE and not (above and supervised.works_on(board, above, caller)):
+    if caller.who not in IN_CHARGE and not (above and subtasks.works_on(board, above, caller)):
         said = f"{caller.agent_id} may not update {task.id}: it is no subtask of a task it works on"
         raise Refused(said, code="not_allowed")
 

@@ -57,6 +57,11 @@ def finish(task: Task, request: Request, passed: Awaiting | None = None) -> Task
     return replace(free, status=Status.COMPLETED, completed_at=request.now)
 
 
+def wait_in_words(wait: Wait) -> str:
+    """Return what a task waits for, without a reason that only repeats its gate."""
+    return str(wait.kind) if wait.reason == at_gate(wait.kind) else wait.words
+
+
 def at_gate(gate: str) -> str:
     """Return why a task waits whose work is complete, and whose gate was declared before."""
     return f"Work complete, requires {gate}"

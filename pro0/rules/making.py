@@ -9,7 +9,7 @@ from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
 from pro0.model.ids import LEAD, task_id
 from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskList, Wait
-from pro0.rules import gates, limits, priority, supervised, text
+from pro0.rules import gates, limits, priority, subtasks, text
 from pro0.rules.board import Board
 from pro0.rules.changes import acyclic, assigned, follow, owe
 from pro0.rules.limits import Limits
@@ -45,7 +45,7 @@ def create(
     board = Board(changed.tasks)
     made = [board.tasks[task.id] for task in new]
     notices = [assigned(task, task.assignee, new_id()) for task in made if task.assignee]
-    notices += [said for task in made if task.awaiting for said in supervised.stop_notices(board, task, watchers)]
+    notices += [said for task in made if task.awaiting for said in subtasks.stop_notices(board, task, watchers)]
     return follow(owe(changed, caller, notices), now), made
 
 
@@ -165,7 +165,7 @@ def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
     """Let a supervised session make subtasks of its own task, and nobody else's agent make any there (rulings 2.9)."""
     if caller.who is not Who.MEMBER:
         return
-    mine = {task.id for task in board if supervised.works_on(board, task, caller)}
+    mine = {task.id for task in board if subtasks.works_on(board, task, caller)}
     for task in new:
         chain = {above.id for above in board.ancestors(task)}
         if not chain & mine and (mine or board.supervisor(task)):

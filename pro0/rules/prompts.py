@@ -9,7 +9,6 @@ from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import RateLimit, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.worker import Harvest
-from pro0.rules.board import said
 
 
 def unread_line(unread: int) -> str:
@@ -196,7 +195,7 @@ def silent(agent_id: str, task: Task) -> str:
 def stopped(task: Task) -> str:
     """Return what those above a task are told when it has failed or waits for a human."""
     if task.waits:
-        return f"{task.id} waits for a human ({said(task.waits)}): {task.title}; nothing beside it starts before that"
+        return f"{task.id} waits for a human ({task.waits.words}): {task.title}; nothing beside it starts before that"
     why = f" ({_ending(task.closed_reason)})" if task.closed_reason.strip() else ""
     return f"{task.id} has failed{why}: {task.title}; a human decides: pro0 task retry, continue or close {task.id}"
 

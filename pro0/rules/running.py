@@ -23,7 +23,7 @@ from pro0.model.run import RunOptions
 from pro0.model.task import SETTLED, Awaiting, Kind, Status, Task
 from pro0.rules import signals, throttling
 from pro0.rules.acts import Act
-from pro0.rules.board import Board, claimable, next_order, said
+from pro0.rules.board import Board, claimable, next_order
 from pro0.rules.scope import Scope, within
 
 FAILURES = 3
@@ -169,7 +169,7 @@ def in_scope(board: Board, options: RunOptions) -> list[Task]:
 def summary(board: Board, options: RunOptions) -> str:
     """Return what is left of what a run may do, and what it waits for."""
     left = _open(board, options)
-    waiting = [f"{task.id} ({said(task.waits)})" for task in left if task.waits]
+    waiting = [f"{task.id} ({task.waits.words})" for task in left if task.waits]
     held = [f"{task.id} ({task.claim.agent_id})" for task in left if task.claim]
     blocked = len(left) - len(waiting) - len(held)
     parts = [f"for you: {', '.join(waiting)}"] if waiting else []

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Status, Task
-from pro0.ops.awaited import awaited
 from pro0.ops.messages import Letter
 from pro0.ops.status import NEEDS, MemberStatus
+from pro0.rules.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.view.bar import COLOURS
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
@@ -212,7 +212,7 @@ def _member(member: MemberStatus) -> Item:
 
 
 def _waits(task: Task) -> Item:
-    kind, _, why = (awaited(task.waits) if task.waits else "").partition(": ")
+    kind, _, why = (wait_in_words(task.waits) if task.waits else "").partition(": ")
     text = f"{task.id:<10} {kind:<12} {task.title}{f': {why}' if why else ''}"
     return Item("waits for you", task.id, text, task.assignee or "", "\x1b[1;33m")
 

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from pro0.model.task import Task
 from pro0.ops import tasks
-from pro0.ops.awaited import awaited
 from pro0.ops.context import Context
+from pro0.rules.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.view.drawing import columns_of
 from pro0.view.news import News
@@ -37,7 +37,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def _head(task: Task) -> str:
-    waits = f", awaiting {awaited(task.waits)}" if task.waits else ""
+    waits = f", awaiting {wait_in_words(task.waits)}" if task.waits else ""
     who = f", {task.assignee}" if task.assignee else ""
     return f"{task.id}: {task.title}\n{task.status.words}{who}{waits}"
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status, Task, Wait
-from pro0.rules import changes, supervised
+from pro0.rules import changes, subtasks, supervised
 from pro0.rules.acts import Act, Phase, phase
 from pro0.rules.board import Board, claimable, why_not_ready
 from pro0.rules.making import create
@@ -90,34 +90,34 @@ def test_a_subtask_added_in_review_takes_its_turn_and_the_last_one_ends_it() -> 
 def test_a_human_who_starts_a_task_is_told_apart_from_its_turn() -> None:
     """A start that fails is undone when a human asked for it, else the task has failed (AC-57)."""
     tree = Tree(*children(0))
-    assert not supervised.was_asked_for(tree[1])
+    assert not subtasks.was_asked_for(tree[1])
     tree.complete(1)
     tree.begin("task-2")
-    assert not supervised.was_asked_for(tree[2])
+    assert not subtasks.was_asked_for(tree[2])
     tree.fail(2)
     tree.act("task-2", Act.RETRY, THE_HUMAN)
     tree.act("task-2", Act.WISH, THE_HUMAN)
     tree.begin("task-2")
-    assert supervised.was_asked_for(tree[2])
+    assert subtasks.was_asked_for(tree[2])
     noted = replace(tree[2], history=(*tree[2].history, Entry(at=at(9), actor="human", act="update")))
-    assert supervised.was_asked_for(noted)
-    assert not supervised.was_asked_for(replace(tree[2], history=tree[2].history[-1:]))
+    assert subtasks.was_asked_for(noted)
+    assert not subtasks.was_asked_for(replace(tree[2], history=tree[2].history[-1:]))
 
 
 def test_what_a_human_wished_for_at_once_was_asked_for() -> None:
     asked = Task(id="task-1", history=tuple(Entry(at=at(0), actor="x", act=act) for act in ("wish", "start")))
-    assert supervised.was_asked_for(asked)
-    assert not supervised.was_asked_for(Task(id="task-1"))
+    assert subtasks.was_asked_for(asked)
+    assert not subtasks.was_asked_for(Task(id="task-1"))
     wished = Task(id="task-1", history=(Entry(at=at(0), actor="x", act="wish"),))
-    assert not supervised.was_asked_for(wished)
+    assert not subtasks.was_asked_for(wished)
     turned = Task(id="task-1", history=tuple(Entry(at=at(0), actor="x", act=act) for act in ("claim", "start")))
-    assert not supervised.was_asked_for(turned)
+    assert not subtasks.was_asked_for(turned)
 
 
 def test_a_notice_is_named_by_the_entry_that_it_is_about() -> None:
     """The same id whenever it is made, another one for another entry, also when older ones are in the archive."""
     noted = Task(id="task-1", earlier=50, history=(Entry(at=at(0), actor="x", act="fail"),))
-    assert supervised.notice_id(noted, "w1") == "task-1:51:w1"
+    assert subtasks.notice_id(noted, "w1") == "task-1:51:w1"
 
 
 def test_a_parent_that_reviews_does_not_keep_another_from_it() -> None:
@@ -126,7 +126,7 @@ def test_a_parent_that_reviews_does_not_keep_another_from_it() -> None:
     waiting = replace(first.complete(1), id="task-9", waits_for=("task-5", "task-6"))
     at_work = Task(id="task-8", status=Status.PENDING, policy=Policy.SUPERVISED)
     over = [Task(id=f"task-{number}", parent="task-9", status=Status.COMPLETED) for number in (5, 6)]
-    [changed], [said] = supervised.reviews(Board([at_work, waiting, *over]), at(3))
+    [changed], [said] = subtasks.reviews(Board([at_work, waiting, *over]), at(3))
     assert (changed.id, changed.status, changed.waits_for) == ("task-9", Status.IN_PROGRESS, ())
     assert (changed.history[-1].text, said[0]) == ("task-5, task-6", "s1")
 
@@ -135,10 +135,10 @@ def test_who_holds_the_task_above_is_told_of_a_failure_also_in_a_pool() -> None:
     """Rulings 2, fail: the parent is told; of a wait only a supervising session is."""
     above = claimed(Task(id="task-1"), W2)
     failed = Task(id="task-2", parent="task-1", status=Status.FAILED)
-    assert [to for to, *_ in supervised.stop_notices(Board([above, failed]), failed, ("lead",))] == ["w2"]
+    assert [to for to, *_ in subtasks.stop_notices(Board([above, failed]), failed, ("lead",))] == ["w2"]
     wait = Wait(kind=Awaiting.INPUT, since=at(0), by="w1")
     waits = Task(id="task-2", parent="task-1", awaiting=wait)
-    assert supervised.stop_notices(Board([above, waits]), waits, ("lead",)) == []
+    assert subtasks.stop_notices(Board([above, waits]), waits, ("lead",)) == []
 
 
 def test_without_its_session_a_parent_is_told_later_and_nothing_starts() -> None:
