@@ -1,13 +1,21 @@
-"""Git, run in one folder: no hooks, no questions, and nothing of what a hook or an alias has set for it.
+"""Git, run in one folder: no program that a repository may name, no questions, and nothing of what a hook has set.
+
+Programs with a fixed place in git's settings are turned off in every call. Those whose names a repository makes up
+(filters, drivers) are run by what reads or writes files: that is done in a repository of our own making around the
+same objects, which takes over none of the real one's settings but plain values. So only filters and drivers of the
+person's own settings (`~/.gitconfig`) are run. No call reaches another repository.
 
 What is committed here goes through an index of its own, so that neither a lock that a killed git left, nor a merge
 that is going on can stand in its way.
 """
 
 import os
+import re
+import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -17,11 +25,57 @@ import msgspec
 from pro0.errors import EnvironmentMissing
 
 HEADS = "refs/heads/"
-_ALWAYS = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0")
-_ELSEWHERE = frozenset(
-    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"}
+_OFF = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.splitIndex": "false",
+    "core.pager": "cat",
+    "core.editor": "false",
+    "core.sshCommand": "false",
+    "core.askPass": "false",
+    "core.gitProxy": "false",
+    "core.alternateRefsCommand": "false",
+    "credential.helper": "",
+    "diff.external": "false",
+    "interactive.diffFilter": "false",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "log.showSignature": "false",
+    "merge.verifySignatures": "false",
+    "gpg.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.x509.program": "false",
+    "submodule.recurse": "false",
+    "protocol.allow": "never",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+_ALWAYS = ("--no-pager", *(word for name, value in _OFF.items() for word in ("-c", f"{name}={value}")))
+_QUIET = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+    "GIT_SEQUENCE_EDITOR": "false",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1",
+}
+_THEIRS = re.compile(r"GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM))")
+"""Variables of git that are the person's own word: who they are, and where their settings lie."""
+_PLAIN = (
+    r"^(core\.(autocrlf|eol|safecrlf|checkroundtripencoding|filemode|symlinks|ignorecase|precomposeunicode"
+    r"|protecthfs|protectntfs|longpaths|excludesfile|sparsecheckout|sparsecheckoutcone|bigfilethreshold|quotepath)"
+    r"|extensions\.(objectformat|partialclone)|merge\.(renames|renamelimit|directoryrenames|conflictstyle))$"
 )
-"""What a hook or an alias may have set, and which would lead git elsewhere."""
+"""Settings of a repository that say how files look, and name no program."""
+_NOTES = 1024 * 1024
+"""Bytes of a list of what a repository ignores, and the like."""
 _WHO = {"GIT_AUTHOR_NAME": "pro0", "GIT_AUTHOR_EMAIL": "pro0@localhost"}
 _WHO |= {"GIT_COMMITTER_NAME": "pro0", "GIT_COMMITTER_EMAIL": "pro0@localhost"}
 
@@ -57,18 +111,7 @@ class Git:
 
     def attempt(self, *words: str) -> tuple[int, str]:
         """Return git's exit code, and what it printed, or its complaint when it failed without a word."""
-        kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-        try:
-            done = subprocess.run(
-                ["git", *_ALWAYS, *words],
-                cwd=self.folder,
-                env={**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **self._variables},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-            )
-        except OSError as error:
-            raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
+        done = self._done(words)
         said = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
         return done.returncode, said.decode(errors="surrogateescape").strip()
 
@@ -77,13 +120,32 @@ class Git:
         listed = self.run("worktree", "list", "--porcelain", "-z")
         return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
 
+    @contextmanager
+    def apart(self, *, index: bool = False, head: str = "") -> Iterator[Self]:
+        """Yield git for work on the folder's files, in a repository that takes over objects and plain settings alone.
+
+        With `index` it works on the index of the folder, else on an empty one; `head` is the commit that it is at.
+        """
+        own, common = self._place("--git-dir"), self._place("--git-common-dir")
+        with tempfile.TemporaryDirectory(prefix="pro0-git-") as scratch:
+            there = Path(scratch)
+            plain = self._plain()
+            _make(there, own, common, head, plain)
+            variables = {
+                "GIT_DIR": scratch,
+                "GIT_WORK_TREE": self._variables.get("GIT_WORK_TREE") or str(_top(self.folder)),
+                "GIT_OBJECT_DIRECTORY": str(common / "objects"),
+                "GIT_INDEX_FILE": str((own if index else there) / "index"),
+            }
+            yield self._with(variables | _as_variables({**plain, "lfs.storage": str(common / "lfs")}))
+
     def tree(self, base: str, what: str = "--all") -> str:
         """Write everything in the folder that git does not ignore as a tree, which begins as that of a commit."""
-        with tempfile.TemporaryDirectory(prefix="pro0-index-") as scratch:
-            index = self._with({"GIT_INDEX_FILE": f"{scratch}/index"})
-            index.run("read-tree", base)
-            index.run("add", what, "--", ".")
-            return index.run("write-tree")
+        commit = self.run("rev-parse", "--verify", base)
+        with self.apart() as apart:
+            apart.run("read-tree", commit)
+            apart.run("add", what, "--", ".")
+            return apart.run("write-tree")
 
     def commit_all(self, onto: str, message: str, what: str = "--all") -> str:
         """Commit everything in the folder on top of a commit; return what no branch names yet, "" for nothing new."""
@@ -99,10 +161,85 @@ class Git:
     def _with(self, variables: Mapping[str, str]) -> Self:
         return type(self)(self.folder, {**self._variables, **variables})
 
+    def _place(self, which: str) -> Path:
+        done = self._done(("rev-parse", "--path-format=absolute", which))
+        if done.returncode:
+            self.run("rev-parse", which)
+        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+
+    def _plain(self) -> Mapping[str, str]:
+        done = self._done(("config", "--null", "--get-regexp", _PLAIN))
+        entries = os.fsdecode(done.stdout).split("\0")
+        parted = (one.partition("\n") for one in entries if one)
+        return {name: value if said else "true" for name, said, value in parted}
+
+    def _done(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return subprocess.run(
+                ["git", *_ALWAYS, *words],
+                cwd=self.folder,
+                env={**_environment(), **self._variables},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+        except OSError as error:
+            raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
+
 
 def last_line(text: str) -> str:
     """Return what git said last, which is why it failed."""
     return text.splitlines()[-1] if text else ""
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of git: of its own variables only those that are the person's word, and ours."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _THEIRS.fullmatch(name)}
+    return kept | _QUIET
+
+
+def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings as the variables in which git takes them; those that are turned off stay so."""
+    said = list(settings.items())
+    names = {f"GIT_CONFIG_KEY_{at}": name for at, (name, _) in enumerate(said)}
+    values = {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(said)}
+    return {"GIT_CONFIG_COUNT": str(len(said)), **names, **values}
+
+
+def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, str]) -> None:
+    """Make a repository without a word of what another says that could name a program."""
+    (there / "refs").mkdir()
+    (there / "info").mkdir()
+    (there / "HEAD").write_text(f"{head}\n" if head else "ref: refs/heads/none\n")
+    (there / "config").write_text(_form(plain))
+    for folder, name in ((common, "exclude"), (common, "attributes"), (own, "sparse-checkout")):
+        _take(folder / "info" / name, there / "info" / name)
+    for shared in own.glob("sharedindex.*"):
+        (there / shared.name).symlink_to(shared)
+
+
+def _form(plain: Mapping[str, str]) -> str:
+    """Return the settings that git takes from a repository itself alone: how objects are named, and that some lack."""
+    lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
+    if plain.get("extensions.objectformat", "").lower() == "sha256":
+        lines.append("objectformat = sha256")
+    if "extensions.partialclone" in plain:
+        lines += ["partialclone = elsewhere", '[remote "elsewhere"]', "promisor = true"]
+    return "\n".join([*lines, ""])
+
+
+def _take(source: Path, target: Path) -> None:
+    """Copy a list, if it is a file."""
+    try:
+        with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                target.write_bytes(stream.read(_NOTES))
+    except OSError:
+        return
+
+
+def _top(folder: Path) -> Path:
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
 def _parsed(entry: str) -> Worktree:

@@ -47,7 +47,7 @@ class Repository:
             self._clear(path)
             name = self._free(branch, head)
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._git.run("worktree", "add", "--quiet", "--no-track", "-B", name, str(path), head)
+            self._check_out(path, name, head)
             return Worktree(path, name, head)
 
     def all(self) -> tuple[Worktree, ...]:
@@ -56,12 +56,7 @@ class Repository:
 
     def predict(self, branch: str) -> tuple[str, ...]:
         """Return the files in which a merge of a branch into the checkout's HEAD would conflict; nothing is changed."""
-        code, text = self._git.attempt(
-            "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "HEAD", branch
-        )
-        if code not in (0, 1):
-            raise Refused(f"{branch} cannot be merged: {last_line(text)}", code="conflict")
-        return tuple(dict.fromkeys(name for name in text.split("\0")[1:] if name)) if code else ()
+        return self._merged(branch)[1]
 
     def merge(self, branch: str, message: str) -> str:
         """Merge a branch into the checkout's HEAD and return the commit.
@@ -76,14 +71,9 @@ class Repository:
             if conflicts := self.predict(branch):
                 named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
                 raise Refused(f"{branch} would conflict in {named}", code="conflict", hint=by_hand)
-            code, text = self._git.signing().attempt("merge", "--quiet", "--no-ff", "-m", message, branch)
+            code, text = self._merge(branch, message)
             if code:
-                self._git.attempt("merge", "--abort")
-                raise Refused(
-                    f"{branch} cannot be merged: {last_line(text)}",
-                    code="conflict",
-                    hint=by_hand,
-                )
+                raise Refused(f"{branch} cannot be merged: {last_line(text)}", code="conflict", hint=by_hand)
             return self.head()
 
     def head(self) -> str:
@@ -116,11 +106,11 @@ class Repository:
         """Remove a worktree with nothing in it that is not in the checkout's HEAD, nor ignored; say whether it went."""
         with self._alone():
             known = self._known(path)
-            if known is None or not path.exists() or Git(path).run("status", "--porcelain", "--ignored"):
+            if known is None or not path.exists() or _repositories_in(path):
                 return False
-            if not self._holds(known.head):
+            if _status(Git(path), "--ignored") or not self._holds(known.head):
                 return False
-            self._git.run("worktree", "remove", str(path))
+            self._git.run("worktree", "remove", "--force", str(path))
             return not known.branch or self._drop(known.branch)
 
     def unmerged(self) -> tuple[str, ...]:
@@ -131,12 +121,50 @@ class Repository:
     def measure(self, branch: str) -> tuple[int, str]:
         """Return how many commits of a branch are not in the checkout's HEAD, and what they change, in git's words."""
         count = int(self._git.run("rev-list", "--count", "^HEAD", f"{HEADS}{branch}"))
-        return count, self._git.run("diff", "--shortstat", f"HEAD...{HEADS}{branch}")
+        return count, self._git.run("diff", "--no-ext-diff", "--no-textconv", "--shortstat", f"HEAD...{HEADS}{branch}")
 
     def drop(self, branch: str) -> bool:
         """Remove a branch of a member if all of it is merged; say whether it is gone."""
         with self._alone():
             return not self._has(branch) or self._drop(branch)
+
+    def _check_out(self, path: Path, branch: str, head: str) -> None:
+        """Make a worktree; it counts as half made, by git's own lock, until all of its files are there."""
+        making = ("--quiet", "--no-track", "--no-checkout", "--lock", "--reason", "initializing")
+        self._git.run("worktree", "add", *making, "-B", branch, str(path), head)
+        with Git(path).apart(index=True, head=head) as apart:
+            apart.run("read-tree", "-m", "-u", head)
+        self._git.run("worktree", "unlock", str(path))
+
+    def _merged(self, branch: str) -> tuple[str, tuple[str, ...]]:
+        """Return the tree that a merge of a branch into the checkout's HEAD makes, and the files in conflict."""
+        head, other = self.head(), self._named_commit(branch)
+        with self._git.apart(head=head) as apart:
+            code, text = apart.attempt("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, other)
+        if code not in (0, 1):
+            raise Refused(f"{branch} cannot be merged: {last_line(text)}", code="conflict")
+        tree, *names = text.split("\0")
+        return tree, tuple(dict.fromkeys(name for name in names if name)) if code else ()
+
+    def _merge(self, branch: str, message: str) -> tuple[int, str]:
+        """Commit a merge without conflicts and check it out; what is in the way of its files is not touched."""
+        head, other, (tree, _) = self.head(), self._named_commit(branch), self._merged(branch)
+        made = self._git.signing().run("commit-tree", tree, "-p", head, "-p", other, "-m", message)
+        with self._git.apart(index=True, head=head) as apart:
+            apart.attempt("update-index", "-q", "--refresh")
+            code, text = apart.attempt("read-tree", "-m", "-u", head, made)
+            if code:
+                return code, text
+            code, text = self._git.signing().attempt("update-ref", "-m", f"merge {branch}", "HEAD", made, head)
+            if code:
+                apart.attempt("read-tree", "-m", "-u", made, head)
+        return code, text
+
+    def _named_commit(self, branch: str) -> str:
+        code, commit = self._git.attempt("rev-parse", "--verify", "--end-of-options", f"{branch}^{{commit}}")
+        if code:
+            raise Refused(f"{branch} cannot be merged: {last_line(commit)}", code="conflict")
+        return commit
 
     def _free(self, branch: str, head: str) -> str:
         """Return a branch of that name which nobody has checked out and which holds nothing of its own."""
@@ -213,7 +241,7 @@ class Repository:
         return next(name for name in names if not self._has(name))
 
     def _ready_to_merge(self) -> None:
-        if self._git.run("status", "--porcelain", "--untracked-files=no"):
+        if _status(self._git, "--untracked-files=no"):
             raise Refused(f"{self.checkout} has changes that are not committed", code="dirty", hint="commit them first")
         busy = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
         if any(self._git.succeeds("rev-parse", "--quiet", "--verify", name) for name in busy):
@@ -267,6 +295,11 @@ def _lock(folder: int, path: Path) -> None:
             if time.monotonic() > deadline:
                 raise StoreError(f"another act on the worktrees of {path} does not end", code="lock_timeout") from None
             time.sleep(0.02)
+
+
+def _status(git: Git, what: str) -> str:
+    with git.apart(index=True, head=git.run("rev-parse", "HEAD")) as apart:
+        return apart.run("status", "--porcelain", "--ignore-submodules=dirty", what)
 
 
 def _unsaved(path: Path) -> bool:
