@@ -19,7 +19,7 @@ from pro0.model.runtime import Process
 from pro0.processes import table
 from pro0.store import atomic
 from pro0.store.files import translate
-from pro0.store.lock import both_locked, holder, open_lock, still_there
+from pro0.store.lock import both_locked, holder, open_lock, replaced, still_there
 from pro0.store.paths import LEASE, LOGS
 
 TRIES = 10
@@ -109,7 +109,8 @@ class Lease:
     def _try(self, folder: int, why: str) -> bool:
         opened = _open(folder)
         try:
-            if _locked(opened) and still_there(self._team, folder, LEASE, opened[0]):
+            mine = _locked(opened) and still_there(self._team, folder, LEASE, opened[0])
+            if mine and not replaced(folder, LEASE, opened[0]):
                 _sign(opened[0], why)
                 self._held, self._why = opened, why
         finally:

@@ -106,6 +106,13 @@ ROWS = (
         "full mailbox",
         "ops/test_floods.py",
     ),
+    Row(
+        "calls of the program at one time all succeed: they wait in line, and none gives up while the lock moves",
+        "processes that make tasks and send, all at once",
+        "calls of the program",
+        "at once",
+        "cli/test_at_once.py",
+    ),
     Row("one winner of a claim", "2, 8 and 50 processes, one task a round", "rounds", "claims", "crash/test_races.py"),
     Row(
         "two acts on one task end as one after the other",

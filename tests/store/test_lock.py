@@ -25,7 +25,7 @@ from pro0.store.files import add_folder
 from pro0.store.lease import Lease
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.paths import LOCK
+from pro0.store.paths import LOCK, QUEUE
 from pro0.store.teams import Store
 from tests import crowd
 from tests.faults import contents
@@ -201,13 +201,136 @@ def test_whoever_waits_looks_often_and_not_in_step(tmp_path: Path, monkeypatch: 
 
 
 def test_whoever_waits_stops_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AC-64: the limit counts for one holder; a lock that goes from hand to hand is waited for."""
     clock = iter(float(second) for second in range(1000))
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    names = iter([b"pid 1", b"pid 2", b"pid 3"])
+    monkeypatch.setattr("time.sleep", lambda _: None)
     with locked(tmp_path, "first") as folder:
         descriptor = lock.open_lock(folder, LOCK)
-        assert not lock._wait(folder, descriptor, next(clock) + 3)
+        monkeypatch.setattr("time.monotonic", lambda: next(clock))
+        with pytest.raises(StoreError):
+            lock._taken(tmp_path, folder, 3)
+        assert next(clock) == 5.0, "it looks at 1, 2, 3 and 4"
+
+        def sleep(_: float) -> None:
+            os.pwrite(descriptor, next(names, b"pid 4"), 0)
+
+        monkeypatch.setattr("time.sleep", sleep)
+        with pytest.raises(StoreError, match="pid 4"):
+            lock._taken(tmp_path, folder, 3)
+        assert next(clock) == 16.0, "each new name is waited for"
         os.close(descriptor)
-    assert next(clock) == 6.0, "it looks once more when the time is up, and gives up at the first look after"
+
+
+def take_in_turn(folder: Path, number: int) -> None:
+    with locked(folder, "take a turn", patience=60), (folder / "order").open("a") as order:
+        order.write(f"{number}\n")
+
+
+def stand_in_line(folder: Path, number: int) -> bool:
+    return (folder / QUEUE).is_dir() and len(os.listdir(folder / QUEUE)) == number
+
+
+def line_up(folder: Path, number: int) -> list[BaseProcess]:
+    """Start processes that wait for a held lock, one after the other."""
+    waiting = []
+    for place in range(number):
+        waiting.append(crowd.start(take_in_turn, folder, place))
+        wait_until(partial(stand_in_line, folder, place + 1), 60, "it stands in line")
+    return waiting
+
+
+def test_waiters_are_served_in_the_order_in_which_they_came(tmp_path: Path, holding: Holding) -> None:
+    """AC-64: a line, not a draw; afterwards nothing of it is left."""
+    process = holding()
+    waiting = line_up(tmp_path, 12)
+    process.kill()
+    crowd.all_end_well(waiting, 120)
+    assert (tmp_path / "order").read_text().split() == [str(place) for place in range(12)]
+    assert not (tmp_path / QUEUE).exists()
+
+
+def test_a_waiter_that_is_killed_keeps_nobody_waiting(tmp_path: Path, holding: Holding) -> None:
+    """AC-64, reliability 17: its ticket is removed by whoever stands behind it."""
+    process = holding()
+    waiting = line_up(tmp_path, 6)
+    for place in (0, 1, 3):
+        waiting[place].kill()
+        waiting[place].join()
+    process.kill()
+    crowd.all_end_well([waiting[place] for place in (2, 4, 5)], 120)
+    assert (tmp_path / "order").read_text().split() == ["2", "4", "5"]
+    assert not (tmp_path / QUEUE).exists()
+
+
+def test_a_waiter_that_is_stopped_is_passed_over(tmp_path: Path, holding: Holding) -> None:
+    """AC-64, reliability 18: once, and stands at the end of the line when it goes on."""
+    process = holding()
+    waiting = line_up(tmp_path, 4)
+    os.kill(waiting[0].pid or 0, signal.SIGSTOP)
+    process.kill()
+    crowd.all_end_well(waiting[1:], 120)
+    os.kill(waiting[0].pid or 0, signal.SIGCONT)
+    crowd.all_end_well(waiting[:1], 120)
+    order = (tmp_path / "order").read_text().split()
+    assert sorted(order) == ["0", "1", "2", "3"]
+    assert order[-1] == "0"
+
+
+def test_who_comes_later_does_not_push_in(tmp_path: Path, holding: Holding) -> None:
+    """AC-64: a lock that is free for a moment belongs to the first in line."""
+    process = holding()
+    waiting = line_up(tmp_path, 1)
+    os.kill(waiting[0].pid or 0, signal.SIGSTOP)
+    process.kill()
+    process.join()
+    with pytest.raises(StoreError), locked(tmp_path, "push in", patience=0):
+        pass
+    os.kill(waiting[0].pid or 0, signal.SIGCONT)
+    crowd.all_end_well(waiting, 120)
+
+
+def test_what_a_line_leaves_behind_keeps_nobody(tmp_path: Path) -> None:
+    """AC-64: tickets of the killed, and what is no ticket, which stays."""
+    (tmp_path / QUEUE).mkdir()
+    for name in ("00000000000000000001-0123abcd", "99999999999999999999-0123abcd", "a letter"):
+        (tmp_path / QUEUE / name).write_text("kept")
+    with locked(tmp_path, "first", patience=0):
+        pass
+    assert os.listdir(tmp_path / QUEUE) == ["a letter"]
+
+
+@pytest.mark.parametrize("there", ["a file", "a link", "no right to write"])
+def test_where_no_line_can_stand_one_waits_without(tmp_path: Path, there: str, holding: Holding) -> None:
+    """AC-64: the line gives the order, never the lock."""
+    if there == "a file":
+        (tmp_path / QUEUE).write_text("mine")
+    elif there == "a link":
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / QUEUE).symlink_to("elsewhere")
+    process = holding()
+    if there == "no right to write":
+        (tmp_path / QUEUE).mkdir(mode=0o500)
+    waiting = [crowd.start(take_in_turn, tmp_path, number) for number in range(3)]
+    wait_until(lambda: all(waits(one, tmp_path / ".lock") for one in waiting), 60, "they wait")
+    process.kill()
+    crowd.all_end_well(waiting, 120)
+    assert len((tmp_path / "order").read_text().split()) == 3
+    if there == "a file":
+        assert (tmp_path / QUEUE).read_text() == "mine"
+    elif there == "a link":
+        assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_a_lock_file_with_a_second_name_is_a_persons_file_too(tmp_path: Path) -> None:
+    """Reliability 19, 30: not a byte of it is touched, and the lock is made anew."""
+    (tmp_path / "letter").write_text("dear all")
+    os.link(tmp_path / "letter", tmp_path / LOCK)
+    with locked(tmp_path, "first"), pytest.raises(StoreError, match="first"), locked(tmp_path, "x", patience=0):
+        pass
+    assert (tmp_path / "letter").read_text() == "dear all"
+    assert (tmp_path / LOCK).read_bytes() == b""
+    assert (tmp_path / "letter").stat().st_nlink == 1
 
 
 def test_what_a_waiter_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""Who waits for a lock waits in line: a ticket each, a file in a folder beside the lock, which its owner keeps locked.
+
+Tickets are named by the time, so the sorted names are the line. It gives the order and never the lock: where no ticket
+can be made, one waits without. A ticket that nobody holds is of somebody who was killed; whoever looks removes it. The
+folder is there only while somebody waits.
+"""
+
+import os
+import re
+import time
+from contextlib import suppress
+
+from filelock import lock_descriptor
+
+from pro0.store import atomic
+from pro0.store.paths import QUEUE
+
+_TICKET = re.compile(r"[0-9]{20}-[0-9a-f]{8}")
+_TRIES = 3
+"""How often a ticket is made that others take away again: they remove a folder without tickets, and loose tickets."""
+
+
+def waited_for(folder: int) -> bool:
+    """Return whether somebody stands in line for the lock of an open folder."""
+    with suppress(OSError), atomic.folder(QUEUE, folder) as line:
+        return any(_is_held(line, ticket) for ticket in _tickets(line))
+    return False
+
+
+class Place:
+    """One's own place in the line of an open folder, from the moment it is entered."""
+
+    def __init__(self, folder: int) -> None:
+        self._folder = folder
+        self._ticket = ""
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> "Place":
+        self._stand()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+
+    def before(self) -> int:
+        """Return how many wait longer; who has lost its place stands behind all others from now on."""
+        with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
+            tickets = _tickets(line)
+            while tickets and tickets[0] != self._ticket and not _is_held(line, tickets[0]):
+                del tickets[0]
+            if self._ticket in tickets:
+                return tickets.index(self._ticket)
+        self._leave()
+        self._stand()
+        return 0 if self._descriptor is None else 1
+
+    def overtake(self) -> None:
+        """Take the first of the line out of it, which does not move: when it wakes it stands behind all others."""
+        with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
+            for ticket in _tickets(line)[:1]:
+                if ticket != self._ticket:
+                    os.unlink(ticket, dir_fd=line)
+
+    def _stand(self) -> None:
+        for _ in range(_TRIES):
+            with suppress(OSError):
+                with suppress(FileExistsError):
+                    os.mkdir(QUEUE, atomic.FOLDER_MODE, dir_fd=self._folder)
+                with atomic.folder(QUEUE, self._folder) as line:
+                    self._ticket = f"{time.monotonic_ns():020d}-{os.urandom(4).hex()}"
+                    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+                    self._descriptor = os.open(self._ticket, flags, atomic.FILE_MODE, dir_fd=line)
+                    if lock_descriptor(self._descriptor, blocking=False):
+                        return
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._descriptor is None:
+            return
+        with suppress(OSError):
+            with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
+                os.unlink(self._ticket, dir_fd=line)
+            os.rmdir(QUEUE, dir_fd=self._folder)  # unless others wait still
+        atomic.close(self._descriptor)
+        self._descriptor = None
+
+
+def _tickets(line: int) -> list[str]:
+    return sorted(name for name in os.listdir(line) if _TICKET.fullmatch(name))
+
+
+def _is_held(line: int, ticket: str) -> bool:
+    """Return whether the owner of a ticket lives; one that nobody holds is removed."""
+    try:
+        descriptor = os.open(ticket, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=line)
+    except FileNotFoundError:
+        return False
+    try:
+        if not lock_descriptor(descriptor, blocking=False):
+            return True
+        os.unlink(ticket, dir_fd=line)
+        return False
+    except FileNotFoundError:
+        return False
+    finally:
+        atomic.close(descriptor)
