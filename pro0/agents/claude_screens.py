@@ -10,9 +10,10 @@ _FAILED = (
     r"^(?:●|  ⎿)\s+((?:API Error|Invalid API key|Not logged in|Please run /login|Credit balance|Context limit reached"
     r"|You've (?:hit|reached) your)\b.*)$"
 )
+_HINTS = r"Press up to edit queued messages|Try \"|Resend your message to try again|Once fixed, resend your message"
 
 CLAUDE_SCREENS = Drawing(
-    frame=Frame(prompt=r"^[❯!#&>](?:\s|$)", edge=_EDGE, top=_EDGE, hints=r"Press up to edit queued messages|Try \""),
+    frame=Frame(prompt=r"^[❯!#&>](?:\s|$)", edge=_EDGE, top=_EDGE, hints=_HINTS),
     titles=(TitleRule(name="title-spinner", state=State.WORKING, title=r"^[⠀-⣿] "),),
     rules=(
         Rule(
@@ -33,8 +34,8 @@ CLAUDE_SCREENS = Drawing(
             name="retrying",
             state=State.WORKING,
             box=("empty",),
-            above=(_SPINNER + r".*Retrying in",),
-            note=(r"^. (.*Retrying in.*)$",),
+            above=(_SPINNER + r".*[Rr]etrying in",),
+            note=(r"^. (.*[Rr]etrying in.*)$",),
         ),
         Rule(name="esc-to-interrupt", state=State.WORKING, box=("empty",), foot=(r"\besc to interrupt\b",)),
         Rule(name="spinner", state=State.WORKING, box=("empty",), above=(_SPINNER + r".*…",), over=r"^  ❯ |^    "),

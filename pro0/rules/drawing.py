@@ -13,6 +13,7 @@ import msgspec
 
 from pro0.model.screen import Screen
 from pro0.rules.escapes import Cell, grey, painted
+from pro0.rules.text import drawn
 
 Box = Literal["none", "empty", "typed"]
 Span = tuple[int, int]
@@ -21,6 +22,13 @@ _OVER = re.compile(r"^Pane is dead \(")
 """What tmux writes into the last row when the program of a pane has ended: then nothing else counts."""
 _SHADE = re.compile(r"^[\s▀▄]+$")
 """A row that only rounds a coloured field off, which is as good as empty."""
+
+_POINTER = r"^[\s│]*[❯›→▸▶]\s+[^\s\d]"
+"""The chosen line of a menu without numbers."""
+_CONFIRM = r"(?i)\benter\b.*\b(?:confirm|select|choose|continue|submit|accept)\b"
+"""The row that says how such a menu is answered."""
+_BELOW = 3
+"""Rows that are not empty, from there to the end of the screen."""
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +53,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen line of a menu."""
     keys: str = r"(?i)\b(enter|esc)\b.*\b(confirm|cancel|submit|continue|select|skip|back|exit)\b"
     """The row that says which keys answer a menu."""
+    menu_in_box: bool = False
+    """Whether a menu is drawn between the edges, in the place of what is typed."""
     menu_height: int = 24
     """How many rows that are not empty there are at most from a menu's chosen line to the end of the screen."""
     top: str = ""
@@ -72,6 +82,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an input box is drawn, and something is typed in there."""
     text: str = ""
     """What stands in the input box, typed or a hint."""
+    rim: str = ""
+    """The row above the input box, its upper edge."""
     foot: tuple[str, ...] = ()
     """The rows below the input box that are not empty; without menu and box, the last rows of the screen."""
 
@@ -95,19 +107,35 @@ def cut(frame: Frame, screen: Screen) -> Parts:
     start, end = span
     text, box = _inside(frame, screen, rows, span)
     below = end + 1 if frame.edge or frame.floor else end
-    return Parts(above=_blocks(rows[: start - bool(frame.edge)]), box=box, text=text, foot=_filled(rows[below:]))
+    above, rim = (rows[: start - 1], rows[start - 1]) if frame.edge else (rows[:start], "")
+    return Parts(above=_blocks(above), box=box, text=text, rim=rim, foot=_filled(rows[below:]))
 
 
 def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
     """Return the row of a menu's chosen line, if a menu is what the screen ends with, and no input box."""
     chosen = _lowest(frame.menu, rows)
-    if chosen is None or len(_filled(rows[chosen:])) > frame.menu_height:
-        return None
-    if box is not None and (box[1] > chosen if frame.edge else box[0] > chosen):
-        return None
+    if chosen is None or not _is_last(frame, rows, box, chosen):
+        return _pointed(frame, rows, box)
     edge = _lowest(frame.edge, rows) if frame.edge else None
     own = edge is not None and edge < chosen
-    return chosen if own or _lowest(frame.keys, rows[chosen:]) is not None else None
+    return chosen if own or _lowest(frame.keys, rows[chosen:]) is not None else _pointed(frame, rows, box)
+
+
+def _is_last(frame: Frame, rows: Sequence[str], box: Span | None, chosen: int) -> bool:
+    """Say whether the screen ends with a menu's chosen line, near enough, and no input box comes after that."""
+    after = frame.edge and not frame.menu_in_box
+    boxed = box is not None and (box[1] if after else box[0]) > chosen
+    return not boxed and len(_filled(rows[chosen:])) <= frame.menu_height
+
+
+def _pointed(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
+    """Return the chosen line of a menu without numbers: alone marked among its rows, above the key that confirms it."""
+    confirm = _lowest(_CONFIRM, rows)
+    chosen = None if confirm is None else _lowest(_POINTER, rows[:confirm])
+    if chosen is None or len(_filled(rows[confirm:])) > _BELOW or not _is_last(frame, rows, box, chosen):
+        return None
+    block = next(block for block in _blocks(rows) if chosen < block.first + len(block.rows))
+    return chosen if sum(bool(re.search(_POINTER, row)) for row in block.rows) == 1 else None
 
 
 def _box(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | None:
@@ -144,9 +172,9 @@ def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
 
 
 def _inside(frame: Frame, screen: Screen, rows: Sequence[str], span: Span) -> tuple[str, Box]:
-    """Return what stands in the input box, and whether it is typed."""
+    """Return what stands in the input box, as one line of what can be seen, and whether it is typed."""
     places = _places(frame, rows, span)
-    text = " ".join(" ".join(rows[i][first:last].strip() for i, first, last in places).split())
+    text = " ".join(drawn(" ".join(rows[i][first:last].strip() for i, first, last in places)).split())
     if not text:
         return "", "empty"
     return text, "empty" if _is_hint(frame, screen, text, places) else "typed"
@@ -186,7 +214,7 @@ def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cel
     """Return the visible letters at these places but for the one under the cursor, none when styles are not known."""
     shown = list(painted(screen.styled))
     cells = [cell for i, first, last in places if i < len(shown) for cell in shown[i][first:last]]
-    return [cell for cell in cells if cell.text.strip() and not cell.style.reverse]
+    return [cell for cell in cells if drawn(cell.text).strip() and not cell.style.reverse]
 
 
 def _lowest(pattern: str, rows: Sequence[str]) -> int | None:

@@ -28,6 +28,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Blocks whose first row is like this may stand between: the looked at are these, and the next above them."""
     foot: tuple[str, ...] = ()
     """Each is found in a row at the foot."""
+    rim: tuple[str, ...] = ()
+    """Each is found in the upper edge of the input box."""
     coloured: bool = False
     """Whether what is found above is drawn in a colour, where colours are known: text that a model wrote is not."""
     anywhere: tuple[str, ...] = ()
@@ -116,6 +118,7 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
         (rule.menu or (), parts.menu or ()),
         (rule.above, firsts),
         (rule.foot, parts.foot),
+        (rule.rim, (parts.rim,)),
         (rule.anywhere, screen.rows),
     )
     found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
@@ -129,7 +132,7 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
 
 def _note(rule: Rule, parts: Parts) -> str:
     """Return what the patterns for the note find, as one line that is cut."""
-    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts))
+    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts), parts.rim)
     words = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
     return words if len(words) <= NOTE_LIMIT else words[: NOTE_LIMIT - 1] + "…"
 

@@ -62,6 +62,15 @@ def unseen(character: str) -> bool:
     return character not in "\n\t" and unicodedata.category(character) in _UNSEEN
 
 
+def drawn(text: str) -> str:
+    """Return text without the characters that leave nothing on a screen; blanks of every kind stay."""
+    if text.isascii():
+        return text
+    return "".join(one for one in text if one.isspace() or not (unseen(one) or one in _FILLERS))
+
+
+_FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
+"""Letters and marks that nobody sees, though Unicode does not call them so."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

@@ -22,17 +22,23 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
     "a box between edges": (
         EDGED,
         ("● said", "", "● more", "of it", "", EDGE, "❯ one", "  two ", EDGE, "  foot", "", "  low", ""),
-        Parts(above=blocks((0, "● said"), (2, "● more|of it")), box="typed", text="one two", foot=("  foot", "  low")),
+        Parts(
+            above=blocks((0, "● said"), (2, "● more|of it")),
+            box="typed",
+            rim=EDGE,
+            text="one two",
+            foot=("  foot", "  low"),
+        ),
     ),
     "rows right above a box between edges": (
         EDGED,
         ("● said", EDGE, "❯", EDGE),
-        Parts(above=blocks((0, "● said")), box="empty"),
+        Parts(above=blocks((0, "● said")), box="empty", rim=EDGE),
     ),
     "the lowest two edges count": (
         EDGED,
         (EDGE, "❯ old", EDGE, "● said", EDGE, "❯ new", EDGE),
-        Parts(above=blocks((0, f"{EDGE}|❯ old|{EDGE}|● said")), box="typed", text="new"),
+        Parts(above=blocks((0, f"{EDGE}|❯ old|{EDGE}|● said")), box="typed", rim=EDGE, text="new"),
     ),
     "nothing between two edges": (EDGED, ("a", "", EDGE, EDGE), Parts(above=blocks((0, "a")), foot=(EDGE, EDGE))),
     "no prompt between two edges": (EDGED, (EDGE, "x", EDGE), Parts(foot=(EDGE, "x", EDGE))),
@@ -93,12 +99,12 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
         ("┃ one  beside", "┃ model", "╹▀▀▀▀"),
         Parts(box="typed", text="one"),
     ),
-    "a hint": (EDGED, (EDGE, "❯ Try this", EDGE), Parts(box="empty", text="Try this")),
-    "a hint in the midst of it is typed": (EDGED, (EDGE, "❯ I Try", EDGE), Parts(box="typed", text="I Try")),
+    "a hint": (EDGED, (EDGE, "❯ Try this", EDGE), Parts(box="empty", rim=EDGE, text="Try this")),
+    "a hint in the midst of it is typed": (EDGED, (EDGE, "❯ I Try", EDGE), Parts(box="typed", rim=EDGE, text="I Try")),
     "a line that is typed like a chosen one": (
         EDGED,
         (EDGE, "❯ 1. first", EDGE, "Enter to submit"),
-        Parts(box="typed", text="1. first", foot=("Enter to submit",)),
+        Parts(box="typed", rim=EDGE, text="1. first", foot=("Enter to submit",)),
     ),
     "a box of three rows on a floor": (
         FLOORED,
@@ -135,7 +141,7 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
     "no menu: a box between edges is below it": (
         EDGED,
         (*MENU, EDGE, "❯", EDGE),
-        Parts(above=blocks((0, "|".join(MENU))), box="empty"),
+        Parts(above=blocks((0, "|".join(MENU))), box="empty", rim=EDGE),
     ),
 }
 

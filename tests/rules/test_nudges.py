@@ -12,6 +12,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.rules import nudges
 from pro0.rules.prompts import ready_line, unread_line
+from tests.recorded import drawn
 from tests.rules.test_screens import RECORDED
 
 LINE = unread_line(2)
@@ -77,3 +78,36 @@ def test_what_a_person_typed_is_no_line_of_pro0s(name: str) -> None:
 def test_only_a_draft_is_taken_for_a_line(state: State) -> None:
     reading = replace(read(state), note="n")
     assert nudges.own(CLAUDE_SCREENS, reading, box(LINE)) is reading
+
+
+UNSEEN = "\u200b\u200d\u2060\ufeff\u00ad\u200e\u2800\u3164\ufe0f"
+BLANKS = "\u00a0\u2007\u202f\u3000"
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.sampled_from(UNSEEN)), min_size=1, max_size=8))
+def test_what_nobody_sees_does_not_hide_a_line_of_pro0s(places: list[tuple[int, str]]) -> None:
+    """An agent draws a zero-width space behind its input: the line stands alone there, and gets its Enter."""
+    text = LINE
+    for place, character in places:
+        text = text[:place] + character + text[place:]
+    screen = box(text)
+    assert nudges.alone(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)
+    assert nudges.comes(CLAUDE_SCREENS, read(State.IDLE), screen, LINE)
+    assert "".join(nudges.standing(CLAUDE_SCREENS, screen).split()) == "".join(LINE.split())
+    assert nudges.own(CLAUDE_SCREENS, read(State.DRAFT), screen).state is State.IDLE
+    assert not nudges.took(CLAUDE_SCREENS, read(State.IDLE), screen, LINE)
+
+
+@given(st.text(UNSEEN + BLANKS, min_size=1, max_size=8))
+def test_an_input_in_which_nothing_can_be_seen_is_empty(text: str) -> None:
+    assert nudges.free(CLAUDE_SCREENS, read(State.IDLE), box(text))
+    assert drawn("claude", box(text)).state is State.IDLE
+
+
+@given(st.text(UNSEEN + BLANKS, max_size=8), st.sampled_from(["y", "rm -rf build", f"{LINE} please", LINE[:-1]]))
+def test_a_draft_stays_a_persons_whatever_cannot_be_seen_in_it(text: str, draft: str) -> None:
+    screen = box(draft + text)
+    assert drawn("claude", screen).state is State.DRAFT
+    assert nudges.standing(CLAUDE_SCREENS, screen) == ""
+    assert not nudges.free(CLAUDE_SCREENS, read(State.IDLE), screen)
+    assert not nudges.alone(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)

@@ -74,6 +74,58 @@ def test_the_note_says_what_is_asked_for_or_what_failed(name: str) -> None:
     assert drawn(recording.agent, recording.screen).note == NOTES[name]
 
 
+@pytest.mark.parametrize("hint", ["Resend your message to try again", "Once fixed, resend your message"])
+@pytest.mark.parametrize("name", ["claude-2.1.330-120x40-error-400", "claude-error-400-80x20"])
+def test_a_hint_after_a_failed_turn_is_no_draft(name: str, hint: str) -> None:
+    """Nor is it in plain text, where nothing says that it is dim; the same words behind a cursor are one."""
+    screen = next(r for r in RECORDED if r.name == name).plain
+    box = max(i for i, row in enumerate(screen.rows) if row.startswith("❯"))
+    rows = (*screen.rows[:box], f"❯ {hint}", *screen.rows[box + 1 :])
+    assert drawn("claude", Screen(rows=rows)).state is State.ERROR
+    assert drawn("claude", Screen(rows=rows, cursor=(2 + len(hint), box))).state is State.DRAFT
+
+
+@pytest.mark.parametrize("version", ["0.73.1", "0.87.1"])
+@pytest.mark.parametrize("size", [(60, 12), (80, 14), (120, 40)])
+def test_a_menu_of_pi_is_known_however_small_its_terminal(version: str, size: tuple[int, int]) -> None:
+    """In a small one its upper edge is out of sight; the search row is nothing that a person typed."""
+    columns, height = size
+    screen = next(r for r in RECORDED if r.name == f"pi-{version}-120x40-menu").plain
+    rows = [row[:columns] if row.startswith("─") else row for row in screen.rows]
+    wrapped = [row[i : i + columns] for row in rows for i in range(0, max(1, len(row)), columns)]
+    last = max(i for i, row in enumerate(wrapped) if row)
+    reading = drawn("pi", Screen(rows=tuple(wrapped[: last + 1][-height:])))
+    assert (reading.state, reading.rule) == (State.DIALOG, "menu")
+
+
+MENUS = {
+    "the second is chosen": (" Trust it?", "", "   No, exit", " ❯ Yes, I trust this folder", "", " Enter to confirm"),
+    "another pointer": ("Pick one", "› a", "  b", "  c", "press enter to continue"),
+    "in a frame": ("│ Which?    │", "│ ▸ this    │", "│   that    │", "│ Enter to select │"),
+}
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "pi", "qwen"])
+@pytest.mark.parametrize("name", MENUS)
+def test_a_menu_without_numbers_is_a_menu(agent: str, name: str) -> None:
+    """One row is pointed at, and a row below says which key confirms it: nothing may be typed there."""
+    assert drawn(agent, Screen(rows=("● said", "", *MENUS[name]))).state in (State.DIALOG, State.DRAFT)
+    assert drawn("claude", Screen(rows=("● said", "", *MENUS[name]))).state is State.DIALOG
+
+
+def test_what_a_model_says_of_a_menu_is_none() -> None:
+    """Below it stands the input."""
+    edge = "─" * 40
+    for menu in MENUS.values():
+        screen = Screen(rows=(*menu, "", edge, "❯", edge))
+        assert drawn("claude", screen).state is State.IDLE
+
+
+def test_the_note_of_another_try_is_found_in_either_spelling() -> None:
+    recording = next(r for r in RECORDED if r.name == "claude-2.1.330-120x40-error-529")
+    assert drawn("claude", recording.screen).note == "529 scripted error 529 · retrying in 19s · attempt 9/10"
+
+
 TITLES = [
     ("claude", "⠐ Claude Code", State.WORKING),
     ("claude", "✳ Claude Code", None),
