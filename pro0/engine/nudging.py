@@ -19,6 +19,7 @@ from pro0.engine.sights import Sights, Watched
 from pro0.errors import Pro0Error
 from pro0.model.decision import Nudge, Nudged
 from pro0.model.runtime import Handle, SeatState, State
+from pro0.ops.context import clock
 from pro0.rules.nudges import alone, comes, free, standing, took
 from pro0.rules.screens import Drawing
 from pro0.store.teams import TeamStore
@@ -75,6 +76,7 @@ class Nudger:
         return {incarnation: trial.why for incarnation, trial in list(self._tries.items())}
 
     def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
+        began = clock()
         try:
             why = self._hand_over(nudge, state)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the next try may do
@@ -85,7 +87,7 @@ class Nudger:
         else:
             trial.failed = 0
             with self._lock:
-                self._arrived[nudge.incarnation] = nudge.tells
+                self._arrived[nudge.incarnation] = replace(nudge.tells, at=began)
         trial.why, trial.running = why, False
         self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why)
         self._woken()

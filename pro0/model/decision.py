@@ -27,6 +27,10 @@ class Nudged(msgspec.Struct, frozen=True):
 
     mail: int = 0
     tasks: tuple[str, ...] = ()
+    again: int = 0
+    """How often it was told of that mail again, since a turn ended in which it was not read."""
+    at: datetime | None = None
+    """When it began to be handed over."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):

@@ -112,6 +112,8 @@ class SeatState(Stored, frozen=True):
     told: tuple[str, ...] = ()
     nudged: Count = 0
     nudged_at: Moment | None = None
+    retold: Count = 0
+    """How often it was told again of the mail up to `nudged`, each time since a turn had ended without its reading."""
     queued: str = ""
     """Why its one line about mail waits, empty when it does not."""
     offered: tuple[str, ...] = ()

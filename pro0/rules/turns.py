@@ -18,6 +18,10 @@ LOOK = timedelta(seconds=0.5)
 """How soon a session is looked at again that does not say by itself what it does."""
 REMIND = {State.IDLE: timedelta(minutes=2), State.ERROR: timedelta(minutes=10)}
 """How long mail may stay unread with an agent in such a state until it is told again: what failed may fail again."""
+AGAIN = {State.IDLE: 2, State.ERROR: 1}
+"""How often an agent is told of the same mail once more, as soon as a turn is over in which it did not read it."""
+SETTLED = timedelta(seconds=2)
+"""How long a turn has been over until that counts: some agents take up between two turns what they have queued."""
 OFFER_AFTER = timedelta(seconds=2)
 """How long an agent is idle until it is told of tasks that it could claim."""
 
@@ -71,9 +75,9 @@ def nudge(view: View, plan: Plan) -> Plan:
     if state is None or state.state in _DEAF or not listens(view, plan.seat):
         return plan
     mail = view.snapshot.unread.get(plan.seat.agent_id)
-    if mail and mail.count and (mail.newest > state.nudged or _forgets(view, state)):
-        line = prompts.unread_line(mail.count)
-        tells, urgent = Nudged(mail=mail.newest), mail.urgent > state.nudged
+    if mail and mail.count and (mail.newest > state.nudged or _forgets(view, state) or _passed_over(view, state)):
+        line, urgent = prompts.unread_line(mail.count), mail.urgent > state.nudged
+        tells = Nudged(mail=mail.newest, again=_times_again(view, state, mail.newest))
         return plan.then(state, Nudge(state.agent_id, state.incarnation, line, tells, urgent))
     return _offer(view, plan, state)
 
@@ -84,16 +88,41 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
         return plan
     state = replace(state, queued=view.snapshot.queued.get(state.incarnation, state.queued))
     plan, arrived = plan.then(state), view.snapshot.nudged.get(state.incarnation)
-    if arrived is None or (arrived.mail <= state.nudged and set(arrived.tasks) <= set(state.offered)):
+    if arrived is None or not _is_news(state, arrived):
         return plan
     offered = tuple(dict.fromkeys((*state.offered, *arrived.tasks)))[-MEMORY:]
-    return plan.then(replace(state, nudged=max(state.nudged, arrived.mail), nudged_at=view.now, offered=offered))
+    told = replace(state, nudged=max(state.nudged, arrived.mail), nudged_at=arrived.at or view.now, offered=offered)
+    return plan.then(replace(told, retold=arrived.again))
+
+
+def _is_news(state: SeatState, arrived: Nudged) -> bool:
+    """Return whether what arrived is not recorded yet: other news, or the same that was told once more."""
+    if arrived.mail > state.nudged or not set(arrived.tasks) <= set(state.offered):
+        return True
+    before, now = state.nudged_at, arrived.at
+    return arrived.mail == state.nudged and before is not None and now is not None and now > before
 
 
 def _forgets(view: View, state: SeatState) -> bool:
     """Return whether an agent whose turn is over was told of its mail long ago and has not read it."""
     patience = REMIND.get(state.state)
     return patience is not None and _since(state) + patience <= view.now
+
+
+def _passed_over(view: View, state: SeatState) -> bool:
+    """Return whether a turn is over in which an agent was told of its mail and did not read it.
+
+    What an agent has queued may be lost with the turn: OpenCode's, when a permission is refused; with any agent, when
+    a person stops it.
+    """
+    if state.nudged_at is None or state.since <= state.nudged_at or state.retold >= AGAIN.get(state.state, 0):
+        return False
+    return state.since + SETTLED <= view.now
+
+
+def _times_again(view: View, state: SeatState, newest: int) -> int:
+    """Return how often it will have been told of mail once more, when it is told now."""
+    return 0 if newest > state.nudged else state.retold + _passed_over(view, state)
 
 
 def _since(state: SeatState) -> datetime:
@@ -112,5 +141,5 @@ def _offer(view: View, plan: Plan, state: SeatState) -> Plan:
     due = state.since + OFFER_AFTER
     if view.now < due:
         return plan.wake(due)
-    line = prompts.ready_line(len(ready))
-    return plan.then(state, Nudge(state.agent_id, state.incarnation, line, Nudged(mail=state.nudged, tasks=ready)))
+    line, tells = prompts.ready_line(len(ready)), Nudged(mail=state.nudged, tasks=ready, again=state.retold)
+    return plan.then(state, Nudge(state.agent_id, state.incarnation, line, tells))

@@ -155,7 +155,9 @@ def hand(pane: Pane, alpha: Crew) -> Hand:
 def test_an_idle_agent_gets_the_line_and_it_is_known_to_have_arrived(pane: Pane, hand: Hand) -> None:
     assert hand.nudge() == ""
     assert pane.sent == [LINE]
-    assert hand.nudger.arrived() == {"inc-1": Nudged(mail=7)}
+    arrived = hand.nudger.arrived()["inc-1"]
+    assert arrived == Nudged(mail=7, at=arrived.at)
+    assert arrived.at
 
 
 @pytest.mark.parametrize(("text", "why", "sent"), [("", "", [LINE]), ("half a thought", "it is draft", [])])

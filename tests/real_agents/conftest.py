@@ -15,6 +15,11 @@ from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Terminal
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the number of messages be chosen that each agent gets in the long lane."""
+    parser.addoption("--letters", default=200, type=int, help="messages to each real agent in the long lane")
+
+
 @pytest.fixture(autouse=True)
 def boxed(request: pytest.FixtureRequest) -> None:
     """Refuse to start a real agent where it could reach anything but this machine."""

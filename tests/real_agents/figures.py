@@ -8,11 +8,15 @@ import json
 from tests.crash.figures import place
 from tests.crash.lanes import COUNTS, SOAK
 from tests.real_agents.agents import BARE
-from tests.real_agents.test_delivery import LETTERS, UNSEEN
+from tests.real_agents.test_delivery import LATE, LETTERS, UNSEEN
+from tools.agents.install import PINNED
 
 BEGIN = "<!-- figures of real agents: tests/real_agents/figures.py writes what follows -->"
 END = "<!-- end of figures of real agents -->"
-COLUMNS = ("agent", "messages", "ms until a question shows in the status, at most")
+COLUMNS = (
+    *("agent", "version", "messages", "ms until a question shows in the status, at most"),
+    "ms until mail is read after a turn that a refused permission has ended, at most",
+)
 
 
 def table() -> str:
@@ -22,7 +26,7 @@ def table() -> str:
 
 
 def _row(agent: str) -> tuple[str, ...]:
-    return agent, _number(LETTERS, agent), _number(UNSEEN, agent)
+    return agent, PINNED[agent].version, *(_number(counts, agent) for counts in (LETTERS, UNSEEN, LATE))
 
 
 def _number(counts: str, agent: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from threading import Event
+from threading import Event, Thread, Timer
 
 from pro0.agents.drawings import drawing_named
 from pro0.rules.screens import typed
@@ -27,6 +27,8 @@ QUESTION = {
     "gemini": "Allow execution",
 }
 """What an agent asks when it may not run a command by itself."""
+SLOWLY = 0.3
+"""Seconds between two letters of a person who thinks."""
 AGAIN = 5
 """Seconds after which a person does something when nothing came of what they did."""
 
@@ -91,6 +93,10 @@ class Scene:
     """The drafts that the person has not sent."""
     unseen: list[float] = field(default_factory=list)
     """For how many seconds each question stood on the screen until the status told of it."""
+    refused_at: float | None = None
+    """When the turn of this moment was over, if a refused permission has ended it."""
+    late: list[float] = field(default_factory=list)
+    """For how many seconds mail lay unread after each such turn."""
 
     def until(self, condition: Callable[[], object], what: str, every: float = 0.1) -> None:
         """Wait for something to become true in this moment."""
@@ -194,17 +200,45 @@ def permission(scene: Scene) -> Iterator[None]:
     scene.until(lambda: scene.state() == "waiting", "the status says that it waits", every=0.02)
     scene.unseen.append(time.monotonic() - since)
     yield
+    _answer(scene, made)
+
+
+@contextmanager
+def opening(scene: Scene) -> Iterator[None]:
+    """The agent is about to ask whether it may run a command: its model has just said so, or says so now."""
+    name, says = f"allowed-{scene.number}", Event()
+    scene.step(shell(f"touch {name}", outside=True, after=says))
+    Timer(scene.random.uniform(0, 1), says.set).start()
+    yield
+    scene.until(lambda: asks(scene, name), "it asks")
+    _answer(scene, scene.team.project / name)
+
+
+@contextmanager
+def shrunk(scene: Scene) -> Iterator[None]:
+    """The agent asks whether it may run a command, and its terminal is made smaller."""
+    name = f"allowed-{scene.number}"
+    scene.step(shell(f"touch {name}", outside=True))
+    scene.until(lambda: asks(scene, name), "it asks")
+    with scene.pane.smaller():
+        yield
+    _answer(scene, scene.team.project / name)
+
+
+def _answer(scene: Scene, made: Path) -> None:
+    """Let the person give the permission that is asked for, or refuse it."""
     assert not made.exists()
-    scene.until(lambda: asks(scene, name), "it still asks")
+    scene.until(lambda: asks(scene, made.name), "it still asks")
     yes = scene.random.random() < 0.5
     if yes:
-        scene.allowed.add(name)
+        scene.allowed.add(made.name)
     scene.hands.press("Enter" if yes else "Escape")
     scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
-    else:  # OpenCode leaves what comes while a refused turn ends without an answer
+    else:
         scene.until(lambda: scene.state() not in ("waiting", "working"), "the refused turn is over")
+        scene.refused_at = time.monotonic()
 
 
 def asks(scene: Scene, name: str) -> bool:
@@ -216,9 +250,29 @@ def asks(scene: Scene, name: str) -> bool:
 @contextmanager
 def draft(scene: Scene) -> Iterator[None]:
     """The person has typed something, which afterwards they send, or erase."""
-    text = f"Draft {scene.number}: pleas"
+    text = _draft_of(scene)
     scene.type(text)
     yield
+    _end_draft(scene, text)
+
+
+@contextmanager
+def typing(scene: Scene) -> Iterator[None]:
+    """The person types slowly, on and on."""
+    text = _draft_of(scene)
+    slowly = Thread(target=scene.hands.type, args=(text, SLOWLY))
+    slowly.start()
+    yield
+    slowly.join()
+    _end_draft(scene, text)
+
+
+def _draft_of(scene: Scene) -> str:
+    return f"Draft {scene.number}: pleas"
+
+
+def _end_draft(scene: Scene, text: str) -> None:
+    """Let the person send what they have typed, or erase it."""
     assert text not in scene.model.told()
     scene.until(lambda: scene.holds(text), "the draft still stands there")
     if scene.random.random() < 0.5:
@@ -263,12 +317,15 @@ MOMENTS: dict[str, Callable[[Scene], AbstractContextManager[None]]] = {
     "idle": idle,
     "working": working,
     "permission": permission,
+    "opening": opening,
+    "shrunk": shrunk,
     "draft": draft,
+    "typing": typing,
     "copy-mode": copy_mode,
     "interrupted": interrupted,
     "failed": failed,
 }
-DEAF = frozenset({"working", "permission"})
+DEAF = frozenset({"working", "permission", "shrunk"})
 """The moments in which no mail can be read. A draft does not keep a turn that goes on from reading it."""
 
 

@@ -6,7 +6,8 @@ import subprocess
 import termios
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -65,6 +66,17 @@ class Pane:
         for columns in (width - 1, width):
             self.tmux("resize-window", "-x", str(columns), *self._target)
 
+    @contextmanager
+    def smaller(self) -> Iterator[None]:
+        """Let the person's window be smaller for a while."""
+        before = self.value("window_width"), self.value("window_height")
+        self._resize("80", "20")
+        yield
+        self._resize(*before)
+
+    def _resize(self, columns: str, lines: str) -> None:
+        self.tmux("resize-window", "-x", columns, "-y", lines, *self._target)
+
     def copy_mode(self, *, leave: bool = False) -> None:
         """Begin to look back in what the pane has shown, or go on with the present."""
         self.tmux(*(("send-keys", "-X", *self._target, "cancel") if leave else ("copy-mode", *self._target)))
@@ -89,11 +101,11 @@ class Client:
         threading.Thread(target=self._look, daemon=True).start()
         wait_until(lambda: pane.tmux("list-clients"), 10, "the person's terminal is attached")
 
-    def type(self, text: str) -> None:
+    def type(self, text: str, between: float = BETWEEN) -> None:
         """Type a text, letter by letter."""
         for letter in text:
             os.write(self._master, letter.encode())
-            time.sleep(BETWEEN)
+            time.sleep(between)
 
     def press(self, *keys: str) -> None:
         """Press keys, named as tmux names them."""

@@ -10,7 +10,7 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import State, Unread
 from pro0.model.team import Seat
 from pro0.rules import prompts
-from pro0.rules.turns import LOOK, REMIND
+from pro0.rules.turns import AGAIN, LOOK, REMIND
 from tests.rules.building import T0, at, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 
@@ -68,6 +68,41 @@ def test_mail_that_stays_unread_is_told_again_when_a_turn_is_over(state: State) 
     assert bool(again) is (state in REMIND)
     lately = replace(told, nudged_at=NOW - patience / 2)
     assert not only(Nudge, decided(look(lately, seats=CLAUDE, unread={"w1": Unread(57, 3)})))
+
+
+@pytest.mark.parametrize(
+    ("state", "since", "told_at", "retold", "again"),
+    [
+        (State.IDLE, -2, -5, 0, True),
+        (State.IDLE, -1.9, -5, 0, False),
+        (State.IDLE, -5, -2, 0, False),
+        (State.IDLE, -2, -5, AGAIN[State.IDLE] - 1, True),
+        (State.IDLE, -2, -5, AGAIN[State.IDLE], False),
+        (State.ERROR, -2, -5, 0, True),
+        (State.ERROR, -2, -5, AGAIN[State.ERROR], False),
+        (State.WORKING, -2, -5, 0, False),
+        (State.WAITING, -2, -5, 0, False),
+    ],
+)
+def test_mail_that_a_turn_has_passed_over_is_told_of_again_at_once(
+    state: State, since: float, told_at: float, retold: int, again: bool
+) -> None:
+    """What an agent has queued is lost with a turn that ends in a refused permission; nobody is told for ever."""
+    told = session(state=state, since=at(since), nudged=57, nudged_at=at(told_at), retold=retold)
+    nudges = only(Nudge, decided(look(told, seats=CLAUDE, unread={"w1": Unread(57, 3)})))
+    assert [nudge.tells for nudge in nudges] == ([Nudged(mail=57, again=retold + 1)] if again else [])
+
+
+def test_what_was_told_again_counts_for_this_mail_alone() -> None:
+    told = session(state=State.IDLE, since=at(-9), nudged=57, nudged_at=at(-20))
+    snapshot = look(told, seats=CLAUDE, unread={"w1": Unread(57, 3)})
+    after = decided(replace(snapshot, nudged={"inc-w1": Nudged(mail=57, again=1, at=at(-1))}))
+    assert not only(Nudge, after)
+    assert (recorded(after).retold, recorded(after).nudged_at) == (1, at(-1))
+    (nudge,) = only(Nudge, decided(look(recorded(after), seats=CLAUDE, unread={"w1": Unread(58, 4)})))
+    assert nudge.tells == Nudged(mail=58)
+    newer = decided(replace(snapshot, nudged={"inc-w1": Nudged(mail=58, at=NOW)}))
+    assert recorded(newer).retold == 0
 
 
 def test_an_idle_agent_is_told_once_of_what_it_could_claim() -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.agents.install import MISSING, ROOT, cache, folder, installed
+from tools.agents.install import MISSING, ROOT, cache, folder, installed, node
 
 PROGRAMS = ("setpriv", "unshare", "mount", "pivot_root")
 NAMESPACES = ("--net", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--propagation", "private")
@@ -91,8 +91,8 @@ def main(argv: list[str]) -> int:
 
 
 def _node() -> list[Path]:
-    found = shutil.which("node")
-    return [Path(found).resolve().parents[1]] if found else []
+    found = node()
+    return [found.parents[1]] if found else []
 
 
 def _search() -> str:

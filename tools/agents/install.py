@@ -4,6 +4,7 @@
 """
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -11,17 +12,31 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache as once
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+
+
+class Package(NamedTuple):
+    """A package of the registry; one that is `whole` runs without the packages it names."""
+
+    name: str
+    version: str
+    whole: bool = False
+
+
 PINNED = {
-    "claude": ("@anthropic-ai/claude-code", "2.1.197"),
-    "codex": ("@openai/codex", "0.169.0"),
-    "opencode": ("opencode-ai", "1.18.33"),
-    "pi": ("@mariozechner/pi-coding-agent", "0.73.1"),
-    "gemini": ("@google/gemini-cli", "0.61.0"),
+    "claude": Package("@anthropic-ai/claude-code", "2.1.330"),
+    "codex": Package("@openai/codex", "0.169.0"),
+    "opencode": Package("opencode-ai", "1.18.33"),
+    "pi": Package("@earendil-works/pi-coding-agent", "1.5.2", whole=True),
+    "gemini": Package("@google/gemini-cli", "0.61.0"),
 }
-OLDEST_NODE = 20
+NODE = Package("node", "24.21.0")
+"""What is taken where the system's own is too old."""
+OLDEST_NODE = (22, 19)
 MISSING = 6
 """The exit code of pro0 for what the environment lacks."""
 
@@ -37,7 +52,7 @@ def cache() -> Path:
 
 def folder(agent: str) -> Path:
     """Return where an agent's pinned version is, or will be."""
-    return cache() / f"{agent}-{PINNED[agent][1]}"
+    return cache() / f"{agent}-{_package(agent).version}"
 
 
 def program(agent: str) -> Path:
@@ -52,34 +67,78 @@ def installed() -> list[str]:
 
 def install(agent: str) -> None:
     """Bring an agent's pinned version into the cache; all of it, or nothing."""
-    package, version = PINNED[agent]
     with tempfile.TemporaryDirectory(dir=cache(), prefix=f".{agent}-") as name:
-        done = subprocess.run(
-            ["npm", "install", "--prefix", name, "--no-audit", "--no-fund", "--no-save", f"{package}@{version}"],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
+        package = _package(agent)
+        why = _unpack(package, Path(name)) if package.whole else _npm_install(package, Path(name))
         link = Path(name) / "bin" / agent
-        link.parent.mkdir()
-        link.symlink_to(Path("..", "node_modules", ".bin", agent))
-        if done.returncode or not link.exists():
-            raise Unavailable(f"{agent} cannot be had: {_why(done.stderr)}")
+        link.parent.mkdir(exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(Path("..", "node_modules", ".bin", agent))
+        if why or not link.exists():
+            raise Unavailable(f"{agent} cannot be had: {why or 'its package has no such program'}")
         shutil.rmtree(folder(agent), ignore_errors=True)
         Path(name).rename(folder(agent))
     _works(agent)
 
 
+def node() -> Path | None:
+    """Return the node that agents run with: the system's when it is new enough, else the pinned one, if it is there."""
+    found = shutil.which("node")
+    if found and _version(found) >= OLDEST_NODE:
+        return Path(found).resolve()
+    return program(NODE.name) if program(NODE.name).exists() else None
+
+
 def need_node() -> None:
-    """Make sure of node and npm, installing the system's packages where that needs no password."""
+    """Make sure of npm and of a node that is new enough, where that needs no password."""
     for command, package in (("node", "nodejs"), ("npm", "npm")):
         if not shutil.which(command):
             subprocess.run([ROOT / "tools" / "install", package], check=False)
         if not shutil.which(command):
-            raise Unavailable(f"{command} is missing: install {OLDEST_NODE} or newer of node, with npm")
-    said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    if int(said.removeprefix("v").split(".")[0]) < OLDEST_NODE:
-        raise Unavailable(f"node is {said}, too old: install {OLDEST_NODE} or newer")
+            raise Unavailable(f"{command} is missing: install {_dotted(OLDEST_NODE)} or newer of node, with npm")
+    if not node():
+        _say(f"installing node {NODE.version}: the system's is older than {_dotted(OLDEST_NODE)}")
+        install(NODE.name)
+
+
+def _npm_install(package: Package, to: Path) -> str:
+    """Install a package and those it names; return why it cannot be had."""
+    what = f"{package.name}@{package.version}"
+    done = _npm("install", "--prefix", str(to), "--no-audit", "--no-fund", "--no-save", what)
+    return _why(done.stderr) if done.returncode else ""
+
+
+def _unpack(package: Package, to: Path) -> str:
+    """Unpack a package alone; return why it cannot be had."""
+    done = _npm("pack", "--json", "--pack-destination", str(to), f"{package.name}@{package.version}")
+    if done.returncode:
+        return _why(done.stderr)
+    for archive in to.glob("*.tgz"):
+        subprocess.run(["tar", "-xzf", archive, "-C", to], check=True)
+    programs = json.loads((to / "package" / "package.json").read_bytes())["bin"]
+    (to / "bin").mkdir()
+    for name, path in programs.items():
+        (to / "package" / path).chmod(0o755)
+        (to / "bin" / name).symlink_to(Path("..", "package", path))
+    return ""
+
+
+def _npm(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["npm", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def _package(name: str) -> Package:
+    return NODE if name == NODE.name else PINNED[name]
+
+
+@once
+def _version(node: str) -> tuple[int, ...]:
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return tuple(map(int, said.removeprefix("v").split(".")))
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def main(agents: list[str]) -> int:
@@ -103,7 +162,7 @@ def _had_node() -> bool:
 
 
 def _had(agent: str) -> bool:
-    _say(f"installing {' '.join(PINNED[agent])}")
+    _say(f"installing {PINNED[agent].name} {PINNED[agent].version}")
     try:
         install(agent)
     except Unavailable as error:
@@ -113,8 +172,14 @@ def _had(agent: str) -> bool:
 
 
 def _works(agent: str) -> None:
+    beside = [str(path.parent) for path in (node(),) if path]
     done = subprocess.run(
-        [program(agent), "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120
+        [program(agent), "--version"],
+        env=os.environ | {"PATH": os.pathsep.join((*beside, os.environ.get("PATH", os.defpath)))},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
     )
     if done.returncode:
         shutil.rmtree(folder(agent))

@@ -52,9 +52,9 @@ def use(tool: str, /, **arguments: object) -> Turn:
     return Turn(calls=(Call(tool, arguments),))
 
 
-def shell(command: str, *, outside: bool = False) -> Turn:
+def shell(command: str, *, outside: bool = False, after: Event | None = None) -> Turn:
     """Run a command with the agent's own shell tool; codex may be asked to run it outside of its sandbox."""
-    return use("shell", command=command, outside=outside)
+    return Turn(calls=(Call("shell", {"command": command, "outside": outside}),), after=after)
 
 
 def fail(status: int, retry_after: int | None = None) -> Turn:
