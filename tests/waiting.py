@@ -6,6 +6,9 @@ from typing import TypeVar
 
 Found = TypeVar("Found")
 
+STUCK = 300.0
+"""Seconds after which something counts as stuck, on a machine that is busy with other things: never a measure."""
+
 
 def wait_until(condition: Callable[[], Found], seconds: float, what: str, every: float = 0.02) -> Found:
     """Return the first true value of `condition`, or fail naming `what` after so many seconds."""

@@ -7,11 +7,10 @@ import click
 
 from pro0 import __version__
 from pro0.cli.commands import COMMANDS, HIDDEN
+from pro0.cli.interrupts import INTERRUPTED
 from pro0.cli.lazy import LazyGroup, helped
 from pro0.cli.output import REMINDERS, line, say
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
-
-INTERRUPTED = 130
 
 HELP = """Run a team of coding agents in your terminal: a lead, a shared task list, mailboxes, clean endings.
 

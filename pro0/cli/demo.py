@@ -6,6 +6,7 @@ import sys
 import click
 
 from pro0.cli.context import store
+from pro0.cli.interrupts import at_once
 from pro0.cli.output import json_option, terminal, write_json
 from pro0.config import load, require_enabled
 from pro0.errors import BadInput, Pro0Error
@@ -33,6 +34,11 @@ def demo(mode: str, attach: bool, keep: bool, as_json: bool) -> None:
       pro0 demo
       pro0 demo --mode headless --json
     """
+    with at_once():  # but while there is something to clear up
+        _demonstrate(mode, attach=attach, keep=keep, as_json=as_json)
+
+
+def _demonstrate(mode: str, *, attach: bool, keep: bool, as_json: bool) -> None:
     from pro0.cli.demonstration.story import perform
     from pro0.cli.demonstration.summary import show
     from pro0.cli.demonstration.view import live_terminal

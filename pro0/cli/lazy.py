@@ -6,6 +6,7 @@ from typing import cast
 
 import click
 
+from pro0.cli.interrupts import at_once
 from pro0.cli.synonyms import meant
 from pro0.errors import BadInput
 from pro0.rules.spelling import nearest
@@ -80,7 +81,8 @@ class LazyGroup(HintingGroup):
         if row is None:
             return None
         module, _, attribute = row[0].partition(":")
-        return helped(cast(click.Command, getattr(import_module(module), attribute)))
+        with at_once():
+            return helped(cast(click.Command, getattr(import_module(module), attribute)))
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
         """Return the commands of that name, or of that meaning, one group further down, else what is near here."""

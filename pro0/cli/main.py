@@ -12,8 +12,13 @@ def entry() -> int:
     """Run the program as the shell called it; returns the exit code."""
     try:
         return main(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130
     finally:
         import gc
+
+        if interrupts := sys.modules.get("pro0.cli.interrupts"):
+            interrupts.leave_at_once()
 
         gc.freeze()  # who ends need not look for garbage: that was a fifth of a short call
 
@@ -30,6 +35,9 @@ def main(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(PATIENCE)
-    from pro0.cli.call import run
+    from pro0.cli.interrupts import at_once
+
+    with at_once():
+        from pro0.cli.call import run
 
     return run(arguments)

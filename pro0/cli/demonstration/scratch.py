@@ -3,7 +3,6 @@
 import os
 import secrets
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,7 +18,6 @@ GRACE = 3.0
 
 _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
 """Variables of the person's session, tmux, git and Python, which must not reach the demo."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Scratch:
@@ -79,24 +77,6 @@ def inside(scratch: Scratch) -> Iterator[None]:
         yield
     finally:
         _set(before)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let the first INT, TERM or HUP raise KeyboardInterrupt; later ones are ignored while that is cleared up."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in heard}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _set(environment: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from pro0.cli.demonstration.follow import Follower, Look
 from pro0.cli.demonstration.repository import Commit
 from pro0.cli.demonstration.scratch import Scratch
 from pro0.cli.demonstration.view import View
+from pro0.cli.interrupts import Interruption
 from pro0.errors import Pro0Error, TimedOut
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft, Status
@@ -62,6 +63,7 @@ class Stage:
     mode: str
     mode_reason: str
     plan: Sequence[Draft]
+    interruption: Interruption
     attach: bool = False
     inside_tmux: bool = False
     facts: Facts = field(default_factory=Facts)
@@ -81,8 +83,9 @@ class Stage:
         self.follower = Follower(context, self.view.tell)
 
     def look(self) -> Look:
-        """Look at the team and show it."""
+        """Look at the team and show it; raises KeyboardInterrupt when the demo was asked to end."""
         assert self.follower is not None
+        self.interruption.check()
         self.facts.look = look = self.follower.look()
         if self.client and self.client.poll() is not None:
             self.client = None

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from pro0.cli.demonstration import machine, plan
 from pro0.cli.demonstration.acts import ACTS
-from pro0.cli.demonstration.scratch import Scratch, inside, interruptible
+from pro0.cli.demonstration.scratch import Scratch, inside
 from pro0.cli.demonstration.stage import Stage
 from pro0.cli.demonstration.summary import Summary, summarize
 from pro0.cli.demonstration.view import View
+from pro0.cli.interrupts import interruptible
 from pro0.errors import Pro0Error
 from pro0.model.task import Draft
 
@@ -26,12 +27,15 @@ def perform(
     Raises EnvironmentMissing when git, or the tmux that was asked for, is not to be had, and KeyboardInterrupt.
     """
     view = View(live=live)
-    with interruptible():
+    with interruptible() as interruption:
         machine.require_git()
         chosen, reason = machine.choose_mode(mode, view.say)
         scratch = Scratch()
-        stage = Stage(scratch, view, chosen, reason, tasks, attach=attach, inside_tmux=bool(os.environ.get("TMUX")))
+        stage = Stage(
+            scratch, view, chosen, reason, tasks, interruption, attach=attach, inside_tmux=bool(os.environ.get("TMUX"))
+        )
         try:
+            view.open(str(scratch.folder))  # said before it is made: what could ever be left has a name
             with inside(scratch):
                 scratch.make()
                 _play(stage)
@@ -40,14 +44,16 @@ def perform(
             view.say("interrupted: ending and removing everything", "bad")
             raise
         finally:
+            interruption.clearing_up = True  # no call stands between this and the end of the try: no signal can come in
             _clear_up(stage, keep=keep)
+    interruption.check()
     return summarize(stage, str(scratch.folder) if keep else None)
 
 
 def _play(stage: Stage) -> None:
     """Play act after act; the first that goes wrong is the last."""
-    stage.view.open(str(stage.scratch.folder))
     for act in ACTS:
+        stage.interruption.check()
         stage.view.act(act.title, act.command)
         try:
             act.play(stage)
