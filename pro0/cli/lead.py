@@ -17,5 +17,7 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
       pro0 lead alpha
     """
     from pro0.engine.loop import run
+    from pro0.processes import mark
 
+    mark.take_off()  # a member may have started it, and it goes on without that
     context.exit(run(store().team(team).require(), revived=revived))

@@ -8,7 +8,7 @@ import time
 from pro0.guard import agent, tree
 from pro0.guard.launch import Launch, take
 from pro0.guard.report import Report, StatePipe
-from pro0.processes import end, table
+from pro0.processes import end, mark, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Guard:
     def __init__(self, launch: Launch) -> None:
         self.cause = BY_ITSELF
         self._launch = launch
+        mark.take_off()  # should a session have started it: it is not of that
         self._report = Report(launch, table.entry(os.getpid()))
         self._pipe = StatePipe()
         self._wake = agent.catch_signals()
@@ -94,11 +95,14 @@ class Guard:
         try:
             more, path = self._make_terminal()
             environment = {**launch.env, **more, **tags}
+            mark.put_on(launch.incarnation)
             self._pid = agent.start(launch.argv, launch.cwd, environment, self._pipe.agents_end, path)
         except agent.CannotStart as error:
             self._code = CANNOT_START
             self._report.ended("crashed", CANNOT_START, None, str(error))
             return False
+        finally:
+            mark.take_off()  # what a guard starts later, a lead, is not its session's
         self._pipe.handed_over()
         self._report.started(table.entry(self._pid), launch.first_state)
         return True

@@ -15,7 +15,9 @@ from pro0 import processes, resources
 from pro0.guard import launch, report, text
 from pro0.model.runtime import ENDED, Launch, Revival, State
 from pro0.model.stored import SCHEMA_VERSION
+from pro0.processes import mark
 from tests.guard.sessions import PATH, Session, python
+from tests.guard.shown import terminal
 from tests.waiting import wait_until
 
 TELL = """
@@ -232,10 +234,13 @@ START = {
     "pro0.processes",
     "pro0.processes.ending",
     "pro0.processes.linux",
+    "pro0.processes.mark",
     "pro0.processes.pidfd",
     "pro0.processes.table",
     "pro0.processes.watch",
+    "resource",
     "select",
+    "_sha2" if sys.version_info >= (3, 12) else "_sha256",
 }
 PREFIX = "import sys;sys.path.insert(0,{root!r});import {module};print(*sys.modules)"
 
@@ -251,7 +256,7 @@ def test_a_guard_imports_almost_nothing() -> None:
     """Beside pro0's write path, whose imports are its own affair. Each further module is paid fifty times over."""
     bare = imported("os")
     assert imported("pro0.guard.run") - bare == (START | imported("pro0.store.atomic")) - bare
-    assert len(imported("pro0.guard.run") - bare) <= 18
+    assert len(imported("pro0.guard.run") - bare) <= 21
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere psutil is needed")
@@ -323,3 +328,24 @@ def test_what_is_no_json_is_a_value_error(bad: str, without: bool, monkeypatch: 
 def test_the_public_module_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("_json.make_scanner")
     assert text.parse(' {"a": [1, "é"]} ') == {"a": [1, "é"]}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the mark is Linux's")
+@pytest.mark.parametrize("shown", [False, True])
+def test_the_agent_carries_the_mark_and_the_guard_does_not(session: Session, shown: bool) -> None:
+    """Whatever a guard starts later, a lead, is not its session's."""
+    guard = session.start(["sleep", "600"], terminal=terminal(session.reports) if shown else None)
+    assert mark.carried_by(session.agent().pid) == mark.mark_of(session.incarnation)
+    assert mark.carried_by(guard.pid) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the mark is Linux's")
+def test_a_guard_below_an_agent_has_a_mark_of_its_own(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    inner = Session(tmp_path / "inner")
+    session.start([*inner.prepare(["sleep", "600"])])
+    agent = inner.agent()
+    assert mark.carried_by(agent.pid) == mark.mark_of(inner.incarnation)
+    guard = inner.report().guard
+    assert guard
+    assert mark.carried_by(guard.pid) is None

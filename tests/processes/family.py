@@ -5,6 +5,7 @@ program itself ends with the code END, or stays too when END is `stay`.
 """
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -81,8 +82,11 @@ def forking(folder: str, kind: str) -> None:
 
 
 def lead(folder: str, kind: str) -> None:
-    """As a lead that an agent started: no tag, marked as a lead, its own session, with a child."""
+    """As a lead that an agent started: no tag and no mark, known as a lead, its own session, with a child."""
     os.setsid()
+    if sys.platform == "linux":
+        _, hard = resource.getrlimit(resource.RLIMIT_RTTIME)
+        resource.setrlimit(resource.RLIMIT_RTTIME, (hard, hard))
     if os.fork():
         os._exit(0)
     arguments = [sys.executable, "-I", "-S", __file__, folder, "--stay", kind]
