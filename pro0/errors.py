@@ -5,6 +5,7 @@ Pro0Error 1
 ├── NotFound 3             no such team, member, task, recipient
 ├── Refused 4              conflict, not allowed, not ready, awaiting
 ├── StoreError 5           corrupt, newer schema, lock time-out
+│   └── Unwritable 5       the disk takes nothing: full, over quota, read-only, broken
 ├── EnvironmentMissing 6   tmux, git or an agent is missing; an unsafe path
 ├── Kept 7                 finished, but something was kept on purpose
 └── TimedOut 124           the limit of a wait ran out
@@ -51,6 +52,10 @@ class StoreError(Pro0Error):
 
     exit_code = 5
     code = "store_error"
+
+
+class Unwritable(StoreError):
+    """The disk takes nothing now: it is full, over quota, read-only or broken; what needs no disk can still be done."""
 
 
 class EnvironmentMissing(Pro0Error):

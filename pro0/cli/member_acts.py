@@ -8,6 +8,7 @@ from pro0.cli.context import acting, given, need_lead, no_wait_option, team_opti
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.cli.seating import seated
 from pro0.config import PERMISSIONS
+from pro0.errors import Unwritable
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
@@ -147,7 +148,14 @@ def shutdown(
     from pro0.engine.outcomes import shut_down
 
     context = acting(team)
-    seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
+    try:
+        seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
+    except Unwritable as error:
+        if not force:
+            raise
+        from pro0.engine.force import end_member
+
+        seat = end_member(context, name, error, talk())
     need_lead(context.team)
     if no_wait:
         say(f"{seat.agent_id} is asked: pro0 member show {seat.agent_id}")

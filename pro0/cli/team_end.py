@@ -4,6 +4,7 @@ import click
 
 from pro0.cli.context import acting, here, human_only, named_team, need_lead, no_wait_option, store, team_name
 from pro0.cli.output import going_on, json_option, say, talk, write, write_json
+from pro0.errors import Unwritable
 from pro0.model import ids
 from pro0.model.caller import Who
 from pro0.model.runtime import Phase
@@ -76,8 +77,15 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
     if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
         tell(context, f"{name} is stopped already", as_json)
         return
-    wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
-    say(f"{name}: asking every member to shut down")
+    try:
+        wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
+        say(f"{name}: asking every member to shut down")
+    except Unwritable as error:
+        if not force:
+            raise
+        from pro0.engine.force import end_team
+
+        wish = end_team(context, error, talk())
     need_lead(context.team)
     if no_wait or context.caller.who is not Who.HUMAN:
         say(f"{name} is stopping: pro0 team status {name}")

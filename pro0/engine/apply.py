@@ -14,7 +14,8 @@ from pro0.engine.aides import Aides
 from pro0.engine.log import Log
 from pro0.engine.opening import Opener
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.engine.record import Record
+from pro0.errors import NotFound, Pro0Error, Refused, Unwritable
 from pro0.model.decision import (
     Action,
     Ask,
@@ -47,9 +48,20 @@ from pro0.store.teams import TeamStore
 class Applier:
     """Carries decisions out for one team; `woken` is called when something it does in the background is over."""
 
-    def __init__(self, team: TeamStore, settings: Settings, aides: Aides, log: Log, woken: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        team: TeamStore,
+        settings: Settings,
+        aides: Aides,
+        record: Record,
+        log: Log,
+        woken: Callable[[], None],
+    ) -> None:
+        self.trouble: list[Pro0Error] = []
+        """Why parts of the last decision are owed, which keep nobody from being ended."""
         self._team = team
         self._aides = aides
+        self._record = record
         self._log = log
         self._woken = woken
         self._grace = settings.end_grace_seconds
@@ -65,17 +77,21 @@ class Applier:
 
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
         """Carry one decision out; returns True when the lead's work is over."""
+        self.trouble = []
         runtime = self._tell_all(decision)
-        if runtime != snapshot.runtime:
-            self._record(runtime)
+        if runtime != snapshot.runtime or self._record.trouble:
+            self._record.write(runtime, "record the state")
             self._aides.hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
+        for action in decision.actions:
+            self._touch(runtime, action)
+        if self._record.trouble:  # what ends needs no disk; what starts, and the end of the lead, wait for it
+            self.trouble.append(self._record.trouble)
+            return False
         self._opener.enlist(snapshot)
         starts = [action for action in decision.actions if isinstance(action, Start)]
         if starts:
             self._opener.open(runtime, starts, before=snapshot.runtime)
-        for action in decision.actions:
-            self._touch(runtime, action)
         return any(isinstance(action, Finish) for action in decision.actions)
 
     def _label(self, runtime: Runtime) -> None:
@@ -103,12 +119,20 @@ class Applier:
             # Those are asked for again each time; of a nudge the log says when it is over.
             if action not in self._owed and not isinstance(action, Prepare | Harvest | Question | Nudge):
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
-            if self._tell(action):
+            if self._told(action):
                 self._owed.discard(action)
             else:
                 self._owed.add(action)
                 runtime = _untold(runtime, action)
         return runtime
+
+    def _told(self, action: Action) -> bool:
+        """Do one of these, or owe it while the disk takes nothing."""
+        try:
+            return self._tell(action)
+        except Unwritable as error:
+            self.trouble.append(error)
+            return False
 
     def _tell(self, action: Action) -> bool:
         """Do one of these; returns whether it is done with."""
@@ -189,10 +213,6 @@ class Applier:
         recorded = [seat.guard for seat in runtime.seats if seat.incarnation == incarnation and seat.guard]
         return [guard for guard in recorded if ownership.is_guard(self._team, guard, incarnation)]
 
-    def _record(self, runtime: Runtime) -> None:
-        with self._team.runtime.change("record the state") as change:
-            change.value = replace(runtime, revision=change.value.revision)
-
 
 def _untold(runtime: Runtime, action: Action) -> Runtime:
     """Return the record without the note that this was told or asked, so that it is decided again."""
@@ -202,6 +222,9 @@ def _untold(runtime: Runtime, action: Action) -> Runtime:
             runtime = replace(runtime, told=tuple(key for key in runtime.told if not id.startswith(key)))
         case Ask(agent_id=agent_id):
             seats = (replace(s, asked=None, asked_at=None) if s.agent_id == agent_id else s for s in runtime.seats)
+        case Withdraw(request_id=request_id):
+            refusals = (refusal for refusal in runtime.refusals if refusal.request_id != request_id)
+            return replace(runtime, refusals=tuple(refusals))
         case _:
             return runtime
     return replace(runtime, seats=tuple(seats))

@@ -9,11 +9,11 @@ from pro0 import config, processes
 from pro0.engine.launch import STOPPED, awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Kept, Pro0Error, Refused, StoreError, TimedOut
+from pro0.errors import Kept, Pro0Error, Refused, StoreError, TimedOut, Unwritable
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
 from pro0.ops import checkouts, ownership, teams
-from pro0.ops.context import Context
+from pro0.ops.context import Context, already
 from pro0.store.lease import Lease
 from pro0.store.lock import TIMEOUT
 from pro0.store.paths import trees_of
@@ -32,7 +32,7 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
         return f"finished removing {name}" if name in store.sweep() else None
     if not force:
         _refuse_if_live(team)
-    lease = _lease(team, show, force=force)
+    lease = take_over(team, show, force=force)
     try:
         kept = remove(store, team, force=force, show=show)
     finally:
@@ -49,17 +49,18 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
     Returns what is kept: branches that are not merged, and worktrees that cannot be saved. Worktrees go before the
     team, so that whoever does this again after a crash still knows whose they are.
     """
-    _end_the_rest(team, force=force, show=show)
+    end_the_rest(team, force=force, show=show)
     config = team.config.read()
     backend_of(config).dismantle(place_of(team, config))
     project = Path(config.project)
     kept = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
     kept += [branch for branch in checkouts.unmerged(team, project) if branch not in kept]
-    store.discard(team.name, config.uid)
+    with already("all that ran has ended"):
+        store.discard(team.name, config.uid)
     return kept
 
 
-def _guard(team: TeamStore, state: SeatState) -> Process | None:
+def living_guard(team: TeamStore, state: SeatState) -> Process | None:
     """Return the guard of a session, if it lives."""
     report = team.report(state.incarnation)
     guard = report.guard if report else state.guard
@@ -67,7 +68,7 @@ def _guard(team: TeamStore, state: SeatState) -> Process | None:
 
 
 def _refuse_if_live(team: TeamStore) -> None:
-    alive = [state.agent_id for state in team.runtime.read().seats if _guard(team, state)]
+    alive = [state.agent_id for state in team.runtime.read().seats if living_guard(team, state)]
     if alive:
         raise Refused(
             f"{', '.join(alive)} of {team.name} still {'runs' if len(alive) == 1 else 'run'}",
@@ -76,8 +77,11 @@ def _refuse_if_live(team: TeamStore) -> None:
         )
 
 
-def _lease(team: TeamStore, show: Show, *, force: bool) -> Lease:
-    """Take the lease from the lead, by stopping the team; a lead that is only just starting is waited for."""
+def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
+    """Take the lease from the lead, by stopping the team; a lead that is only just starting is waited for.
+
+    With `force` one that does not manage to is ended: for that nothing need be written.
+    """
     lease = Lease(team.paths.team)
     deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
@@ -89,12 +93,17 @@ def _lease(team: TeamStore, show: Show, *, force: bool) -> Lease:
                 _stop(team, show)
                 deadline = time.monotonic() + PATIENCE
         except Pro0Error as error:
-            if not force or error.code not in (STOPPED, TimedOut.code, TIMEOUT):
+            if not force or not _is_in_the_way(error):
                 raise
-            _end_lead(team, show)
+            _end_lead(team, show, error)
             deadline = time.monotonic() + PATIENCE
         time.sleep(0.02)
     return lease
+
+
+def _is_in_the_way(error: Pro0Error) -> bool:
+    """Say whether an error means that no lead will do it: it does not react, or nothing can be written down for it."""
+    return isinstance(error, Unwritable) or error.code in (STOPPED, TimedOut.code, TIMEOUT)
 
 
 def _stop(team: TeamStore, show: Show) -> None:
@@ -103,24 +112,25 @@ def _stop(team: TeamStore, show: Show) -> None:
         stopped(team, wanted.stop, show)
 
 
-def _end_lead(team: TeamStore, show: Show) -> None:
-    """End a lead that does not react; raises Refused for one that cannot be proven to be this team's."""
+def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
+    """End a lead that does not react, or cannot be told; raises Refused for one not proven to be this team's."""
     holder = Lease(team.paths.team).read()
     if holder is None or not processes.alive(holder.process):
         return
     if not ownership.is_lead(team, holder.process):
         raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code="not_ours")
-    show(f"ending the lead (pid {holder.pid}), which does not react")
+    why = "which cannot be told" if isinstance(error, Unwritable) else "which does not react"
+    show(f"ending the lead (pid {holder.pid}), {why}")
     if processes.end(lambda: [holder.process] if processes.alive(holder.process) else [], LEAD_GRACE):
         raise Refused(
             f"the lead of {team.name} (pid {holder.pid}) cannot be ended", code="live_sessions", hint="pro0 doctor"
         )
 
 
-def _end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
-    """End what is left of the team's sessions, found by their guards and by the team's tag."""
+def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
+    """End what is left of the team's sessions, found by their guards and by the team's tag; Refused without `force`."""
     uid = team.config.read().uid
-    guards = [guard for state in team.runtime.read().seats if (guard := _guard(team, state))]
+    guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
 
     def left() -> Iterable[Process]:
         alive = {guard.pid: guard for guard in guards if processes.alive(guard)}

@@ -17,8 +17,9 @@ from pro0.engine.apply import Applier
 from pro0.engine.cleanup import remove
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
+from pro0.engine.record import Record
 from pro0.engine.revival import declines
-from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.errors import NotFound, Pro0Error, Refused, Unwritable
 from pro0.ops import trust
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
@@ -64,8 +65,9 @@ class Lead:
         self._log = Log(team)
         self._bell = _Bell()
         self._aides = aides_of(team, settings, self._log, self._bell.ring)
-        self._observer = Observer(team, settings, self._aides)
-        self._applier = Applier(team, settings, self._aides, self._log, self._bell.ring)
+        self._record = Record(team)
+        self._observer = Observer(team, settings, self._aides, self._record)
+        self._applier = Applier(team, settings, self._aides, self._record, self._log, self._bell.ring)
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
         self._asked_to_end = False
@@ -94,7 +96,8 @@ class Lead:
     def _round(self) -> tuple[datetime | None, bool]:
         """Observe, decide, apply once; trouble with a file is logged once, and looked at again later."""
         try:
-            self._lease.keep()
+            with suppress(Unwritable):  # nobody can take it meanwhile: its folder is locked too
+                self._lease.keep()
             snapshot = self._observer.snapshot()
             for guard in self._observer.guards(snapshot):
                 self._exits.add(guard)
@@ -103,9 +106,9 @@ class Lead:
         except Exception as error:  # whatever a file holds, a team without its lead is worse
             if isinstance(error, NotFound) and not self._team.exists():
                 raise
-            self._complain(*self._observer.trouble, error)
+            self._complain(*self._observer.trouble, *self._applier.trouble, error)
             return None, False
-        self._complain(*self._observer.trouble)
+        self._complain(*self._observer.trouble, *self._applier.trouble)
         return decision.wake_at, over
 
     def _leave(self) -> None:
@@ -133,11 +136,10 @@ class Lead:
         self._exits.ended()
 
     def _sign_in(self) -> None:
-        with self._team.runtime.change("lead starts") as change:
-            me, now = processes.identify(os.getpid()), clock()
-            past = (*revival.lately(change.value.revived, now), now) if self._revived else ()
-            signed = replace(change.value, lead=me, lead_version=__version__, lead_since=now, revived=past)
-            change.value = signed
+        known, me, now = self._record.read(), processes.identify(os.getpid()), clock()
+        past = (*revival.lately(known.revived, now), now) if self._revived else ()
+        signed = replace(known, lead=me, lead_version=__version__, lead_since=now, revived=past)
+        self._record.write(signed, "lead starts")
         self._log.write("lead starts", version=__version__, revived=self._revived)
 
     @contextmanager

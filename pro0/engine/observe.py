@@ -12,6 +12,7 @@ from pro0.engine.aides import Aides
 from pro0.engine.jumps import Jumps
 from pro0.engine.ledger import Ledger
 from pro0.engine.places import place_of
+from pro0.engine.record import Record
 from pro0.errors import Pro0Error
 from pro0.model.decision import Snapshot
 from pro0.model.hook import Event
@@ -31,12 +32,13 @@ LOOKS = 20
 class Observer:
     """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
 
-    def __init__(self, team: TeamStore, settings: Settings, aides: Aides) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, aides: Aides, record: Record) -> None:
         self.trouble: list[Pro0Error] = []
         """Why parts of the last look are missing, which keep nobody from being looked after."""
         self._team = team
         self._settings = settings
         self._aides = aides
+        self._record = record
         self._ledger = Ledger(team)
         self._jumps = Jumps()
         self._backend = aides.nudger.backend
@@ -56,7 +58,7 @@ class Observer:
         What can be done without is left out: tasks, a mailbox, a report that cannot be read.
         """
         team, aides, self.trouble, now = self._team, self._aides, [], self._jumps.look()
-        wanted, runtime = team.wanted.read(), team.runtime.read()
+        wanted, runtime = team.wanted.read(), self._record.read()
         tasks = self._unless_it_fails(team.tasks.read, None)
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         unopened = self._unopened(looks, runtime)

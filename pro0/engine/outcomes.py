@@ -6,8 +6,9 @@ Who waits also sees to it that there is somebody to wait for: once the last guar
 import time
 from collections.abc import Callable, Iterable
 
+from pro0 import processes
 from pro0.engine.launch import ensure_lead
-from pro0.errors import EnvironmentMissing, Refused, TimedOut
+from pro0.errors import EnvironmentMissing, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
@@ -23,6 +24,8 @@ PAUSE = 0.03
 """Seconds between two looks at runtime.json."""
 LEAD_PAUSE = 2.0
 """Seconds between two looks at whether there is a lead."""
+ROOM_PAUSE = 2.0
+"""Seconds that the record of an end may be late until it is asked whether there is room for it."""
 START_PATIENCE = 20.0
 ENDING_PATIENCE = 30.0
 """Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
@@ -84,14 +87,17 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
     """
     wish = seat.shutdown
     if wish is None:
+        if (ended := roster(team).state(seat.agent_id)) and ended.state in ENDED:
+            return ended
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code="no_request")
-    told, lead = _Answers(show), _Lead(team)
+    told, lead, room = _Answers(show), _Lead(team), _Room(team)
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
-        lead.keep()
         known = roster(team)
-        told.show(known.wanted.seats)
         state = known.state(seat.agent_id)
+        room.look([state] if state else [], seat.agent_id)
+        lead.keep()
+        told.show(known.wanted.seats)
         if state and state.state in ENDED:
             return state
         if refusal := _refusal(known.runtime, wish):
@@ -105,12 +111,13 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
 
     After `patience` seconds, without it when there is nothing to wait for any more, it raises TimedOut.
     """
-    told, lead = _Answers(show), _Lead(team)
+    told, lead, room = _Answers(show), _Lead(team), _Room(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
-        lead.keep()
         known = roster(team)
+        room.look(known.runtime.seats, f"all of {team.name}")
+        lead.keep()
         told.show(known.wanted.seats)
         for state in known.runtime.seats:
             if state.state in ENDED and state.agent_id not in gone:
@@ -122,6 +129,12 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
             return
         time.sleep(PAUSE)
     raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")
+
+
+def unrecorded(who: str, error: Unwritable) -> Unwritable:
+    """Return the error that somebody has ended, which cannot be written down now."""
+    said = f"{who} has ended, but that is not recorded: {error.message}"
+    return Unwritable(said, hint="free some space; it is recorded then")
 
 
 def _deadline(wish: ShutdownWish, patience: float | None) -> float:
@@ -141,6 +154,30 @@ class _Lead:
         if time.monotonic() >= self._look_at:
             ensure_lead(self._team)
             self._look_at = time.monotonic() + LEAD_PAUSE
+
+
+class _Room:
+    """Says that what has ended cannot be recorded, instead of waiting for the record."""
+
+    def __init__(self, team: TeamStore) -> None:
+        self._team = team
+        self._look_at = time.monotonic() + ROOM_PAUSE
+
+    def look(self, states: Iterable[SeatState], who: str) -> None:
+        """Look from time to time; raises Unwritable when all of these are dead and there is no room to say so."""
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + ROOM_PAUSE
+        if not any(self._lives(state) for state in states):
+            try:
+                self._team.runtime.try_room()
+            except Unwritable as error:
+                raise unrecorded(who, error) from error
+
+    def _lives(self, state: SeatState) -> bool:
+        report = self._team.report(state.incarnation)
+        guard = report.guard if report else state.guard
+        return guard is not None and processes.alive(guard)
 
 
 class _Answers:

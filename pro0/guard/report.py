@@ -41,13 +41,24 @@ class Report:
         self._revision = 0
 
     def write(self, *, durable: bool = False) -> None:
-        """Replace the file. A full disk is no reason to leave an agent unguarded: a later write may succeed."""
+        """Replace the file. A full disk is no reason to leave an agent unguarded: a later write may succeed.
+
+        Of last words, which are `durable`, there is no later one: they go over the file where it is, if need be.
+        """
         self._revision += 1
         self._values["revision"] = self._revision
+        data = dump(self._values).encode()
         try:
-            atomic.replace(self._folder, self._name, dump(self._values).encode(), durable=durable)
+            atomic.replace(self._folder, self._name, data, durable=durable)
         except FileNotFoundError:
             self.gone = True
+        except OSError:
+            if durable:
+                self._overwrite(data)
+
+    def _overwrite(self, data: bytes) -> None:
+        try:
+            atomic.overwrite(self._folder, self._name, data)
         except OSError:
             pass
 

@@ -89,7 +89,7 @@ def already(done: str) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise StoreError(f"partly done: {done}; {error.message}", code=error.code, hint=error.hint) from error
+        raise type(error)(f"partly done: {done}; {error.message}", code=error.code, hint=error.hint) from error
 
 
 def lead_context(team: TeamStore) -> Context:

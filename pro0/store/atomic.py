@@ -89,6 +89,29 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
             raise OSError(error.errno, f"{error.strerror}, after the change: it may be lost again") from error
 
 
+def try_room(folder: int, data: bytes) -> None:
+    """Raise the OSError that replacing a file of this folder by this data would raise; nothing is changed."""
+    name = f"{TEMPORARY}{os.urandom(16).hex()}"
+    replace(folder, name, data)
+    os.unlink(name, dir_fd=folder)
+
+
+def overwrite(folder: int, name: str, data: bytes) -> None:
+    """Write over a small file in its place, which needs no new block: for last words, when there is no room for more.
+
+    It never gets shorter, spaces fill it up; a reader in that very moment may see half of it.
+    """
+    descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    try:
+        status = os.fstat(descriptor)
+        if not _is_regular(status.st_mode):
+            raise OSError(f"{name} is not a regular file")
+        os.pwrite(descriptor, data.ljust(status.st_size), 0)
+        os.fsync(descriptor)
+    finally:
+        close(descriptor)
+
+
 def read(folder: int, name: str, limit: int) -> bytes:
     """Return a regular file's bytes; raises OSError for a link, a FIFO or more than `limit` bytes."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)

@@ -11,7 +11,7 @@ from typing import Generic, NoReturn, TypeVar, cast
 
 import msgspec
 
-from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, StoreError, Unwritable
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.rules.size import holds_more_than
 from pro0.store import atomic
@@ -84,6 +84,11 @@ class File(Generic[T]):
         """Write the document for the first time, into a folder that nobody else knows of yet."""
         with self._translated(), atomic.folder(self.folder) as folder:
             self._save(folder, value)
+
+    def try_room(self) -> None:
+        """Raise Unwritable when there is no room to replace the document; it is not touched."""
+        with self._translated(), atomic.folder(self.folder) as folder:
+            atomic.try_room(folder, atomic.read(folder, self._name, SIZE_LIMIT))
 
     def create_once(self, value: T, why: str) -> None:
         """Write the document under the lock, unless it is there already."""
@@ -168,7 +173,8 @@ def translate(error: OSError, path: Path) -> NoReturn:
     if not error.errno:  # too large
         raise StoreError(f"cannot use {path}: {error}", code="store_corrupt") from error
     why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
-    raise StoreError(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno)) from error
+    kind = Unwritable if error.errno in _TAKES_NOTHING else StoreError
+    raise kind(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno)) from error
 
 
 def _link(path: Path) -> Path | None:
@@ -184,6 +190,7 @@ def _is_odd(path: Path) -> bool:
     return os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir())
 
 
+_TAKES_NOTHING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG})
 _MENDS = {
     errno.ENOSPC: "free some space",
     errno.EDQUOT: "free some of your quota",

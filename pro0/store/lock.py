@@ -41,7 +41,8 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
                 if still_there(path, folder, LOCK, descriptor) and not replaced(folder, LOCK, descriptor):
                     if os.pread(descriptor, 1, 0):  # the last holder never came to take its name off: it was killed
                         tidy(folder)
-                    sign(descriptor, why)
+                    with suppress(OSError):  # a name for those who wait; a full disk is no reason to let nobody in
+                        sign(descriptor, why)
                     try:
                         yield folder
                     finally:

@@ -16,6 +16,7 @@ from pro0.engine import outcomes
 from pro0.engine.aides import aides_of
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
+from pro0.engine.record import Record
 from pro0.model.runtime import SeatState, State
 from pro0.ops import members
 from pro0.ops.context import clock
@@ -134,7 +135,7 @@ def starting(alpha: Crew) -> SeatState:
 
 def observer_of(alpha: Crew) -> Observer:
     aides = aides_of(alpha.team, Settings(), Log(alpha.team), list[object]().clear)
-    return Observer(alpha.team, Settings(), aides)
+    return Observer(alpha.team, Settings(), aides, Record(alpha.team))
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

@@ -14,6 +14,7 @@ from pro0.engine.aides import aides_of
 from pro0.engine.apply import Applier
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
+from pro0.engine.record import Record
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
 from pro0.model.team import Seat
@@ -40,8 +41,9 @@ def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
     log = Log(alpha.team)
     settings = Settings(end_grace_seconds=1, revive_lead=False)
     aides = aides_of(alpha.team, settings, log, lambda: None)
-    observer = Observer(alpha.team, settings, aides)
-    applier = Applier(alpha.team, settings, aides, log, lambda: None)
+    record = Record(alpha.team)
+    observer = Observer(alpha.team, settings, aides, record)
+    applier = Applier(alpha.team, settings, aides, record, log, lambda: None)
 
     def once() -> bool:
         snapshot = observer.snapshot()

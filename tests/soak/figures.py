@@ -51,6 +51,31 @@ ROWS = (
         "e2e/test_odd_things.py",
     ),
     Row(
+        "who fills the disk is ended, and endings by force need none: nobody is left or comes back, the claim is given "
+        "back, and the end is recorded as what it was when there is room",
+        "`member shutdown`, `team stop` and `team cleanup`, each with `--force`, on a tmpfs whose bytes or inodes a "
+        "member takes and goes on taking, headless and in tmux",
+        "endings",
+        "endings on a full disk",
+        "scenarios/test_full_disk.py",
+        long=False,
+    ),
+    Row(
+        "a lead that can write no more ends a member, or all, all the same, and records it once there is room",
+        "ENOSPC and EDQUOT at the n-th write of an ending and at all that follow",
+        "endings",
+        "endings of a lead",
+        "scenarios/test_full_disk.py",
+    ),
+    Row(
+        "a guard's last words stand in its report",
+        "ENOSPC, EDQUOT, EROFS and EIO at each call that writes them",
+        "injections",
+        "last words",
+        "guard/test_last_words.py",
+        long=False,
+    ),
+    Row(
         "one lead again, never two; nothing lost, nobody restarted",
         "the lead killed at random under load, while stopping, while cleaning",
         "kills",
