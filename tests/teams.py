@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Member, Seat, TeamConfig, Wanted
-from pro0.ops import messages
+from pro0.ops import grants, messages
 from pro0.ops.context import Context, lead_context
+from pro0.ops.identity import AGENT_ID, GRANT, TEAM
 from pro0.store.teams import Store, TeamStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -53,6 +54,12 @@ def member(team: TeamStore, name: str, incarnation: str | None = None) -> Contex
 def human(team: TeamStore) -> Context:
     """The context of the person."""
     return Context(team, THE_HUMAN)
+
+
+def granted(team: TeamStore, name: str) -> dict[str, str]:
+    """The variables by which a program acts as a member's present session, from outside."""
+    made = grants.make(human(team), name)
+    return {variable: made[variable] for variable in (TEAM, AGENT_ID, GRANT)}
 
 
 def as_who(team: TeamStore, who: Who) -> Context:

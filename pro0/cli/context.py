@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from pro0.cli.output import REMINDERS, say
+from pro0.cli.output import REMINDERS, VEIL, say
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import Caller, Who
 from pro0.ops import project
@@ -88,9 +88,18 @@ def here(team: str | None) -> Context:
     store().check()
     asking, own = caller()
     context = Context(store().team(_named(team, asking, own)).require(), asking)
+    veiled(context)
     if root := click.get_current_context(silent=True):
         root.find_root().meta[REMINDERS] = lambda: _reminders(context, f" -t {team}" if team else "")
     return context
+
+
+def veiled(context: Context) -> None:
+    """Let nothing that this command prints for a member name the sessions of others."""
+    if (root := click.get_current_context(silent=True)) and context.caller.who is not Who.HUMAN:
+        from pro0.ops.withheld import veil
+
+        root.find_root().meta[VEIL] = veil(context)
 
 
 def acting(team: str | None) -> Context:

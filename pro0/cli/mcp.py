@@ -4,12 +4,13 @@ import click
 
 
 @click.command()
-def mcp() -> None:
+@click.pass_context
+def mcp(context: click.Context) -> None:
     """Serve the tools of a team to an agent, over stdio (MCP).
 
-    An agent starts this beside itself. Who calls is told by the environment: a member's session gets its member's
-    tools; an agent of your own, outside any team, can make a team and lead it. No caller here is ever you, the person:
-    verdicts stay yours. The server ends with its agent.
+    An agent starts this beside itself. Who calls is proven by the guard above it, or by what `pro0 member env` gave it:
+    a member gets its member's tools; an agent of your own, outside any team, can make a team and lead it. No caller
+    here is ever you, the person: verdicts stay yours. The server ends with its agent.
 
     \b
     Examples:
@@ -19,4 +20,4 @@ def mcp() -> None:
     """
     from pro0.mcp.server import serve
 
-    serve()
+    context.exit(serve())

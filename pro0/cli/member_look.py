@@ -1,4 +1,4 @@
-"""`pro0 member list`, `show`, `peek`, `focus` and `env`."""
+"""`pro0 member list`, `show`, `peek` and `focus`."""
 
 import re
 import shlex
@@ -131,29 +131,6 @@ def focus(name: str, team: str | None) -> None:
     if handle is None or not backend_of(context.team.config.read()).focus(handle):
         raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
     say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
-
-
-@click.command()
-@click.argument("name", shell_complete=completing.members)
-@click.option("--task", metavar="ID", help="Name this task in PRO0_TASK_ID.")
-@team_option
-@json_option
-def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
-    """Print the variables with which a program acts as a member's present session.
-
-    --json prints a mapping of names to values.
-
-    \b
-    Examples:
-      eval "$(pro0 member env w1)"
-      pro0 member env w1 --task 3 --json
-    """
-    variables = members.environment(here(team), name, task)
-    if as_json:
-        write_json(variables)
-        return
-    for variable, value in variables.items():
-        write(f"export {variable}={shlex.quote(value)}")
 
 
 def _shown(context: Context, name: str) -> tuple[str, Handle | None]:

@@ -19,6 +19,8 @@ name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Pr
 
 REMINDERS = "pro0.reminders"
 """Where a command leaves, in its context, the function that says what a person should know afterwards."""
+VEIL = "pro0.veil"
+"""Where a command leaves, in its context, the function that takes out of a text what the caller must not learn."""
 
 _NOT_ASCII = re.compile("[^\n -~]")
 STDIN_LIMIT = 256 * 1024
@@ -36,8 +38,10 @@ def line(text: str) -> str:
 
 
 def write(text: str = "", *, end: str = "\n") -> None:
-    """Print one line, or several, on stdout."""
-    sys.stdout.write(text + end)
+    """Print one line, or several, on stdout; for a member without what it must not learn of others."""
+    context = click.get_current_context(silent=True)
+    veil: Callable[[str], str] = context.find_root().meta.get(VEIL, str) if context else str
+    sys.stdout.write(veil(text) + end)
 
 
 def say(text: str) -> None:

@@ -1,6 +1,6 @@
 """Who calls, and at which team; never the human (rulings 2.3)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 
@@ -9,6 +9,8 @@ from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
 from pro0.ops import tasks
 from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id
+from pro0.ops.identity import GRANT
+from pro0.ops.withheld import veil
 from pro0.store.teams import Store
 
 POCKODE = ("POCKODE_TASK_ID", "POCKODE_TICKET_ID")
@@ -16,7 +18,7 @@ POCKODE = ("POCKODE_TASK_ID", "POCKODE_TICKET_ID")
 
 
 class Desk:
-    """The caller that one server speaks for, as its environment says; an agent outside every team may make one."""
+    """The caller that one server speaks for; an agent outside every team may make one."""
 
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:
         self.environment = dict(environment)
@@ -39,7 +41,14 @@ class Desk:
         if not self._own:
             raise Refused(f"{self.caller.agent_id} is a member of no team", code="not_member")
         self.store.check()
+        if self.environment.get(GRANT):  # a person may have ended it since
+            caller_of(self.environment, self.store.home)
         return Context(self._own.require(), self.caller)
+
+    def veil(self) -> Callable[[str], str]:
+        """Return what takes the incarnations of others out of a text for this caller."""
+        team = self._leads.team if self._leads else self._own
+        return veil(Context(team, self.caller)) if team else str
 
     def lead(self, context: Context | None) -> None:
         """Let this agent lead a team from now on, or none any more."""

@@ -13,15 +13,13 @@ LEAD_AGENT, MEMBER, ONE_TASK, OUTSIDE = KINDS = "lead_agent", "member", "one_tas
 
 
 def kind_of_caller() -> str:
-    """Return who this process speaks for: the lead agent, a member, perhaps for one task, or an agent outside."""
+    """Return who this process speaks for: the lead agent, a member, perhaps for one task, or an agent outside.
+
+    Raises Refused for an environment that names somebody without a proof.
+    """
     session = session_of(os.environ, root(os.environ))
     if session is None:
         return OUTSIDE
-    if session[2] is None:  # only a guard was found: what its report says takes longer to find out
-        from pro0.ops.context import caller_of
-        from pro0.store.paths import home
-
-        return str(caller_of(os.environ, home(os.environ))[0].who)
     if session[2] == LEAD:
         return LEAD_AGENT
     return ONE_TASK if os.environ.get(TASK_ID) else MEMBER

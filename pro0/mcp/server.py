@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
 from pro0.mcp.protocol import Call, Conversation, Fault
@@ -31,7 +32,12 @@ def serve() -> int:
     """Serve the client at stdin and stdout until it goes, and end this process."""
     if os.isatty(0):
         sys.stderr.write("pro0: an agent is to speak to this, in lines of JSON; pro0 mcp --help says how to add it\n")
-    Server(kind_of_caller()).run()
+    try:
+        kind = kind_of_caller()
+    except Pro0Error as error:
+        sys.stderr.write(f"pro0: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+        return error.exit_code
+    Server(kind).run()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # nobody may listen there any more
             stream.flush()

@@ -1,6 +1,7 @@
 """Which tools exist, and a call of one: arguments checked, the operation done, what comes of it as JSON."""
 
 import os
+from collections.abc import Callable
 
 import msgspec
 
@@ -27,7 +28,7 @@ def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
         given = _arguments(tool, desk, call)
         if lost := tool.if_lost:
             call.if_lost = lambda: lost(desk)
-        value = harmless(msgspec.to_builtins(tool.function(desk, **given)))
+        value = harmless(msgspec.to_builtins(tool.function(desk, **given)), desk.veil())
         return _result(value, [encode(value), *_hints(tool, desk)])
     except Pro0Error as error:
         return failed(error)
@@ -40,14 +41,14 @@ def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
         return failed(Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint))
 
 
-def harmless(value: object) -> object:
-    """Return a value whose texts have no control characters and direction marks: others wrote them."""
+def harmless(value: object, veil: Callable[[str], str] = str) -> object:
+    """Return a value whose texts have no control characters and direction marks, since others wrote them; veiled."""
     if isinstance(value, str):
-        return visible(value)
+        return veil(visible(value))
     if isinstance(value, list):
-        return [harmless(item) for item in value]
+        return [harmless(item, veil) for item in value]
     if isinstance(value, dict):
-        return {name: harmless(item) for name, item in value.items()}
+        return {name: harmless(item, veil) for name, item in value.items()}
     return value
 
 

@@ -22,6 +22,7 @@ WINDOW_LAYOUTS: tuple[WindowLayout, ...] = (
     "main-horizontal",
     "main-vertical",
 )
+Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
 
@@ -157,6 +158,18 @@ class OutsideAgent(Stored, frozen=True):
     since: Moment
 
 
+class Grant(Stored, frozen=True):
+    """What a person gave a program, so that it acts as a member as long as that member's present session lasts."""
+
+    id: str
+    agent_id: AgentId
+    incarnation: Tag
+    hash: Digest
+    """The SHA-256 of its token, which is stored nowhere."""
+    by: str
+    at: Moment
+
+
 class Wanted(Document, frozen=True, kw_only=True):
     """wanted.json: what operations ask for; the lead makes it so."""
 
@@ -170,5 +183,7 @@ class Wanted(Document, frozen=True, kw_only=True):
     remove: bool = False
     """Whether the team is to be removed once it has stopped."""
     seats: tuple[Seat, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    """What acts as members from outside; those of sessions that are over mean nothing."""
     outbox: tuple[Notice, ...] = ()
     """The notices that changes of it still owe."""

@@ -23,13 +23,11 @@ from pro0.ops.identity import PARENT_TASK_ID as PARENT_TASK_ID
 from pro0.ops.identity import TASK_ID as TASK_ID
 from pro0.ops.identity import TEAM as TEAM
 from pro0.ops.identity import TEAM_UID as TEAM_UID
-from pro0.ops.identity import session_of
-from pro0.store.teams import Store, TeamStore
+from pro0.ops.identity import UNPROVEN, hidden, session_of
+from pro0.store.teams import TeamStore
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-UNKNOWN = "unknown"
 
 
 def clock() -> datetime:
@@ -98,15 +96,14 @@ def lead_context(team: TeamStore) -> Context:
 
 
 def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str | None]:
-    """Return who this process is, a member by its environment or the guard above it, and that member's team."""
+    """Return who this process is, and a member's team; raises Refused where that is only claimed, or cannot be seen."""
     session = session_of(environment, home)
     if session is None:
+        if hidden(home):
+            what = "who asks cannot be seen: this process is in a namespace of its own, apart from the lead's"
+            raise Refused(what, code=UNPROVEN, hint="run it outside, where the lead runs")
         return THE_HUMAN, None
     team, incarnation, agent = session
-    if agent is None:
-        report = Store(home).team(team).report(incarnation) if team else None
-        # A guard that has not reported, or whose report is gone, is a guard still: what runs below it is never human.
-        agent = report.agent_id if report else UNKNOWN
     return _member(agent, incarnation), _named(TEAM, ids.team_name, team) if team else None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, NotFound, Refused
+from pro0.errors import BadInput, Refused
 from pro0.model import ids
 from pro0.model.agent import Definition
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
@@ -20,7 +20,6 @@ from pro0.ops.drafts import startable, taken
 from pro0.ops.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.rules import text
-from pro0.rules.changes import find
 from pro0.rules.permissions import permission_mode, within
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import TeamStore
@@ -138,18 +137,6 @@ def undo(context: Context, agent_id: str, generation: int, back_to: int | None) 
 def members(context: Context) -> Roster:
     """Return all seats with what is known of each."""
     return roster(context.team)
-
-
-@operation("member.env", frozenset({Who.HUMAN}), changes=False)
-def environment(context: Context, name: str, task: str | None = None) -> dict[str, str]:
-    """Return the variables with which a program acts as a member's present session."""
-    known = roster(context.team)
-    seat = known.find(name)
-    state = known.state(seat.agent_id)
-    if state is None or known.ended(seat.agent_id):
-        raise NotFound(f"{seat.agent_id} has no session now", hint=f"pro0 member restart {seat.agent_id}")
-    found = find(context.team.tasks.read(), ids.task_id(task)) if task else None
-    return identity(context.team, state) | task_identity(found.id if found else "", (found and found.parent) or "")
 
 
 def identity(team: TeamStore, state: SeatState) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
+from pro0.ops.withheld import may_see
 from pro0.rules.board import Board, why_not_ready
 from pro0.rules.gates import wait_in_words
 from pro0.rules.permissions import permission_mode
@@ -185,7 +186,7 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
         since=state.since,
         started_at=state.started_at,
         note=state.note,
-        incarnation=state.incarnation,
+        incarnation=state.incarnation if may_see(context, state.incarnation) else None,
         source=state.source,
         rule=state.rule,
         session=state.session,

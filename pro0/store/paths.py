@@ -6,11 +6,13 @@ from pathlib import Path
 from pro0.errors import BadInput
 from pro0.model import ids
 from pro0.rules.text import visible
+from pro0.store.root import DOCUMENT as DOCUMENT
 from pro0.store.root import HOME_VARIABLE as HOME_VARIABLE
+from pro0.store.root import LAUNCH as LAUNCH
+from pro0.store.root import RUNTIME as RUNTIME
 
 CONFIG = "config.json"
 WANTED = "wanted.json"
-RUNTIME = "runtime.json"
 ENVIRONMENT = "environment.json"
 USAGE = "usage.json"
 ROLES = "roles.json"
@@ -35,9 +37,6 @@ TRASH = ".trash-"
 NEW = ".new-"
 ASIDE = ".corrupt-"
 """Between the name of a file that was moved aside and the moment when that was done."""
-LAUNCH = ".start.json"
-"""How the name of a launch file ends, in `sessions`."""
-DOCUMENT = ".json"
 LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -140,13 +139,3 @@ def rotation(name: str, other: str) -> int:
 
 ARCHIVE = "archive"
 HISTORY = "history"
-
-
-def launched(home: Path, argument: str) -> tuple[str, str] | None:
-    """Return team and incarnation when this is the path of a launch file of this home, as guards are given."""
-    launch = Path(argument)
-    team, suffix = launch.parent.parent, LAUNCH
-    ours = os.path.realpath(team.parent) == os.path.realpath(home / "teams")
-    if not ours or not launch.name.endswith(suffix) or not ids.NAME.fullmatch(team.name):
-        return None
-    return team.name, launch.name.removesuffix(suffix)

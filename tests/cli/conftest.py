@@ -17,6 +17,7 @@ from pro0.ops import teams
 from pro0.ops.context import Context, clock, new_id
 from pro0.store.teams import Store
 from tests.conftest import Result
+from tests.teams import granted
 
 Pro0 = Callable[..., Result]
 
@@ -74,15 +75,8 @@ def seat(context: Context, name: str, state: State = State.IDLE) -> SeatState:
 
 
 def become(monkeypatch: pytest.MonkeyPatch, context: Context, agent_id: str) -> None:
-    """Let this process be a member's session, by its environment."""
-    state = next(state for state in context.team.runtime.read().seats if state.agent_id == agent_id)
-    identity = {
-        "PRO0_TEAM": context.team.name,
-        "PRO0_AGENT_ID": agent_id,
-        "PRO0_INCARNATION": state.incarnation,
-        "PRO0_MEMBER_OF": str(context.team.paths.home),
-    }
-    for name, value in identity.items():
+    """Let this process act as a member's session, by a grant."""
+    for name, value in granted(context.team, agent_id).items():
         monkeypatch.setenv(name, value)
 
 

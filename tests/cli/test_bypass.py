@@ -8,6 +8,7 @@ from pro0.cli.task import ALIASES, COMMANDS
 from pro0.model.caller import Who
 from tests.cli.conftest import Pro0
 from tests.gated import FEW, STATES, Homes, furnish
+from tests.teams import granted
 
 REST: dict[str, list[str]] = {
     "create": ["x --parent 1", "x --blocked-by 1 --requires review"],
@@ -49,13 +50,12 @@ def test_no_command_goes_around_a_gate(
     state: str, who: Who, tmp_path: Path, home: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rulings 2.2, 2.3: every verb and every alias, alone from the same start."""
-    furnish(tmp_path / "template", state)
+    made = furnish(tmp_path / "template", state)
+    agent = CALLERS[who]
+    for name, value in (granted(made, agent) if agent else {}).items():
+        monkeypatch.setenv(name, value)
     homes = Homes(tmp_path / "template", home)
     monkeypatch.setenv("PRO0_TEAM", "alpha")
-    if agent := CALLERS[who]:
-        identity = {"PRO0_AGENT_ID": agent, "PRO0_INCARNATION": f"inc-{agent}", "PRO0_MEMBER_OF": str(home)}
-        for name, value in identity.items():
-            monkeypatch.setenv(name, value)
     bypasses, moved = [], set()
     for words in COMMAND_LINES:
         homes.team()

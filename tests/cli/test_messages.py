@@ -115,9 +115,9 @@ def test_an_identity_counts_only_in_its_own_home(
     pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """rulings 2.3"""
-    become(monkeypatch, team, "w1")
+    monkeypatch.setenv("PRO0_AGENT_ID", "w1")
+    monkeypatch.setenv("PRO0_INCARNATION", "i")
     monkeypatch.setenv("PRO0_MEMBER_OF", str(tmp_path / "another"))
-    monkeypatch.delenv("PRO0_TEAM")
     assert json.loads(pro0("send", "w2", "hello", "--json").out)["from"] == "human"
 
 

@@ -10,6 +10,7 @@ import pytest
 from pro0.model.runtime import State
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, become, seat
+from tests.teams import set_state
 
 FIELDS = {"id", "title", "description", "status", "assignee", "dependencies", "claimedAt", "completedAt", "result"}
 
@@ -177,7 +178,7 @@ def test_a_member_acts_as_itself(pro0: Pro0, team: Context, monkeypatch: pytest.
 def test_a_session_that_is_over_changes_nothing(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     pro0("task", "create", "one")
     become(monkeypatch, team, "w1")
-    monkeypatch.setenv("PRO0_INCARNATION", "an-older-one")
+    set_state(team.team, "w1", State.IDLE, incarnation="a-newer-one")
     called = pro0("task", "claim", "1")
     assert called.code == 4
     assert "is over" in called.err

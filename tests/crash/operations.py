@@ -22,6 +22,7 @@ from pro0.model.worker import Harvest
 from pro0.ops import (
     costs,
     gates,
+    grants,
     hiring,
     importing,
     members,
@@ -214,6 +215,9 @@ TEAMS = (
     Row("member.spawn", starts.base, lambda w: members.spawn(w.human(), SEATS, 9)),
     Row("member.spawn", starts.ended, lambda w: members.spawn(w.human(), [SeatDraft(name="w1")], 9), "in its seat"),
     Row("member.restart", starts.ended, lambda w: members.restart(w.human(), "w1")),
+    Row("member.env", starts.base, lambda w: grants.make(w.human(), "w1")),
+    Row("member.env", starts.granted, lambda w: grants.make(w.human(), "w1"), "beside another"),
+    Row("member.revoke", starts.granted, lambda w: grants.revoke(w.human(), "w1")),
     Row("member.shutdown", starts.base, lambda w: members.shutdown(w.human(), "w1", reason="enough")),
     Row("shutdown.answer", starts.asked, lambda w: members.answer(w.member("w1"), approve=True), owes=True),
     Row("shutdown.answer", starts.led, lambda w: members.answer(w.member("w1"), approve=True), "two are told", True),

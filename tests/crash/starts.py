@@ -8,7 +8,7 @@ from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import ShutdownWish, Wish
-from pro0.ops import hiring, messages, plan_approval, tasks, trees, workers
+from pro0.ops import grants, hiring, messages, plan_approval, tasks, trees, workers
 from pro0.rules import changes
 from pro0.rules.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
@@ -181,6 +181,12 @@ def owing(home: Path) -> None:
         for id, to in (("1", "w2"), ("7", "w1")):
             asked = replace(Request(act=Act.ASSIGN, caller=world.human().caller, now=NOW), assignee=to)
             change.value, _ = changes.assign(change.value, f"task-{id}", asked, f"w-9{id}")
+
+
+def granted(home: Path) -> None:
+    """Somebody acts as w1 from outside."""
+    base(home)
+    grants.make(World(home, "w").human(), "w1")
 
 
 def asked(home: Path) -> None:

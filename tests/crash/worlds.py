@@ -37,7 +37,7 @@ HEAD = 4
 HISTORY = 3
 """Entries of a task in the list; older ones are written to pages of their own."""
 
-_VOLATILE = re.compile(rb'"revision": \d+|"[abcdw]-\d+"')
+_VOLATILE = re.compile(rb'"revision": \d+|"[abcdw]-\d+"|"hash": "\w+"')
 _REVISION = re.compile(rb'"revision": (\d+)')
 
 

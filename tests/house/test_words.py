@@ -14,6 +14,7 @@ BY_NAME = re.compile(r"\b(pkill|killall)\b")
 FILE_NAME = re.compile(r"\S*\.(json|jsonl|jsonc|lock|yaml|yml)")
 SPELLS_FILE_NAMES = {
     "pro0.store.paths": "the one place",
+    "pro0.store.root": "the part of it that imports next to nothing",
     "pro0.config.files": "the settings files, which are not part of the store; config and store do not know each other",
 }
 FOREIGN = {("pro0.sessions.tmux_socket", ".lock"): "the lock that tmux itself keeps beside a socket"}

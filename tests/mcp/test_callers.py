@@ -11,14 +11,14 @@ from pro0.mcp.tools import TOOLS
 from pro0.model.caller import Who
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Policy, Status
-from pro0.ops import messages, tasks
+from pro0.ops import grants, messages, tasks
 from pro0.rules.text import visible
 from pro0.store.teams import Store, TeamStore
 from tests.faults import contents
 from tests.hostile.payloads import PAYLOADS
 from tests.mcp.conftest import Serve
 from tests.mcp.served import PATIENCE, Served
-from tests.teams import human, make_team, member, set_state
+from tests.teams import granted, human, make_team, member, set_state
 from tests.waiting import wait_until
 
 
@@ -29,8 +29,7 @@ def team(home: Path) -> TeamStore:
 
 
 def as_member(team: TeamStore, name: str, **more: str) -> dict[str, str]:
-    identity = {"PRO0_TEAM": team.name, "PRO0_AGENT_ID": name, "PRO0_INCARNATION": f"inc-{name}"}
-    return identity | {"PRO0_MEMBER_OF": str(team.paths.home)} | more
+    return granted(team, name) | more
 
 
 FORGED = [
@@ -84,18 +83,39 @@ def test_a_forged_sender_is_refused_and_the_real_one_stamped(team: TeamStore, se
     assert letter.message.from_ == "w1"
 
 
-@pytest.mark.parametrize("variable", ["PRO0_AGENT_ID", "PRO0_INCARNATION"])
-def test_half_an_identity_is_that_of_nobody(team: TeamStore, serve: Serve, variable: str) -> None:
-    """An agent outside the team, and not the human."""
-    server = serve(**as_member(team, "w1", **{variable: ""})).open()
-    assert "create_team" in {tool["name"] for tool in server.ask("tools/list")["result"]["tools"]}
-    assert code(server.call("list_tasks")) == "no_team"
+UNPROVEN = {"PRO0_TEAM": "alpha", "PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "inc-w1"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(UNPROVEN, UNPROVEN | {"PRO0_AGENT_ID": ""}, UNPROVEN | {"PRO0_INCARNATION": ""}),
+        *({"PRO0_GRANT": "0" * 64}, UNPROVEN | {"PRO0_GRANT": "x"}),
+    ],
+)
+def test_who_only_says_so_is_not_served(team: TeamStore, serve: Serve, said: dict[str, str]) -> None:
+    """Rulings 5.6: one line and a hint, exit 4; neither the member nor an agent outside."""
+    server = serve(**said)
+    assert server.close() == 4
+    said_there = server.errors()
+    assert said_there.startswith("pro0: ")
+    assert 'eval "$(pro0 member env NAME)"' in said_there
+    assert server.rest() == b""
 
 
 def test_an_identity_of_another_home_counts_for_nothing_here(team: TeamStore, serve: Serve) -> None:
     """Rulings 2.3."""
-    server = serve(**as_member(team, "w1", PRO0_MEMBER_OF="/elsewhere")).open()
+    server = serve(**UNPROVEN, PRO0_MEMBER_OF="/elsewhere").open()
     assert code(server.call("list_tasks")) == "no_team"
+
+
+def test_a_grant_that_is_revoked_ends_at_once(team: TeamStore, serve: Serve) -> None:
+    """Rulings 5.6: also for a server that has served before."""
+    server = serve(**as_member(team, "w1")).open()
+    assert "structuredContent" in server.call("list_tasks")
+    grants.revoke(human(team), "w1")
+    assert code(server.call("list_tasks")) == "invalid_grant"
+    assert code(server.call("task_create", title="x", description="y")) == "invalid_grant"
 
 
 OVER = {"a session that has ended": State.EXITED, "another session": State.IDLE}
@@ -104,17 +124,20 @@ OVER = {"a session that has ended": State.EXITED, "another session": State.IDLE}
 @pytest.mark.parametrize("how", OVER)
 def test_a_session_that_is_over_changes_nothing(team: TeamStore, serve: Serve, how: str) -> None:
     tasks.create(human(team), [Draft(title="a")])
-    set_state(team, "w1", OVER[how], incarnation="inc-newer" if how == "another session" else None)
     server = serve(**as_member(team, "w1")).open()
-    assert code(server.call("claim_task", task_id="1")) == "stale_session"
-    assert code(server.call("check_messages")) == "stale_session"
     assert server.call("list_tasks")["structuredContent"]["tasks"]
+    set_state(team, "w1", OVER[how], incarnation="inc-newer" if how == "another session" else None)
+    assert code(server.call("claim_task", task_id="1")) == "invalid_grant"
+    assert code(server.call("check_messages")) == "invalid_grant"
+    assert code(server.call("list_tasks")) == "invalid_grant"
 
 
-def test_a_member_without_a_team_or_of_one_that_is_gone(home: Path, team: TeamStore, serve: Serve) -> None:
-    assert code(serve(**as_member(team, "w1", PRO0_TEAM="")).open().call("list_tasks")) == "not_member"
-    assert code(serve(**as_member(team, "w1", PRO0_TEAM="gone")).open().call("list_tasks")) == "not_found"
-    assert code(serve(**as_member(team, "w1", PRO0_TEAM="../x")).open().call("list_tasks")) == "bad_identity"
+def test_a_grant_counts_in_its_own_team_alone(team: TeamStore, serve: Serve) -> None:
+    assert "structuredContent" in serve(**as_member(team, "w1", PRO0_TEAM="")).open().call("list_tasks")
+    for name in ("gone", "../x"):
+        server = serve(**as_member(team, "w1", PRO0_TEAM=name))
+        assert server.close() == 4
+        assert "is none of" in server.errors()
 
 
 def test_a_team_that_cannot_be_read_is_said_and_left(team: TeamStore, serve: Serve) -> None:
@@ -148,12 +171,12 @@ def test_subtasks_have_their_limits_and_their_order(team: TeamStore, serve: Serv
     tasks.create(human(team), [Draft(title="root", policy=Policy.SUPERVISED)])
     tasks.claim(member(team, "w1"), "1")
     server = serve(**as_member(team, "w1", PRO0_TASK_ID="task-1")).open()
+    other = serve(**as_member(team, "w2", PRO0_TASK_ID="task-1")).open()
     made = [server.call("ticket_create", title=f"t{n}", description="x")["structuredContent"] for n in range(20)]
     assert [ticket["priority"] for ticket in made] == list(range(20))
     assert {ticket["parent"] for ticket in made} == {"task-1"}
     before = contents(team.paths.home)
     assert code(server.call("task_create", title="one more", description="x")) == "too_many"
-    other = serve(**as_member(team, "w2", PRO0_TASK_ID="task-1")).open()
     assert code(other.call("task_create", title="of another", description="x")) == "not_allowed"
     assert contents(team.paths.home) == before
 
@@ -221,18 +244,6 @@ def test_texts_of_others_are_texts(team: TeamStore, serve: Serve) -> None:
         assert (message["from"], message["type"], message["content"]) == ("w1", "message", visible(text))
     assert reader.ask("ping")["result"] == {}
     assert team.wanted.read().stop is None
-
-
-def test_the_owner_of_a_guard_above_is_found(home: Path) -> None:
-    """Rulings 2.3: also without any variable; what runs below a guard is never an agent outside the team."""
-    from pro0.mcp import listing
-
-    team = make_team(home, "w1")
-    launch = team.paths.sessions / team.paths.launch("inc-w1")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pro0.processes.arguments.ancestor_arguments", lambda _pid: [["python", str(launch)]])
-        assert listing.kind_of_caller() == listing.MEMBER
-    assert listing.kind_of_caller() == listing.OUTSIDE
 
 
 def test_a_person_s_agent_takes_its_team_up_again_after_its_server_was_killed(

@@ -12,7 +12,7 @@ from pro0.mcp.tools import TOOLS, perform
 from pro0.model.task import Draft
 from pro0.ops import tasks
 from pro0.store.files import File
-from tests.teams import human, make_team
+from tests.teams import granted, human, make_team
 
 
 def test_what_nobody_has_changed_is_decoded_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,9 +25,7 @@ def test_what_nobody_has_changed_is_decoded_once(home: Path, monkeypatch: pytest
         decoded[file.path.name] += 1
         return parsed(file, data)
 
-    desk = Desk(
-        {"PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(home), "PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "inc-w1"}, home
-    )
+    desk = Desk(granted(team, "w1"), home)
     monkeypatch.setattr(File, "_parsed", counting)
     shown = [perform(TOOLS["task_get"], desk, _call()) for _ in range(5)]
     assert shown[0] == shown[4]

@@ -11,6 +11,7 @@ from pro0.mcp.tools import perform
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
 from tests.gated import STATES, Homes, furnish
+from tests.teams import granted
 
 GIVEN: dict[str, object] = {
     "task_id": "1",
@@ -35,11 +36,9 @@ ENDS_A_TEAM = {"create_team", "stop_team", "cleanup_team", "spawn_teammate", "sh
 @pytest.mark.parametrize("agent", ["w1", "lead", ""])
 @pytest.mark.parametrize("state", STATES)
 def test_no_tool_goes_around_a_gate(state: str, agent: str, tmp_path: Path) -> None:
-    furnish(tmp_path / "template", state)
+    made = furnish(tmp_path / "template", state)
+    environment = granted(made, agent) if agent else {"PRO0_TEAM": "alpha"}
     homes = Homes(tmp_path / "template", tmp_path / "home")
-    environment = {"PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(homes.home)}
-    if agent:
-        environment |= {"PRO0_AGENT_ID": agent, "PRO0_INCARNATION": f"inc-{agent}"}
     bypasses, moved = [], set()
     for name, tool in TOOLS.items():
         if name in ENDS_A_TEAM or not OPERATIONS[tool.operation].changes:

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from pro0.model.runtime import State
+from pro0.ops.context import new_id
+from tests.conftest import Result
 from tests.mcp.served import PATIENCE
+from tests.ops.guarded import below_its_guard
+from tests.teams import make_team, set_state
 
 CODE = """
 import os, sys
@@ -45,22 +50,27 @@ HEAVY = {
 }
 
 
-MEMBER = {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i", "PRO0_TEAM": "alpha"}
-LOOKING = {"pro0.rules", "pro0.rules.text", "pro0.store.paths", "pathlib"}
-"""What else is needed to look for a guard above, which an agent from outside does."""
+PROOF = {f"pro0.processes{part}" for part in ("", ".ending", ".linux", ".mark", ".pidfd", ".table", ".watch")}
+"""What the proof of who this is needs: the processes above it, and the mark of a guard."""
 
 
-@pytest.mark.parametrize(("member", "more"), [(MEMBER, frozenset()), ({}, LOOKING)], ids=["member", "outside"])
-def test_until_its_tools_are_listed_it_imports_next_to_nothing(
-    home: Path, member: dict[str, str], more: frozenset[str]
-) -> None:
+@pytest.mark.parametrize("kind", ["member", "outside"])
+def test_until_its_tools_are_listed_it_imports_next_to_nothing(home: Path, kind: str) -> None:
     text = "".join(json.dumps(line) + "\n" for line in LINES)
     argv = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {os.getcwd()!r})\n{CODE}"]
-    done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=PATIENCE, env=os.environ | member)
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
-    found = set(done.stderr.partition("MODULES ")[2].split())
+    if kind == "member":
+        (home.parent / "lines").write_text(text)
+        team = make_team(home, "w1")
+        set_state(team, "w1", State.IDLE, incarnation=new_id())
+        shell = ["sh", "-c", 'exec "$@" < "$0"', str(home.parent / "lines"), *argv]
+        done = below_its_guard(team, "w1", shell)
+    else:
+        ended = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=PATIENCE)
+        done = Result(ended.returncode, ended.stdout, ended.stderr)
+    assert [json.loads(line)["id"] for line in done.out.splitlines()] == [1, 2]
+    found = set(done.err.partition("MODULES ")[2].split())
     ours = {name for name in found if name.partition(".")[0] == "pro0"}
-    assert {name for name in ours if not name.startswith("pro0.processes")} - more == OURS
-    assert more or not {name for name in ours if name.startswith("pro0.processes")}
+    assert ours - PROOF == OURS
+    assert sys.platform != "linux" or ours & PROOF == PROOF - ({"pro0.processes.mark"} if kind == "member" else set())
     assert {name.partition(".")[0] for name in found - ours} <= sys.stdlib_module_names
-    assert not found & HEAVY - more
+    assert not found & HEAVY

@@ -18,6 +18,7 @@ from pro0.model.plan_gate import PlanGate
 from pro0.store.teams import Store
 from tests.mcp.clients import ERAS, Caller, client
 from tests.repositories import repository_in
+from tests.teams import granted
 from tests.waiting import wait_until
 
 PATIENCE = 60
@@ -37,13 +38,13 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def identity(home: Path, agent_id: str) -> dict[str, str]:
-    """The variables of a member's session, or of the lead agent from outside."""
-    team = Store(home).team("alpha")
-    seats = {seat.agent_id: seat.incarnation for seat in team.runtime.read().seats}
-    if outside := team.wanted.read().outside:
-        seats["lead"] = outside.incarnation
-    variables = {"PRO0_TEAM": "alpha", "PRO0_AGENT_ID": agent_id, "PRO0_INCARNATION": seats[agent_id]}
-    return variables | {"PRO0_MEMBER_OF": str(home)}
+    """What lets a program act as a member's session."""
+    return granted(Store(home).team("alpha"), agent_id)
+
+
+def sessions(home: Path) -> dict[str, str]:
+    """The present incarnation of every member."""
+    return {seat.agent_id: seat.incarnation for seat in Store(home).team("alpha").runtime.read().seats}
 
 
 def hold(home: Path, agent_id: str) -> None:
@@ -135,13 +136,13 @@ async def _plan(home: Path, lead: Caller, w1: Caller, w2: Caller) -> None:
     assert rejected["plan"] == "rejected"
     got = (await w1("check_messages"))["messages"]
     assert [message["type"] for message in got if "smaller" in message["content"]] == ["plan_approval_response"]
-    before = identity(home, "second-worker")
+    before = sessions(home)["second-worker"]
     gate = await _handed_in(home, lead, w2, "second-worker")
     approved = await lead("approve_plan", teammate_name="second-worker", plan_id=gate)
     assert approved["plan"] == "approved"
 
     def renewed() -> bool:
-        return identity(home, "second-worker") != before
+        return sessions(home)["second-worker"] != before
 
     await anyio.to_thread.run_sync(lambda: wait_until(renewed, PATIENCE, "it goes on in a new session"))
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import BadInput, Pro0Error, Refused
-from pro0.model.caller import ANYONE, THE_HUMAN, Caller, Who
+from pro0.errors import Pro0Error, Refused
+from pro0.model.caller import ANYONE, Who
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Usage
@@ -17,6 +17,7 @@ from pro0.ops import (
     delivery,
     feed,
     gates,
+    grants,
     hiring,
     importing,
     members,
@@ -34,7 +35,7 @@ from pro0.ops import (
     workers,
 )
 from pro0.ops.catalog import NOUNS, OPERATIONS
-from pro0.ops.context import Context, caller_of
+from pro0.ops.context import Context
 from pro0.store.teams import Store
 from tests.faults import contents
 from tests.teams import NOW, as_who, human, make_team, member, set_state
@@ -58,7 +59,9 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "member.dismiss": ({LEAD}, lambda c: hiring.dismiss(c, "t1", 1)),
     "role.list": (ANYONE, lambda c: roles.roles(c)),
     "member.list": (ANYONE, lambda c: members.members(c)),
-    "member.env": ({HUMAN}, lambda c: members.environment(c, "w1")),
+    "member.env": ({HUMAN}, lambda c: grants.make(c, "w1")),
+    "member.grants": ({HUMAN}, lambda c: grants.grants(c)),
+    "member.revoke": ({HUMAN}, lambda c: grants.revoke(c, "w1")),
     "message.send": (PEOPLE, lambda c: messages.send(c, "w1", "hello")),
     "message.broadcast": (PEOPLE, lambda c: messages.broadcast(c, "hello")),
     "message.inbox": (PEOPLE, lambda c: messages.inbox(c)),
@@ -123,6 +126,10 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
 }
 
 
+FORBIDDEN = [name for name, (by, _) in CALLS.items() if MEMBER not in by]
+"""What no member may do."""
+
+
 def test_the_table_is_whole() -> None:
     """Every operation is here, and says in its first line what it does."""
     assert set(CALLS) == set(OPERATIONS)
@@ -130,7 +137,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 19
+    assert len(NOUNS) == 20
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}
@@ -192,53 +199,3 @@ def test_a_session_that_is_over_changes_nothing(base: Path, name: str, what: str
         CALLS[name][1](context)
     assert raised.value.code == ("not_member" if what == "no member" else "stale_session")
     assert contents(base) == before
-
-
-def test_identity_comes_from_the_environment_of_this_home_alone(home: Path) -> None:
-    """Rulings 2.3."""
-    mine = {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i", "PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(home)}
-    assert caller_of(mine, home) == (Caller(Who.MEMBER, "w1", "i"), "alpha")
-    assert caller_of(mine | {"PRO0_AGENT_ID": "lead"}, home)[0].who is Who.LEAD_AGENT
-    assert caller_of(mine | {"PRO0_MEMBER_OF": str(home / "other")}, home) == (THE_HUMAN, None)
-    assert caller_of({}, home) == (THE_HUMAN, None)
-
-
-@pytest.mark.parametrize("reported", [False, True])
-def test_below_a_guard_nobody_is_human(base: Path, monkeypatch: pytest.MonkeyPatch, reported: bool) -> None:
-    """Rulings 2.3: also with an empty environment, and when the guard's report is not there."""
-    sessions = Store(base).team("alpha").paths.sessions
-    guard = ["python", "-I", "-S", "/x/pro0/guard/__main__.py", str(sessions / "inc-w1.start.json")]
-    monkeypatch.setattr("pro0.processes.arguments.ancestor_arguments", lambda _pid: [["sh"], guard, ["tmux"]])
-    if reported:
-        (sessions / "inc-w1.json").write_text(
-            '{"revision": 1, "agentId": "w1", "incarnation": "inc-w1", "since": "2026-01-01T00:00:00Z",'
-            ' "guard": {"pid": 1, "start": "1", "bootId": "b"}}'
-        )
-    caller, team = caller_of({}, base)
-    assert (caller.who, caller.incarnation, team) == (Who.MEMBER, "inc-w1", "alpha")
-    assert caller.agent_id == ("w1" if reported else "unknown")
-    assert caller_of({}, base / "elsewhere") == (THE_HUMAN, None)
-
-
-NO_NAMES = ("", " ", "W1", "a/b", "..", "human", "all", "a\nb", "x" * 49, "\udcff", "#(touch x)")
-GARBAGE = [
-    *(("PRO0_AGENT_ID", text) for text in NO_NAMES if text),
-    *(("PRO0_INCARNATION", text) for text in (" ", "../x", "-x", "x" * 65, "a\nb", "\udcff")),
-    *(("PRO0_TEAM", text) for text in NO_NAMES if text not in ("", "human", "all")),
-]
-
-
-@pytest.mark.parametrize(("variable", "text"), GARBAGE)
-def test_an_identity_that_is_none_is_refused(variable: str, text: str, home: Path) -> None:
-    """Reliability 29: it would become a path; it is never taken for a person's."""
-    mine = {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i", "PRO0_TEAM": "alpha", "PRO0_MEMBER_OF": str(home)}
-    with pytest.raises(BadInput, match=f"^{variable}: ") as error:
-        caller_of(mine | {variable: text}, home)
-    assert error.value.hint
-    assert "unset it" in error.value.hint
-
-
-def test_an_identity_without_a_team_is_a_members_all_the_same(home: Path) -> None:
-    for mine in ({"PRO0_TEAM": ""}, {}):
-        caller, team = caller_of(mine | {"PRO0_AGENT_ID": "w1", "PRO0_INCARNATION": "i"}, home)
-        assert (caller.who, team) == (Who.MEMBER, None)

@@ -10,7 +10,7 @@ from pro0.model.team import Environment
 from pro0.ops.acting import limits, settings
 from pro0.store.teams import TeamStore
 from tests.conftest import Result
-from tests.teams import as_who, make_team
+from tests.teams import as_who, granted, make_team
 
 MOST, DEPTH = "PRO0_MAX_TEAMMATES", "PRO0_MAX_SUBTASK_DEPTH"
 
@@ -35,11 +35,9 @@ def test_a_session_has_the_settings_its_team_was_started_with(
     assert limits(context).depth == (5 if decides else 4)
 
 
-def test_no_agent_hires_more_than_the_person_allows(team: TeamStore, cli: Callable[..., Result], home: Path) -> None:
+def test_no_agent_hires_more_than_the_person_allows(team: TeamStore, cli: Callable[..., Result]) -> None:
     """Not by a variable that it sets for its own command."""
-    identity = {"PRO0_TEAM": "alpha", "PRO0_AGENT_ID": "lead", "PRO0_INCARNATION": "inc-lead"}
-    mine = identity | {"PRO0_MEMBER_OF": str(home), MOST: "90"}
-    refused = cli("member", "spawn", "w2", "--no-wait", env=mine)
+    refused = cli("member", "spawn", "w2", "--no-wait", env=granted(team, "lead") | {MOST: "90"})
     assert refused.code == 4
     assert "alpha has 1 members already" in refused.err
     assert [seat.agent_id for seat in team.wanted.read().seats] == ["lead", "w1"]

@@ -1,6 +1,5 @@
 """Where everything is on disk: no name leads out of the home, and names are told from look-alikes."""
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -115,21 +114,3 @@ NO_LOGS = "events.jsonl events-1.jsonl events-000000.jsonl events-00000x.jsonl e
 )
 def test_what_only_looks_like_a_full_log(name: str) -> None:
     assert paths.rotation("events.jsonl", name) == 0
-
-
-def test_a_guard_is_told_by_its_launch_file(tmp_path: Path) -> None:
-    sessions = tmp_path / "teams" / "alpha" / "sessions"
-    assert paths.launched(tmp_path, str(sessions / "i-1.start.json")) == ("alpha", "i-1")
-    (tmp_path / "link").symlink_to(tmp_path)
-    assert paths.launched(tmp_path / "link", str(sessions / "i-1.start.json")) == ("alpha", "i-1")
-
-
-@pytest.mark.parametrize(
-    "argument",
-    [
-        *("teams/alpha/sessions/i-1.json", "teams/.trash-a/sessions/i.start.json", "other/a/sessions/i.start.json", ""),
-        *("teams/alpha/i.start.json", "teams/alpha/sessions/deep/i.start.json", "i.start.json"),
-    ],
-)
-def test_what_is_no_launch_file_of_this_home(tmp_path: Path, argument: str) -> None:
-    assert paths.launched(tmp_path, os.path.join(tmp_path, argument)) is None

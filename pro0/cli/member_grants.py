@@ -1,0 +1,83 @@
+"""`pro0 member env`, `grants` and `revoke`: who acts as a member from outside."""
+
+import shlex
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, say, table, write, write_json
+from pro0.ops import grants
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@click.option("--task", metavar="ID", help="Name this task in PRO0_TASK_ID.")
+@team_option
+@json_option
+def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
+    """Print the variables with which a program acts as a member's present session.
+
+    Each call makes a grant of its own: it is good until that session ends, or you revoke it. Nothing that is started
+    with it is ended when the member ends. Only you can make one, never a member.
+
+    --json prints a mapping of names to values.
+
+    \b
+    Examples:
+      eval "$(pro0 member env w1)"
+      pro0 member env w1 --task 3 --json
+    """
+    variables = grants.make(here(team), name, task)
+    if as_json:
+        write_json(variables)
+        return
+    for variable, value in variables.items():
+        write(f"export {variable}={shlex.quote(value)}")
+
+
+@click.command("grants")
+@click.argument("name", required=False, shell_complete=completing.members)
+@team_option
+@json_option
+def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
+    """List who was given the variables of a member, of one or of all.
+
+    --json prints a list of {id, agentId, by, at, valid}; `valid` is false once the session it was for is over.
+
+    \b
+    Examples:
+      pro0 member grants
+      pro0 member grants w1 --json
+    """
+    context = here(team)
+    found = grants.grants(context, name)
+    if as_json:
+        write_json(found)
+    elif not found:
+        say(f'nobody acts as a member of {context.team.name} from outside; to do so: eval "$(pro0 member env NAME)"')
+    else:
+        rows = [(one.id, one.agent_id, one.by, one.at, "valid" if one.valid else "over") for one in found]
+        table(("GRANT", "MEMBER", "BY", "SINCE", "STATE"), rows)
+
+
+@click.command()
+@click.argument("name", metavar="NAME|ID", shell_complete=completing.members)
+@team_option
+@json_option
+def revoke(name: str, team: str | None, as_json: bool) -> None:
+    """End what `member env` gave: one grant by its id, or all of a member.
+
+    What still uses it is refused from then on, exit 4. --json prints a list of the ids that were ended.
+
+    \b
+    Examples:
+      pro0 member revoke w1
+      pro0 member revoke 3fa85f64
+    """
+    ended = grants.revoke(here(team), name)
+    if as_json:
+        write_json([grant.id for grant in ended])
+        return
+    for grant in ended:
+        say(f"grant {grant.id} of {grant.agent_id} has ended")

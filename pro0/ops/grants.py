@@ -1,0 +1,97 @@
+"""Grants: what lets a program that no guard stands above act as a member; a person makes each, and can end it.
+
+They stand in wanted.json: they are wishes of a person about a seat, made and ended by operations under its lock, and
+they go with the team. Only the hash of a token is kept, so that who reads the file can use none.
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import NotFound, Refused
+from pro0.model import ids
+from pro0.model.caller import HUMAN_ONLY
+from pro0.model.stored import iso
+from pro0.model.team import Grant
+from pro0.ops.context import AGENT_ID, TEAM, Context, operation
+from pro0.ops.holders import digest, valid
+from pro0.ops.identity import GRANT
+from pro0.ops.members import task_identity
+from pro0.ops.seats import Roster, roster
+from pro0.rules.changes import find
+from pro0.store.paths import HOME_VARIABLE
+
+LIMIT = 100
+"""Grants of one team that are good at the same time."""
+
+
+class GrantStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """One grant as the person sees it; never its token, of which only a hash is kept."""
+
+    id: str
+    agent_id: str
+    by: str
+    at: str
+    valid: bool
+    """Whether its session is still the member's present one."""
+
+
+@operation("member.env", HUMAN_ONLY)
+def make(context: Context, name: str, task: str | None = None) -> dict[str, str]:
+    """Make a grant and return the variables with which a program acts as a member's present session."""
+    found = find(context.team.require().tasks.read(), ids.task_id(task)) if task else None
+    token = "".join(context.new_id().replace("-", "") for _ in range(2))
+    with context.team.wanted.change("grant a member's part") as change:
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = known.find(name)
+        state = known.state(seat.agent_id)
+        if state is None or known.ended(seat.agent_id):
+            raise NotFound(f"{seat.agent_id} has no session now", hint=f"pro0 member restart {seat.agent_id}")
+        kept = [grant for grant in change.value.grants if valid(grant, known.runtime)]
+        if len(kept) >= LIMIT:
+            hint = "end some: pro0 member grants, pro0 member revoke NAME"
+            raise Refused(f"{context.team.name} has {LIMIT} grants already", code="too_many", hint=hint)
+        grant = Grant(
+            id=context.new_id()[:8],
+            agent_id=seat.agent_id,
+            incarnation=state.incarnation,
+            hash=digest(token),
+            by=context.caller.agent_id,
+            at=context.now(),
+        )
+        change.value = replace(change.value, grants=(*kept, grant))
+    _log(context, "env", grant.agent_id, grant=grant.id)
+    home = {HOME_VARIABLE: str(context.team.paths.home), TEAM: context.team.name}
+    works_on = task_identity(found.id if found else "", (found and found.parent) or "")
+    return home | {AGENT_ID: seat.agent_id, GRANT: token} | works_on
+
+
+@operation("member.grants", HUMAN_ONLY, changes=False)
+def grants(context: Context, name: str | None = None) -> list[GrantStatus]:
+    """Return the grants of a team, or of one member, oldest first."""
+    known = roster(context.team)
+    agent_id = known.find(name).agent_id if name else None
+    return [
+        GrantStatus(grant.id, grant.agent_id, grant.by, iso(grant.at), valid(grant, known.runtime))
+        for grant in known.wanted.grants
+        if agent_id in (None, grant.agent_id)
+    ]
+
+
+@operation("member.revoke", HUMAN_ONLY)
+def revoke(context: Context, named: str) -> list[Grant]:
+    """End one grant, named by its id, or all of a member; what still uses it is refused from then on."""
+    with context.team.require().wanted.change("revoke a grant") as change:
+        ended = [grant for grant in change.value.grants if grant.id == named]
+        if not ended:
+            agent_id = Roster(context.team.name, change.value, context.team.runtime.read()).find(named).agent_id
+            ended = [grant for grant in change.value.grants if grant.agent_id == agent_id]
+            if not ended:
+                raise NotFound(f"{agent_id} has no grant", code="no_grant", hint="see them: pro0 member grants")
+        change.value = replace(change.value, grants=tuple(one for one in change.value.grants if one not in ended))
+    for grant in ended:
+        _log(context, "revoke", grant.agent_id, grant=grant.id)
+    return ended
+
+
+def _log(context: Context, what: str, agent_id: str, **details: str) -> None:
+    context.team.log_event(context.now(), context.caller.agent_id, f"member.{what}", agent=agent_id, **details)

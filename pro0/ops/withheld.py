@@ -1,0 +1,38 @@
+"""What members are not shown: the incarnations of other sessions, which name processes, files and claims."""
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+from pro0.model.caller import Who
+from pro0.ops.context import Context
+from pro0.store.paths import DOCUMENT
+
+WITHHELD = "withheld"
+"""What stands in the place of another's incarnation."""
+_KEPT_FROM = frozenset({Who.MEMBER, Who.LEAD_AGENT, Who.OUTSIDE})
+
+
+def may_see(context: Context, incarnation: str) -> bool:
+    """Say whether a caller may know of this session by its incarnation: members know their own alone."""
+    return context.caller.who not in _KEPT_FROM or context.caller.incarnation == incarnation
+
+
+def veil(context: Context) -> Callable[[str], str]:
+    """Return what takes the incarnations that a caller must not know out of a text."""
+    hidden = sorted(one for one in _known(context) if not may_see(context, one))
+    if not hidden:
+        return str
+    pattern = re.compile(rf"(?<![A-Za-z0-9-])(?:{'|'.join(map(re.escape, hidden))})(?![A-Za-z0-9-])")
+    return lambda text: pattern.sub(WITHHELD, text)
+
+
+def _known(context: Context) -> set[str]:
+    """Return the incarnations of all sessions of a team that left anything there."""
+    if context.caller.who not in _KEPT_FROM:
+        return set()
+    with suppress(OSError):
+        names = os.listdir(context.team.paths.sessions)
+        return {name.partition(".")[0] for name in names if name.endswith(DOCUMENT)} - {""}
+    return set()
