@@ -5,7 +5,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SECONDS = 30
+from tests.waiting import STUCK
+
+SECONDS = STUCK
 
 
 @contextmanager

@@ -18,11 +18,14 @@ from hypothesis import settings
 
 import pro0
 from tests import memory
-from tests.leftovers import end, processes_under
-from tests.waiting import wait_until
+from tests.leftovers import end, still_under
+from tests.waiting import STUCK
 
 SHORT = Path("/tmp")
 """Sockets live here: the path of a unix socket has 108 bytes on Linux, 104 on macOS."""
+
+ENDING = 60.0
+"""Seconds in which what is ending when the last test is over may end, before it counts as left."""
 
 
 class Result(NamedTuple):
@@ -84,11 +87,9 @@ def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
     ours = (tmp_path_factory.getbasetemp(), folder)
     try:
-        wait_until(lambda: not processes_under(*ours), 10, "everything that the tests started has ended")
-    except AssertionError:
-        left = processes_under(*ours)
-        end(left)
-        pytest.fail("tests left processes alive:\n" + "\n".join(str(process) for process in left), pytrace=False)
+        if left := still_under(*ours, seconds=ENDING):
+            end(left)
+            pytest.fail("tests left processes alive:\n" + "\n".join(str(process) for process in left), pytrace=False)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -115,7 +116,7 @@ def cli(home: Path) -> Callable[..., Result]:
         stdin: str = "",
         cwd: Path | None = None,
         env: dict[str, str] | None = None,
-        seconds: float = 60,
+        seconds: float = STUCK,
     ) -> Result:
         done = subprocess.run(
             [*program, *arguments],

@@ -1,6 +1,7 @@
 """Finding, by their environment, processes that tests started and did not end."""
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +33,14 @@ def processes_under(*folders: Path) -> list[Left]:
                     if _lies_in(environment.get(tag, ""), folders):
                         found.append(Left(process, process.cmdline(), f"{tag}={environment[tag]}"))
                         break
+    return found
+
+
+def still_under(*folders: Path, seconds: float) -> list[Left]:
+    """Return those processes that are still there after so many seconds; as soon as there is none, none."""
+    deadline = time.monotonic() + seconds
+    while (found := processes_under(*folders)) and time.monotonic() < deadline:
+        time.sleep(0.05)
     return found
 
 

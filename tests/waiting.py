@@ -11,7 +11,8 @@ STUCK = 300.0
 
 
 def wait_until(condition: Callable[[], Found], seconds: float, what: str, every: float = 0.02) -> Found:
-    """Return the first true value of `condition`, or fail naming `what` after so many seconds."""
+    """Return the first true value of `condition`, or fail naming `what` after so many seconds, never before STUCK."""
+    seconds = max(seconds, STUCK)
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         if time.monotonic() > deadline:

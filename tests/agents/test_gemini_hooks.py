@@ -17,6 +17,7 @@ from pro0.agents.gemini import GEMINI
 from pro0.model.message import Mailbox, Notice
 from pro0.rules import mail, prompts
 from tests.agents import placed
+from tests.waiting import STUCK
 
 ME = "11111111-1111-4111-8111-111111111111"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -218,7 +219,7 @@ def test_what_cannot_be_read_changes_no_turn(tmp_path: Path, said: bytes, box: b
 def called(arguments: Sequence[str], said: bytes) -> subprocess.CompletedProcess[bytes]:
     line = gemini_hooks.command(*arguments)
     environment = {**os.environ, "PRO0_INCARNATION": ME}
-    return subprocess.run(["/bin/sh", "-c", line], input=said, capture_output=True, env=environment, timeout=60)
+    return subprocess.run(["/bin/sh", "-c", line], input=said, capture_output=True, env=environment, timeout=STUCK)
 
 
 def test_the_command_is_a_program_of_its_own(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import Usage
 from tests.agents import placed
 from tests.agents.placed import recording
+from tests.waiting import STUCK
 
 S = State
 BUSY = {placed.OPENCODE: {"type": "busy"}}
@@ -50,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.server.stuck.is_set():
-            self.server.go.wait(20)
+            self.server.go.wait(STUCK)
         name = self.path.rsplit("/", 1)[1]
         self._answer(200, self.server.raw or json.dumps(getattr(self.server, name)).encode())
 

@@ -10,6 +10,7 @@ import pytest
 from pro0 import resources
 from pro0.agents import own_tools
 from pro0.rules import prompts
+from tests.waiting import STUCK
 
 node = pytest.mark.skipif(shutil.which("node") is None, reason="pi needs node, and so does its bridge")
 ASK, EDITS, PLAN, BYPASS, DELEGATES = "ask", "edits", "plan", "bypass", "delegates"
@@ -59,7 +60,7 @@ def verdicts(cases: list[tuple[dict[str, object], str, str]]) -> list[str]:
         f"console.log(JSON.stringify({json.dumps(given)}.map((one) => judge(...one))))"
     )
     done = subprocess.run(
-        ["node", "--input-type=module", "--no-warnings", "-e", program], capture_output=True, timeout=60, check=True
+        ["node", "--input-type=module", "--no-warnings", "-e", program], capture_output=True, timeout=STUCK, check=True
     )
     result: list[str] = json.loads(done.stdout)
     return result

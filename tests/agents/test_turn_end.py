@@ -12,6 +12,7 @@ import pytest
 from pro0.agents import turn_end
 from pro0.model.message import Mailbox, Notice
 from pro0.rules import mail
+from tests.waiting import STUCK
 
 ME = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
@@ -85,7 +86,7 @@ def test_the_command_is_a_program_of_its_own(tmp_path: Path) -> None:
         capture_output=True,
         env={**os.environ, "PRO0_INCARNATION": ME},
         cwd="/",
-        timeout=60,
+        timeout=STUCK,
         check=True,
     )
     assert json.loads(done.stdout)["reason"] == "You have 1 unread message: run `pro0 inbox`"
@@ -95,5 +96,5 @@ def test_the_command_is_a_program_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", ["/nowhere/messages.json /nowhere", ""])
 def test_the_command_never_fails_a_turn(tmp_path: Path, arguments: str) -> None:
     line = turn_end.command(str(tmp_path / "none"), str(tmp_path / "neither"))
-    done = subprocess.run(["/bin/sh", "-c", line], input=b"", capture_output=True, timeout=60)
+    done = subprocess.run(["/bin/sh", "-c", line], input=b"", capture_output=True, timeout=STUCK)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -15,9 +15,10 @@ from pro0.model.task import Awaiting, Draft
 from pro0.ops import gates, tasks
 from pro0.ops.context import Context
 from pro0.view.drawing import columns_of
+from tests.waiting import STUCK
 
 BELL = b"\a"
-SECONDS = 40
+SECONDS = STUCK
 
 
 class Watcher:

@@ -150,9 +150,9 @@ def with_letters(seen: Facts, box: str, *letters: Message) -> None:
     seen.look = replace(seen.look, letters={**seen.look.letters, box: letters})
 
 
-def late_notice(seen: Facts) -> None:
+def no_notice(seen: Facts) -> None:
     assert seen.killing
-    seen.killing.noticed_after = 2.5
+    seen.killing.noticed_after = None
 
 
 def twice_told(seen: Facts) -> None:
@@ -167,7 +167,7 @@ OFF: dict[str, Callable[[Facts], None]] = {
     "all done": lambda seen: with_task(seen, 1, status=Status.PENDING),
     "exactly once": lambda seen: with_task(seen, 1, history=(entry("complete", 5, "ben", "new"),)),
     "in order": lambda seen: with_task(seen, 0, completed_at=NOON + timedelta(seconds=4.5)),
-    "death noticed": late_notice,
+    "death noticed": no_notice,
     "work taken over": lambda seen: with_task(seen, 0, assignee="ben"),
     "told once": twice_told,
     "came back": old_session,

@@ -22,7 +22,7 @@ from pro0.store.lease import Lease
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, tree
 from tests.faults import KILLS, count, in_child
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", "pwrite")
 """The calls that change something: being killed at any other is being killed before the next of these."""
@@ -257,7 +257,7 @@ def test_left_over_processes(
     pro0("doctor", "--repair")
     assert (ours.poll(), gone.poll()) == (None, None), "nobody said yes"
     assert len(repaired(pro0, "--yes")) == 2
-    assert (ours.wait(30), gone.wait(30)) == (-signal.SIGTERM, -signal.SIGTERM)
+    assert (ours.wait(STUCK), gone.wait(STUCK)) == (-signal.SIGTERM, -signal.SIGTERM)
     assert all(process.poll() is None for process in bystanders)
 
 

@@ -12,6 +12,7 @@ from pro0.errors import Pro0Error
 from pro0.ops import tasks
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, make
+from tests.waiting import STUCK
 
 EXITS = [
     pytest.param(("task", "show", "9"), 3, "not_found", id="S004-036 unknown task"),
@@ -95,7 +96,7 @@ def test_a_closed_pipe_is_quiet(team: Context) -> None:
         [sys.executable, "-m", "pro0", "task", "list", "--json"], stdout=writing, stderr=subprocess.PIPE
     )
     os.close(writing)
-    _, err = program.communicate(timeout=60)
+    _, err = program.communicate(timeout=STUCK)
     assert (program.returncode, err) == (1, b"")
 
 
@@ -104,7 +105,9 @@ def test_mail_that_could_not_be_shown_stays_unread(pro0: Pro0, team: Context) ->
     pro0("send", "human", "precious")
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([sys.executable, "-m", "pro0", "inbox"], stdout=writing, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "pro0", "inbox"], stdout=writing, stderr=subprocess.PIPE, timeout=STUCK
+    )
     os.close(writing)
     assert done.returncode == 1
     again = pro0("inbox")

@@ -12,9 +12,9 @@ from pro0.model.task import Draft
 from pro0.ops import tasks
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20
+SECONDS = STUCK
 
 
 def test_words_of_other_ticket_programs_are_the_same_store(pro0: Pro0, team: Context) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pro0.cli.lazy import LazyGroup
 from tests.cli.conftest import Pro0, commands
+from tests.waiting import STUCK
 
 EVERY = dict(commands())
 
@@ -82,7 +83,7 @@ def test_the_hidden_lead_is_in_no_list(pro0: Pro0) -> None:
     "arguments", [["-m", "pro0"], ["-c", "from pro0.cli.main import entry; raise SystemExit(entry())"]]
 )
 def test_the_program_can_be_called_in_both_ways(arguments: list[str]) -> None:
-    done = subprocess.run([sys.executable, *arguments, "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, *arguments, "--version"], capture_output=True, text=True, timeout=STUCK)
     assert (done.returncode, done.stdout.split()[0]) == (0, "pro0")
 
 

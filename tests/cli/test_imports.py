@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import make, seat
+from tests.waiting import STUCK
 
 THIRD_PARTY = {"click", "msgspec", "filelock"}
 FAT = {"asyncio", "multiprocessing", "concurrent", "subprocess", "yaml", "rich", "psutil", "libtmux", "watchfiles"}
@@ -25,7 +26,7 @@ raise SystemExit(code)
 def modules(*arguments: str) -> set[str]:
     """Return what is imported once a command has run."""
     argv = [sys.executable, "-c", CODE, *arguments]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, env=os.environ)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=STUCK, env=os.environ)
     assert done.returncode == 0, done.stderr
     return set(done.stderr.partition("MODULES")[2].split())
 
@@ -33,7 +34,7 @@ def modules(*arguments: str) -> set[str]:
 def bare() -> set[str]:
     """Return what an interpreter imports by itself, site packages' own start-up hooks included."""
     argv = [sys.executable, "-c", "import sys; print('\\n'.join(sys.modules))"]
-    return set(subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout.split())
+    return set(subprocess.run(argv, capture_output=True, text=True, timeout=STUCK).stdout.split())
 
 
 def foreign(names: set[str]) -> set[str]:

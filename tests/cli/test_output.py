@@ -19,6 +19,7 @@ from pro0.model.task import Task
 from pro0.ops.context import Context
 from pro0.rules.text import visible
 from tests.cli.conftest import Pro0, seat
+from tests.waiting import STUCK
 
 
 def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
@@ -43,7 +44,7 @@ def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
             break
         data += piece
     os.close(main)
-    program.wait(60)
+    program.wait(STUCK)
     return data.decode()
 
 

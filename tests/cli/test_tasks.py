@@ -11,6 +11,7 @@ from pro0.model.runtime import State
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, become, seat
 from tests.teams import set_state
+from tests.waiting import STUCK
 
 FIELDS = {"id", "title", "description", "status", "assignee", "dependencies", "claimedAt", "completedAt", "result"}
 
@@ -212,7 +213,7 @@ def test_of_ten_processes_one_gets_the_task(pro0: Pro0, team: Context) -> None:
     pro0("task", "create", "one")
     argv = [sys.executable, "-m", "pro0", "task", "claim", "1"]
     racing = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(10)]
-    said = [process.communicate(timeout=60)[1] for process in racing]
+    said = [process.communicate(timeout=STUCK)[1] for process in racing]
     codes = sorted(process.returncode for process in racing)
     assert codes == [0] + [4] * 9, said
     assert sum("claimed by human" in text for text in said) == 9

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pro0 import config
 from pro0.config import Settings
 from pro0.errors import BadInput, Refused
+from tests.waiting import STUCK
 
 PRD_BLOCK = """{
   "experimental": {
@@ -372,7 +373,7 @@ def test_every_setting_is_a_whole_row() -> None:
 def test_yaml_is_only_imported_for_a_file(tmp_path: Path) -> None:
     load = "import sys, pathlib, pro0.config as c; c.load(pathlib.Path(sys.argv[1]), None, {}, {})"
     check = "assert not {'yaml', 'difflib'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", f"{load}; {check}", str(tmp_path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", f"{load}; {check}", str(tmp_path)], check=True, timeout=STUCK)
 
 
 VALUES = {

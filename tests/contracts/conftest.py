@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.stages import STAGES, Stage
+from tests.waiting import STUCK
 
-SECONDS = 10.0
+SECONDS = STUCK
 LINE = "pro0: 2 unread messages; run `pro0 inbox` #(touch X) $HOME -R"
 
 

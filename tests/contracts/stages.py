@@ -21,9 +21,9 @@ from pro0.sessions.iterm2 import ITerm2
 from pro0.sessions.memory import Memory
 from pro0.sessions.tmux import Tmux
 from tests.contracts.stand_in import StandIn
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 10.0
+SECONDS = STUCK
 
 RECORDER = """
 import os, sys, termios, tty
@@ -219,7 +219,7 @@ class TmuxStage(Stage):
 
     def tmux(self, *words: str) -> str:
         """Speak to the server that shows the sessions, as a person would."""
-        done = subprocess.run(["tmux", "-u", "-S", self.socket, *words], capture_output=True, text=True, timeout=10)
+        done = subprocess.run(["tmux", "-u", "-S", self.socket, *words], capture_output=True, text=True, timeout=STUCK)
         assert done.returncode == 0, done.stderr
         return done.stdout.rstrip("\n")
 
@@ -245,7 +245,7 @@ class InsideStage(TmuxStage):
 
     def restart_server(self) -> None:
         server = ("tmux", "-L", "person", "-f", str(self.folder / "person.conf"))
-        subprocess.run([*server, *shlex.split(PERSONS_SESSIONS)], check=True, timeout=10)
+        subprocess.run([*server, *shlex.split(PERSONS_SESSIONS)], check=True, timeout=STUCK)
         inside = self.tmux("display-message", "-p", "-t", "=team:", "#{socket_path},#{pid},#{session_id}")
         self.place = Place(self.place.team, self.place.uid, self.folder, inside.replace(",$", ","))
 
@@ -255,7 +255,7 @@ class InsideStage(TmuxStage):
         return self.tmux("list-panes", "-a", "-f", f"#{{!=:#{{@pro0_window}},{self.place.uid}}}", "-F", form)
 
     def leave(self) -> None:
-        subprocess.run(["tmux", "-L", "person", "kill-server"], capture_output=True, timeout=10)
+        subprocess.run(["tmux", "-L", "person", "kill-server"], capture_output=True, timeout=STUCK)
 
 
 STAGES: dict[str, Callable[[Path], Stage]] = {

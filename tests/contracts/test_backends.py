@@ -12,8 +12,9 @@ from pro0.model.runtime import Process
 from pro0.sessions import backend_named as named
 from pro0.sessions.backend import Place
 from tests.contracts.stages import Stage, incarnations
+from tests.waiting import STUCK
 
-SECONDS = 10.0
+SECONDS = STUCK
 LINE = "pro0: 2 unread messages; run `pro0 inbox` #(touch X) $HOME -R"
 
 pytestmark = pytest.mark.usefixtures("home")

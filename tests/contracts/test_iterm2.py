@@ -17,9 +17,9 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.sessions import it2
 from pro0.sessions.backend import Opening
 from tests.contracts.stages import ITerm2Stage
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20.0
+SECONDS = STUCK
 LINE = "You have 2 unread messages: run `pro0 inbox` -s $HOME #(id)"
 HOSTILE = '-s it\'s "quoted" $(touch X) `touch X` \\ ; touch X # %s {x} é'
 """48: as a name, a folder and a word of a command."""

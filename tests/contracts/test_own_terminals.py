@@ -16,9 +16,9 @@ from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.contracts.stages import InProcessStage
 from tests.contracts.test_looks import DRAWS
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 10.0
+SECONDS = STUCK
 LINE = "pro0: 2 unread messages; run `pro0 inbox` #(touch X) $HOME -R"
 NEVER_READS = "import tty, time; tty.setraw(0); print('ready', flush=True); time.sleep(600)"
 

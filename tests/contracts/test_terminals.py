@@ -19,9 +19,9 @@ from pro0.sessions import tmux_server
 from pro0.sessions.backend import Place
 from pro0.sessions.tmux_windows import Group, bring_up
 from tests.contracts.stages import STAGES, InsideStage, TmuxStage, incarnations
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 10.0
+SECONDS = STUCK
 LINE = "pro0: 2 unread messages; run `pro0 inbox` #(touch X) $HOME -R"
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -281,7 +281,7 @@ def test_a_person_inside_that_tmux_switches_to_the_team(
         with a_terminal_running(("tmux", "-S", stage.socket, "attach-session", "-t", "=team-2")):
             wait_until(lambda: stage.tmux("list-clients"), SECONDS, "somebody is there")
             monkeypatch.setenv("TMUX", stage.place.inside_tmux)
-            subprocess.run(stage.backend.attach_command(stage.place, handles), check=True, timeout=10)
+            subprocess.run(stage.backend.attach_command(stage.place, handles), check=True, timeout=STUCK)
             assert stage.tmux("list-clients", "-F", "#{session_name} #{@pro0_window}") == f"team {stage.place.uid}"
     finally:
         stage.leave()

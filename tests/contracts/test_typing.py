@@ -19,9 +19,9 @@ from pro0.sessions.tmux_script import typed_since
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.contracts.stages import STAGES, InsideStage, Stage, TmuxStage
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 10.0
+SECONDS = STUCK
 LINE = "You have 2 unread messages: run `pro0 inbox`"
 PASTED = b"\x1b[200~" + LINE.encode() + b"\x1b[201~"
 

@@ -17,6 +17,7 @@ from tests.crash.lanes import LANES, SOAK, counted
 from tests.crash.worlds import Place, Tree
 from tests.faults import KILLED
 from tests.histories import CLIENTS, Call
+from tests.waiting import STUCK
 
 CALLS = 200
 PARTS = 10
@@ -29,7 +30,7 @@ def history(home: Path, seed: str) -> list[Call]:
     while left:
         started = [(name, crowd.start(histories.client, home, name, seed, CALLS // len(CLIENTS))) for name in left]
         for _, process in started:
-            process.join(60)
+            process.join(STUCK)
         assert {process.exitcode for _, process in started} <= {0, KILLED}
         left = [name for name, process in started if process.exitcode == KILLED]
     return histories.read(home)

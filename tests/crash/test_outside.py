@@ -21,6 +21,7 @@ from pro0.store.teams import Store
 from tests.crash.lanes import counted
 from tests.faults import temporary_files
 from tests.teams import human, make_team
+from tests.waiting import STUCK
 
 COMMANDS = (
     ("task", "create", "another", "-t", "alpha"),
@@ -61,7 +62,7 @@ def run(home: Path, command: tuple[str, ...], limit: Callable[[], None] | None =
         text=True,
         env=os.environ | {"PRO0_HOME": str(home), "HOME": str(home.parent)},
         preexec_fn=limit,
-        timeout=60,
+        timeout=STUCK,
     )
     return done.returncode, done.stdout + done.stderr
 
@@ -136,7 +137,7 @@ def test_a_folder_is_read_only(store: Path, command: tuple[str, ...]) -> None:
     before = documents(store)
     program = [sys.executable, "-c", DROPPED.format(uid=NOBODY), str(spare), str(store), *command]
     if IS_ROOT:
-        done = subprocess.run(program, capture_output=True, text=True, cwd="/", timeout=60, env=_environment(store))
+        done = subprocess.run(program, capture_output=True, text=True, cwd="/", timeout=STUCK, env=_environment(store))
         code, said = done.returncode, done.stdout + done.stderr
     else:
         code, said = run(store, command)
@@ -190,7 +191,7 @@ def test_a_full_file_system(store: Path) -> None:
     mounted.mkdir()
     environment = os.environ | {"PRO0_HOME": str(mounted), "ROOT": str(Path(__file__).parents[2])}
     script = ["unshare", "-m", "sh", "-c", FULL, "sh", str(mounted), str(store), sys.executable, "-c", INSIDE]
-    done = subprocess.run(script, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(script, capture_output=True, text=True, env=environment, timeout=STUCK)
     assert done.returncode == 0, done.stderr
     counted("test", "outside", "a full tmpfs", len(COMMANDS))
 

@@ -23,6 +23,7 @@ from tests.crash import starts, worlds
 from tests.crash.lanes import LANES, SOAK, counted, sample
 from tests.crash.worlds import Picture, Place, Tree, World
 from tests.teams import human, make_team, member
+from tests.waiting import STUCK
 
 CROWDS = {2: {"test": 40, SOAK: 1000}, 8: {"test": 20, SOAK: 1000}, 50: {"test": 4, SOAK: 1000}}
 
@@ -38,7 +39,7 @@ def claim(place: Path, start: Tree, name: str, meeting: Meeting, rounds: int) ->
         home, said = place / f"round-{turn}", place / f"said-{turn}"
         if name == "w0":
             worlds.put(start, home)
-        meeting.wait(60)
+        meeting.wait(STUCK)
         try:
             tasks.claim(member(Store(home).team("alpha"), name), "1")
             word = "won"
@@ -47,7 +48,7 @@ def claim(place: Path, start: Tree, name: str, meeting: Meeting, rounds: int) ->
         descriptor = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(descriptor, f"{name} {word}\n".encode())
         os.close(descriptor)
-        meeting.wait(60)
+        meeting.wait(STUCK)
         if name == "w0":
             judge(home, said, meeting.parties)
             shutil.rmtree(home)

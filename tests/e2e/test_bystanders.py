@@ -21,10 +21,10 @@ from tests.conftest import Result
 from tests.contracts.stages import RECORDER, InsideStage
 from tests.crash.lanes import TEST, counted
 from tests.engine.crew import Crew, crew
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 from tests.world import World, changes, world
 
-SECONDS = 30
+SECONDS = STUCK
 NAMES = ("alpha", "alpha-2", "al", "pro0", "pro0-alpha", "pro0-team-alpha")
 STRANGER = """
 import signal, sys

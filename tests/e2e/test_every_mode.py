@@ -13,12 +13,13 @@ import pytest
 from pro0.sessions import BACKENDS
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill
+from tests.waiting import STUCK
 from tests.world import World, changes, world
 
 MODES = sorted(BACKENDS.keys() - {"memory"})
 COUNT, FALLS, HELD = 40, 12, 24
 """So many tasks; whoever works on the first of these two is killed; the second is held until the lead was, too."""
-SECONDS = 60
+SECONDS = STUCK
 PRINTS = "import time; print(*(f'line {n} äöü 你好' for n in range(20)), sep='\\n', flush=True); time.sleep(600)"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.examples import of_the_helps
 from tests.e2e.conftest import Team
+from tests.waiting import STUCK
 
 STORY = """\
 pro0 team start alpha -m w1=shell -m w2=shell
@@ -64,7 +65,7 @@ def test_the_story_can_be_typed(typed: Team) -> None:
         for line in STORY.splitlines():
             assert line in known, f"no help says {line!r}"
             done = subprocess.run(
-                ["/bin/sh", "-c", line], cwd=typed.project, capture_output=True, text=True, timeout=120, check=False
+                ["/bin/sh", "-c", line], cwd=typed.project, capture_output=True, text=True, timeout=STUCK, check=False
             )
             assert done.returncode == GONE.get(line, 0), (line, done)
             assert "Traceback" not in done.stderr

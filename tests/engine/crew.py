@@ -24,9 +24,9 @@ from pro0.processes.arguments import arguments
 from pro0.sessions import it2
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import Store
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-PATIENCE = 40
+PATIENCE = STUCK
 """Seconds: the machine may be busy with something else."""
 
 
@@ -129,13 +129,13 @@ class Crew:
 
     # Ends
 
-    def stop(self, *, timeout: float = 30, force: bool = False) -> None:
+    def stop(self, *, timeout: float = PATIENCE, force: bool = False) -> None:
         """Stop the team and wait for it."""
         wanted = teams.stop(self.context, timeout=timeout, force=force)
         assert wanted.stop
         outcomes.stopped(self.team, wanted.stop, self.shown.append)
 
-    def shut_down(self, name: str, *, timeout: float = 30, force: bool = False) -> SeatState:
+    def shut_down(self, name: str, *, timeout: float = PATIENCE, force: bool = False) -> SeatState:
         """End one member and wait for it."""
         seat = members.shutdown(self.context, name, timeout=timeout, force=force)
         return outcomes.shut_down(self.team, seat, self.shown.append)

@@ -23,6 +23,7 @@ from pro0.rules.prompts import ready_line, unread_line
 from pro0.sessions.backend import QUIET, Asked, Key, always
 from pro0.sessions.memory import Memory
 from tests.engine.crew import Crew
+from tests.waiting import STUCK
 
 LINE = "You have 2 unread messages: run `pro0 inbox`"
 EDGE = "─" * 80
@@ -143,7 +144,7 @@ class Hand:
         """Nudge once and return why the line waits, empty when it arrived."""
         self.over.clear()
         self.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7), urgent), self.state)
-        assert self.over.wait(30)
+        assert self.over.wait(STUCK)
         return self.nudger.queued()["inc-1"]
 
 

@@ -8,9 +8,9 @@ from pro0.terminals import protocol
 from pro0.terminals.connection import Connection, Silent
 from pro0.terminals.library import library
 from tests.guard.sessions import Session
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20.0
+SECONDS = STUCK
 
 
 def terminal(folder: Path, columns: int = 80, lines: int = 24) -> Terminal:

@@ -15,7 +15,7 @@ from pro0.model.runtime import State
 from tests.guard.sessions import Session, python
 from tests.processes import families
 from tests.processes.families import KINDS
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 
 class Cause(NamedTuple):
@@ -68,7 +68,7 @@ def test_nothing_of_the_tree_survives(session: Session, tmp_path: Path, cause: C
     family = families.settled(tmp_path, "agent", *KINDS)
     cause.act(session)
 
-    assert guard.wait(10) == cause.leaves
+    assert guard.wait(STUCK) == cause.leaves
     assert families.alive(family) == []
     assert session.tagged() == []
     report = session.report()
@@ -88,7 +88,7 @@ def test_a_death_is_told_before_its_tree_is_ended(session: Session, tmp_path: Pa
     assert (first.state, families.alive(family)) == (State.CRASHED, ["deaf"])
     assert guard.poll() is None
     assert processes.signal_process(family["deaf"], signal.SIGKILL)
-    assert guard.wait(10) == 137
+    assert guard.wait(STUCK) == 137
     last = session.report()
     assert (last.exit, last.state, last.since) == (first.exit, first.state, first.since)
     assert last.revision == first.revision + 1
@@ -102,7 +102,7 @@ def test_asking_again_does_not_interrupt_the_ending(session: Session, tmp_path: 
     wait_until(lambda: families.alive(family) == ["deaf"], 5, "the others have obeyed")
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         guard.send_signal(number)
-    assert guard.wait(10) == 143
+    assert guard.wait(STUCK) == 143
     assert families.alive(family) == []
     report = session.report()
     assert report.exit
@@ -114,7 +114,7 @@ def test_an_agent_that_ends_in_its_own_way_when_asked(session: Session, tmp_path
     guard = session.start(["sh", "-c", script], grace=30.0)
     wait_until((tmp_path / "ready").exists, 5, "the trap is set")
     guard.send_signal(signal.SIGTERM)
-    assert guard.wait(10) == 4
+    assert guard.wait(STUCK) == 4
     report = session.report()
     assert report.exit
     assert (report.state, report.exit.code, report.exit.reason) == (State.SHUTDOWN, 4, "ended: asked to")
@@ -126,7 +126,7 @@ def test_after_a_killed_guard_the_tag_finds_the_rest(session: Session, tmp_path:
     guard = session.start(families.argv(tmp_path, "stay", *kinds))
     family = families.settled(tmp_path, "agent", *kinds)
     guard.kill()
-    assert guard.wait(30) == -signal.SIGKILL
+    assert guard.wait(STUCK) == -signal.SIGKILL
     assert families.alive(family) == ["agent", *kinds]
 
     assert processes.end(session.tagged, 0.2) == []
@@ -184,7 +184,7 @@ def test_a_lead_that_the_agent_started_is_spared(session: Session, tmp_path: Pat
     guard = session.start(families.argv(tmp_path, "0", "lead", "setsid"))
     family = families.settled(tmp_path, "lead", "lead-child", "setsid")
     try:
-        assert guard.wait(10) == 0
+        assert guard.wait(STUCK) == 0
         assert families.alive(family) == ["lead", "lead-child"]
     finally:
         spared = [family["lead"], family["lead-child"]]
@@ -208,7 +208,7 @@ def test_a_guard_that_fails_takes_its_tree_along(session: Session, tmp_path: Pat
     launch = session.prepare(
         ["sh", "-c", f"setsid sleep 600 & echo > {tmp_path}/ready; echo {{}} >&$PRO0_STATE_FD; exec sleep 600"]
     )[-1]
-    done = subprocess.run([*python(FAILING.format(root=root)), launch], capture_output=True, timeout=20)
+    done = subprocess.run([*python(FAILING.format(root=root)), launch], capture_output=True, timeout=STUCK)
     assert (done.returncode, done.stderr) == (70, b"pro0 guard: MemoryError: of a test\n")
     assert session.tagged() == []
     report = session.report()
@@ -224,7 +224,7 @@ def test_a_session_below_a_session_ends_with_it(session: Session, tmp_path: Path
     guard = session.start([*command], grace=5.0)
     family = families.settled(tmp_path, "agent", "setsid", "deaf")
     guard.terminate()
-    assert guard.wait(10) == 143
+    assert guard.wait(STUCK) == 143
     assert families.alive(family) == []
     assert [session.report().state, inner.report().state] == [State.SHUTDOWN, State.SHUTDOWN]
     assert inner.tagged() == []
@@ -252,7 +252,7 @@ def test_an_agent_that_ends_just_before_the_look_has_ended(session: Session, tmp
     with subprocess.Popen([*python(program), launch]) as guard:
         session.agent()
         guard.terminate()
-        assert guard.wait(10) == 5
+        assert guard.wait(STUCK) == 5
     report = session.report()
     assert report.exit
     assert (report.state, report.exit.code) == (State.SHUTDOWN, 5)

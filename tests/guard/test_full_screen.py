@@ -13,7 +13,7 @@ from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.guard.sessions import Session
 from tests.guard.shown import Shown, typed
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.soak
 
@@ -77,7 +77,7 @@ class Tmux:
         self.ask("kill-server")
 
     def ask(self, *words: str) -> str:
-        return subprocess.run([*self._server, *words], check=True, capture_output=True, text=True, timeout=20).stdout
+        return subprocess.run([*self._server, *words], check=True, capture_output=True, text=True, timeout=STUCK).stdout
 
     def type(self, text: str) -> None:
         self.ask("send-keys", "-l", text)

@@ -20,7 +20,7 @@ from pro0.store.files import encode
 from pro0.store.lease import Lease
 from pro0.store.paths import LEASE
 from tests.guard.sessions import PATH, Session, python
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 STAY = ["sleep", "600"]
 OFTEN = 0.02
@@ -151,7 +151,7 @@ def test_the_lead_outlives_the_session_that_started_it(place: Place) -> None:
     guard = place.start(place.revival())
     leader = place.led()
     guard.terminate()
-    assert guard.wait(10) == 143
+    assert guard.wait(STUCK) == 143
     assert processes.alive(leader)
 
 
@@ -170,7 +170,7 @@ def test_what_becomes_an_orphan_later_still_comes_to_the_guard(place: Place) -> 
 
     [orphan] = wait_until(orphans, 10, "the orphan is the guard's")
     guard.terminate()
-    assert guard.wait(10) == 143
+    assert guard.wait(STUCK) == 143
     assert not processes.alive(orphan)
 
 
@@ -257,7 +257,7 @@ def test_a_team_that_is_gone_takes_its_sessions_along(place: Place, take: Take) 
     guard = place.start()
     agent = place.session.agent()
     take(place)
-    assert guard.wait(20) == 143
+    assert guard.wait(STUCK) == 143
     assert not processes.alive(agent)
     assert not place.team.exists()
 
@@ -294,4 +294,4 @@ def test_an_agent_that_talks_all_the_time_keeps_no_guard_from_looking(place: Pla
     guard = place.session.start(python(chatter), **usual)
     place.session.agent()
     place.team.rename(place.home / "away")
-    assert guard.wait(20) == 143
+    assert guard.wait(STUCK) == 143

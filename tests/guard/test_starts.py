@@ -18,7 +18,7 @@ from pro0.model.stored import SCHEMA_VERSION
 from pro0.processes import mark
 from tests.guard.sessions import PATH, Session, python
 from tests.guard.shown import terminal
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 TELL = """
 import json, os, signal, sys
@@ -48,7 +48,7 @@ def test_the_agent_gets_what_the_launch_file_says_and_nothing_else(session: Sess
         ["sh", "-c", "trap '' HUP INT QUIT USR1; exec \"$@\"", "sh", *python(blocking), *command],
         env={**os.environ, "SECRET": "x"},
         check=True,
-        timeout=20,
+        timeout=STUCK,
     )
     told = json.loads((tmp_path / "told").read_text())
     state = told["env"].pop("PRO0_STATE_FD")
@@ -79,7 +79,7 @@ def test_the_agent_gets_what_the_launch_file_says_and_nothing_else(session: Sess
 )
 def test_an_agent_that_cannot_be_started(session: Session, argv: list[str], cwd: str | None, why: str) -> None:
     guard = session.start(argv, **({"cwd": cwd} if cwd else {}))
-    assert guard.wait(10) == 127
+    assert guard.wait(STUCK) == 127
     found = session.report()
     assert found.exit
     assert (found.state, found.agent) == (State.CRASHED, None)
@@ -134,7 +134,7 @@ def test_a_launch_file_that_cannot_be_used(session: Session, content: bytes | No
     """One line, exit 70, and nothing of what may be secret stays."""
     if content is not None:
         session.launch_file.write_bytes(content)
-    done = subprocess.run(resources.guard_argv(session.launch_file), capture_output=True, text=True, timeout=20)
+    done = subprocess.run(resources.guard_argv(session.launch_file), capture_output=True, text=True, timeout=STUCK)
     assert done.returncode == 70
     assert done.stderr.startswith("pro0 guard: the launch file cannot be used: ")
     assert done.stderr.count("\n") == 1
@@ -152,7 +152,7 @@ def test_of_many_guards_for_one_launch_file_one_starts_the_agent(session: Sessio
         session.agent()
     finally:
         (tmp_path / "end").touch()
-        codes = sorted(guard.wait(20) for guard in guards)
+        codes = sorted(guard.wait(STUCK) for guard in guards)
         for guard in guards:
             guard.communicate()
     assert codes == [0] + [70] * (len(guards) - 1)
@@ -161,7 +161,7 @@ def test_of_many_guards_for_one_launch_file_one_starts_the_agent(session: Sessio
 
 def test_without_a_folder_for_the_report_nothing_is_started(session: Session, tmp_path: Path) -> None:
     command = session.prepare(["touch", str(tmp_path / "ran")], report=str(tmp_path / "gone" / "x.json"))
-    assert subprocess.run(command, capture_output=True, timeout=20).returncode == 70
+    assert subprocess.run(command, capture_output=True, timeout=STUCK).returncode == 70
     assert not (tmp_path / "ran").exists()
 
 
@@ -277,7 +277,7 @@ run.main(["guard", sys.argv[1]])
 """
     script = 'echo \'{"state":"idle"}\' >&$PRO0_STATE_FD; setsid sleep 600 & exit 0'
     file = session.prepare(["sh", "-c", script])[-1]
-    subprocess.run([*python(program), file], check=True, timeout=20)
+    subprocess.run([*python(program), file], check=True, timeout=STUCK)
     assert session.report().state is State.EXITED
     assert set((tmp_path / "names").read_text().split()) <= {"_json", "_ctypes"}
 

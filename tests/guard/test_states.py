@@ -8,7 +8,7 @@ import pytest
 from pro0 import processes
 from pro0.model.runtime import Report, State
 from tests.guard.sessions import Session, python
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 
 def say(*lines: str) -> str:
@@ -100,7 +100,7 @@ time.sleep(600)
 
 def test_the_last_word_before_the_end_is_heard(session: Session) -> None:
     guard = session.start(["sh", "-c", say('{"state": "error", "note": "out of quota"}') + "exit 9"])
-    assert guard.wait(10) == 9
+    assert guard.wait(STUCK) == 9
     found = session.report()
     assert (found.state, found.note) == (State.CRASHED, "out of quota")
 
@@ -112,5 +112,5 @@ def test_an_agent_that_closes_the_pipe_is_guarded_on(session: Session, tmp_path:
     agent = session.agent()
     assert processes.alive(agent)
     guard.terminate()
-    assert guard.wait(10) == 143
+    assert guard.wait(STUCK) == 143
     assert session.report().state is State.SHUTDOWN

@@ -10,7 +10,7 @@ from pro0.model.task import Draft
 from tests.engine.conftest import alpha
 from tests.engine.crew import Crew
 from tests.hostile.furnished import put
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 __all__ = ["alpha"]
 
@@ -72,7 +72,7 @@ def test_the_lead_lives_on(odd: str, alpha: Crew) -> None:
         if not harmless:
             wait_until(lambda: alpha.state("w1").agent_id == "w1", 20, "it is as before")
     alpha.stop(timeout=5, force=True)
-    assert lead.wait(20) == 0
+    assert lead.wait(STUCK) == 0
 
 
 def complains(alpha: Crew, size: int, what: str) -> None:

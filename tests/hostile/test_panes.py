@@ -15,9 +15,9 @@ from pro0.sessions import tmux
 from tests.contracts.stages import RECORDER, InsideStage
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.hostile.names import NAMES
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20
+SECONDS = STUCK
 LINE = "You have 2 unread messages: run `pro0 inbox`"
 SESSIONS = ("tea", "team1", "team-", "teams", "pro0", "pro0-team-1", "1", "%1")
 """Names that begin like the team's, or that tmux might take for something else."""

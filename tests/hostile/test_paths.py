@@ -17,9 +17,9 @@ from tests.cli.conftest import Pro0, tree
 from tests.conftest import Result
 from tests.hostile.furnished import Furnished, furnish
 from tests.hostile.names import BYTES, NAMES
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 10
+SECONDS = STUCK
 """A call that waits for a pipe would never end; a machine that is busy takes its time."""
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from pro0.rules.size import holds_more_than
 from tests.hostile.furnished import Furnished
+from tests.waiting import STUCK
 
 MEMORY = 200 * 1024
 """KiB of resident memory that a call may take."""
-SECONDS = 60
+SECONDS = STUCK
 MIB = 1024 * 1024
 
 SEES = {

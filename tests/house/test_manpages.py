@@ -9,6 +9,7 @@ import click
 import pytest
 
 from tests.house.source import ROOT
+from tests.waiting import STUCK
 from tools import manpages
 
 
@@ -60,7 +61,7 @@ def test_pages_are_the_same_each_time() -> None:
 def test_the_committed_pages_are_current(home: Path, tmp_path: Path) -> None:
     """In a process and a home of their own: a page never holds what is true of one machine only."""
     code = "import sys, pathlib; from tools import manpages as m; m.FOLDER = pathlib.Path(sys.argv[1]); m.main()"
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "man")], cwd=ROOT, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "man")], cwd=ROOT, check=True, timeout=STUCK)
     made = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "man").iterdir()}
     committed = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "man").glob("*.1")}
     assert committed == made, "run `make man`"
@@ -70,7 +71,7 @@ def test_the_committed_pages_are_current(home: Path, tmp_path: Path) -> None:
 def test_a_page_is_one_that_man_can_show(tmp_path: Path) -> None:
     page = tmp_path / "pro0.1"
     page.write_text(manpages.pages(Lazy("pro0", help="Run a team."))["pro0-start.1"])
-    done = subprocess.run(["man", str(page)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["man", str(page)], capture_output=True, text=True, timeout=STUCK)
     if "unminimize" in done.stdout + done.stderr:
         pytest.skip("man is a stub here")
     assert "pro0 start --lead none\n" in done.stdout

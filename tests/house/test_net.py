@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 
 from pro0 import __version__
-from tests import memory
+from tests import memory, waiting
 from tests.conftest import Result
 from tests.leftovers import end, processes_under
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 ROOT = Path(__file__).parents[2]
 LEAVES_A_PROCESS = """
 import os, subprocess
+from tests import conftest
 from tests.conftest import *
+
+conftest.ENDING = 1
 
 def test_that_forgets(home):
     process = subprocess.Popen(["sleep", "300"], start_new_session=True)
@@ -38,12 +41,12 @@ def test_a_process_below_a_folder_is_found_and_ended(tmp_path: Path) -> None:
 
 def test_a_tmux_server_is_found_and_ended(home: Path) -> None:
     name = uuid.uuid4().hex[:8]
-    subprocess.run(["tmux", "-L", name, "new-session", "-d", "sleep 300"], check=True, timeout=30)
+    subprocess.run(["tmux", "-L", name, "new-session", "-d", "sleep 300"], check=True, timeout=STUCK)
     left = wait_until(
         lambda: [one for one in processes_under(home.parent) if "tmux" in one.argv[0]], 10, "tmux is found"
     )
     end(left)
-    subprocess.run(["tmux", "-L", name, "kill-server"], check=False, capture_output=True, timeout=30)
+    subprocess.run(["tmux", "-L", name, "kill-server"], check=False, capture_output=True, timeout=STUCK)
     wait_until(lambda: not processes_under(home.parent), 10, "the server and its panes have ended")
 
 
@@ -55,7 +58,7 @@ def test_a_forgotten_process_fails_the_session(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=STUCK,
     )
     assert done.returncode == 1, done.stdout
     assert "tests left processes alive" in done.stdout
@@ -63,10 +66,12 @@ def test_a_forgotten_process_fails_the_session(tmp_path: Path) -> None:
     assert not processes_under(tmp_path)
 
 
-def test_wait_until_names_what_did_not_come() -> None:
+def test_wait_until_names_what_did_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number in a test makes it fail before STUCK, which is no measure of anything."""
+    monkeypatch.setattr(waiting, "STUCK", 0.05)
     assert wait_until(lambda: 7, 1, "seven") == 7
     with pytest.raises(AssertionError, match=r"after 0\.05 s still not: the moon"):
-        wait_until(lambda: None, 0.05, "the moon")
+        wait_until(lambda: None, 0.01, "the moon")
 
 
 def test_a_home_is_fresh_and_alone(home: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.source import ROOT
+from tests.waiting import STUCK
 
 MACHINE = re.compile(
     r"(?<![\w.}])/(?:work|root|opt/pypi[\w-]*|home/\w[\w.-]*|Users/\w[\w.-]*)(?![\w-])"
@@ -17,7 +18,9 @@ BINARY = {".png", ".gif", ".ico", ".woff2", ".gz"}
 
 
 def tracked() -> list[Path]:
-    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=STUCK
+    )
     return [ROOT / name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
@@ -64,7 +67,7 @@ def test_scripts_can_be_run() -> None:
         path = ROOT / name
         assert path.stat().st_mode & 0o111, f"{name} is not executable"
         shell = "bash" if "bash" in path.read_text(encoding="utf-8").splitlines()[0] else "sh"
-        subprocess.run([shell, "-n", path], check=True, timeout=30)
+        subprocess.run([shell, "-n", path], check=True, timeout=STUCK)
 
 
 def test_every_target_that_people_are_told_of_is_there() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.source import ROOT
+from tests.waiting import STUCK
 
 REAL = ("env", "dirname", "rm", "touch", "head", "grep", "cat", "mkdir", "sleep")
 
@@ -41,7 +42,7 @@ class Machine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=STUCK,
         )
 
     def called(self, *names: str) -> list[str]:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.house.source import ROOT
+from tests.waiting import STUCK
 
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=STUCK)
     assert done.returncode == 0, done.stderr
     [wheel] = folder.glob("*.whl")
     return set(zipfile.ZipFile(wheel).namelist())

@@ -11,7 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 60
+from tests.waiting import STUCK
+
+PATIENCE = STUCK
 """Seconds: the machine may be busy with something else."""
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -19,9 +19,9 @@ from pro0.store.teams import Store
 from tests.mcp.clients import ERAS, Caller, client
 from tests.repositories import repository_in
 from tests.teams import granted
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-PATIENCE = 60
+PATIENCE = STUCK
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from pro0 import resources
 from pro0.model.runtime import Launch
 from pro0.store.teams import TeamStore
 from tests.conftest import Result
+from tests.waiting import STUCK
 
-PATIENCE = 180
+PATIENCE = STUCK
 """Seconds: a bound on being stuck, the machine may be busy with something else."""
 NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 MOUNTS = ("unshare", "--mount")

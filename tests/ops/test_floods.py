@@ -20,7 +20,7 @@ from tests import crowd
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.teams import human, make_team, member
 from tests.traffic import traffic
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 SENDERS = 10
 NUMBERS = {"test": 1_000, SOAK: 10_000}
@@ -90,7 +90,7 @@ def test_senders_are_killed_at_random(home: Path, lane: str) -> None:
     dice, names, number = random.Random(7), [f"w{count}" for count in range(SENDERS)], KILLED[lane]
     team, found = make_team(home, "reader", *names), list[tuple[str, int]]()
     running = {name: crowd.start(send, home, name, 0, number) for name in names}
-    begun, kills, deadline = dict.fromkeys(names, 0), Counter[str](), time.monotonic() + number * 6
+    begun, kills, deadline = dict.fromkeys(names, 0), Counter[str](), time.monotonic() + STUCK + number * 6
     while running:
         assert time.monotonic() < deadline
         drain(team, found)

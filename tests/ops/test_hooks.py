@@ -22,7 +22,7 @@ from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore
 from tests.leftovers import processes_under
 from tests.teams import human, make_team, member
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_one_that_hangs_is_ended_with_its_tree_and_blocks_nobody(
     thread.start()
     wait_until((home / "hangs").exists, 30, "it hangs")
     tasks.create(human(team), [Draft(title="meanwhile")])  # no lock is held
-    thread.join(60)
+    thread.join(STUCK)
     assert done == [Status.COMPLETED]
     assert "over its limit of 1 s" in events(team)[0]["why"]
     assert not processes_under(tmp_path)
@@ -162,7 +162,7 @@ def test_an_interrupted_call_ends_its_hook(team: TeamStore, home: Path, tmp_path
     called = subprocess.Popen(words, stderr=subprocess.PIPE, env=os.environ)
     wait_until((home / "hangs").exists, 30, "it runs")
     called.send_signal(signal.SIGINT)
-    assert called.wait(30) == 130
+    assert called.wait(STUCK) == 130
     assert called.stderr
     called.stderr.close()
     assert not processes_under(tmp_path)

@@ -16,7 +16,7 @@ from pro0 import processes
 from pro0.model.process import Process
 from pro0.processes import arguments, ending, linux, pidfd, portable, table
 from tests.processes import families
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 NOBODY = 2**22 + 1
 """A pid that no Linux gives out."""
@@ -189,7 +189,7 @@ def test_a_signal_goes_to_exactly_this_process(
     assert not sent(monkeypatch, platform, stranger, signal.SIGKILL)
     assert processes.alive(found)
     assert sent(monkeypatch, platform, found, signal.SIGUSR1)
-    assert child.wait(30) == -signal.SIGUSR1
+    assert child.wait(STUCK) == -signal.SIGUSR1
     assert not sent(monkeypatch, platform, found, signal.SIGKILL)
 
 

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.leftovers import processes_under
+from tests.waiting import STUCK
 
-PATIENCE = 120
+PATIENCE = STUCK
 FILL = {
     "bytes": 'while :; do cat /dev/zero >> "$0/filler" 2> /dev/null; sleep 0.01; done',
     "inodes": 'n=0; while :; do n=$((n + 1)); touch "$0/filler-$n" 2> /dev/null || sleep 0.01; done',

@@ -157,7 +157,7 @@ def test_it_holds_on_a_terminal_in_tmux(tmp_path: Path, user: Path, terminal: tu
     )
     os.close(program)
     screen = "".join(read(person))
-    assert process.wait(30) == 0, screen
+    assert process.wait(STUCK) == 0, screen
     assert "12 of 12 held" in screen
     assert "tmux -S " in screen
     assert "Ctrl-C ends and removes it all" in screen

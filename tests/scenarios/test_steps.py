@@ -25,9 +25,9 @@ from tests.crash.lanes import SOAK, TEST, counted, sample
 from tests.programs import dying
 from tests.scenarios.conftest import MODES, OTHER_MODES
 from tests.teams import make_team
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-PATIENCE = 40
+PATIENCE = STUCK
 SAMPLE = 1
 """Steps of each act and victim in the short lane."""
 

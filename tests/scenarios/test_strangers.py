@@ -12,6 +12,7 @@ import pytest
 
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.programs import recycled
+from tests.waiting import STUCK
 
 ROUNDS = {SOAK: 20}
 NAMESPACE = ("unshare", *(() if os.geteuid() == 0 else ("--user", "--map-root-user")), "--pid", "--fork")
@@ -41,7 +42,7 @@ def test_who_has_the_pids_now_hears_nothing(
         folder.mkdir()
         argv = [*NAMESPACE, *OWN_PROC, sys.executable, recycled.__file__, str(folder)]
         environment = os.environ | {"PRO0_HOME": str(folder / "pro0")}
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=environment)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=STUCK, env=environment)
         assert done.returncode == 0, done.stderr
         strangers += int(done.stdout.split()[0])
     counted(lane, "strangers", "all", strangers)

@@ -13,9 +13,9 @@ from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle
 from pro0.sessions.headless import plain
 from tests.contracts.stages import STAGES
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 10.0
+SECONDS = STUCK
 LINE = "pro0: 2 unread messages; run `pro0 inbox` #(touch X) $HOME -R"
 
 pytestmark = pytest.mark.usefixtures("home")

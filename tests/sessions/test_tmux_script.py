@@ -12,6 +12,7 @@ from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check, surroundings
 from pro0.sessions.tmux_script import Row, block, line, literal, ours, rows, word
 from pro0.sessions.tmux_windows import arrange, bring_up
+from tests.waiting import STUCK
 
 PLACE = Place("team", "0123456789abcdef", Path("/"))
 HANDLE = Handle(backend="tmux", incarnation="a-1", pid=7, socket="/s", server_pid=5, server_start="99", pane="%3")
@@ -80,7 +81,7 @@ def test_every_word_reaches_tmux_as_it_is(home: Path) -> None:
         input=script,
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=STUCK,
     )
     assert done.stderr == ""
     assert done.stdout.split("\n")[: len(corpus)] == corpus

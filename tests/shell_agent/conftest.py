@@ -20,9 +20,9 @@ from pro0.model.team import Answer, Seat, ShutdownWish, TeamConfig, Wanted
 from pro0.ops import members, tasks
 from pro0.ops.context import INCARNATION, Context, clock, new_id
 from pro0.store.teams import Store
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-PATIENCE = 30
+PATIENCE = STUCK
 
 
 class Said(msgspec.Struct):

@@ -11,9 +11,9 @@ from watchfiles import Change
 
 from pro0.store import watch
 from pro0.store.watch import Watch
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20
+SECONDS = STUCK
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def watching(folder: Path) -> Iterator[Watch]:
 def looking(folder: Path) -> Watch:
     """Return a watch that is known to look: it has told of a change."""
     made = Watch([folder], r"tasks\.json|probe")
-    for number in range(SECONDS * 10):
+    for number in range(int(SECONDS * 10)):
         (folder / "probe").write_text(str(number))
         if select.select([made], [], [], 0.1)[0]:
             settle(made)
@@ -117,7 +117,7 @@ def test_other_files_wake_nobody(watching: Watch, folder: Path) -> None:
     """That their change was seen is known from another watch, which looks for all."""
     wide = Watch([folder], ".*")
     (folder / "other.json").write_text("x")
-    for number in range(SECONDS * 10):
+    for number in range(int(SECONDS * 10)):
         if select.select([wide], [], [], 0.1)[0]:
             break
         (folder / "other.json").write_text(str(number))

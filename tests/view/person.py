@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20.0
+SECONDS = STUCK
 
 
 class Person:
@@ -81,5 +81,5 @@ class Person:
 
     def tmux(self, *words: str) -> str:
         """Ask the server."""
-        done = subprocess.run([*self._tmux, *words], check=True, capture_output=True, text=True, timeout=20)
+        done = subprocess.run([*self._tmux, *words], check=True, capture_output=True, text=True, timeout=STUCK)
         return done.stdout.rstrip("\n")

@@ -10,9 +10,9 @@ from pro0.ops.members import SeatDraft
 from tests.conftest import Result
 from tests.engine.crew import Crew
 from tests.view.person import Person
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
-SECONDS = 20.0
+SECONDS = STUCK
 PRO0 = Path(sys.executable).with_name("pro0")
 ATTACH = f"{PRO0} team attach alpha"
 ECHO = """

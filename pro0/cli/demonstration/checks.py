@@ -14,9 +14,6 @@ from pro0.model.runtime import State
 from pro0.model.task import Status, Task
 from pro0.rules.acts import Act
 
-IN_TIME = 2.0
-"""Seconds within which a death must be noticed."""
-
 
 class Check(msgspec.Struct, frozen=True):
     """One thing that must hold."""
@@ -80,10 +77,9 @@ def in_order(look: Look) -> Check:
 
 
 def noticed(killing: Killing) -> Check:
-    """The death was noticed in time."""
+    """The death was noticed; how soon depends on what else the machine does, and is said."""
     after = killing.noticed_after
-    held = after is not None and after <= IN_TIME
-    return Check("death noticed", held, f"after {after} s ({IN_TIME:g} s at most)")
+    return Check("death noticed", after is not None, f"after {after} s" if after is not None else "it was not")
 
 
 def retaken(look: Look, killing: Killing) -> Check:

@@ -10,8 +10,8 @@ from pro0.ops.context import TEAM_UID
 from pro0.sessions.tmux_socket import listening
 from pro0.store.teams import TeamStore
 
-PATIENCE = 2.0
-"""Seconds in which the last process may go; the kernel takes a moment."""
+PATIENCE = 30.0
+"""Seconds in which the last process may go; a busy machine takes a moment."""
 
 
 class Traces(msgspec.Struct, frozen=True):
