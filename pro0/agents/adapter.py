@@ -11,6 +11,7 @@ from pro0.model.runtime import Process, State
 from pro0.model.screen import Reading, Usage
 from pro0.model.team import PermissionMode, Seat
 from pro0.rules.screens import Drawing
+from pro0.rules.words import Words
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +102,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the agent has kept anything of the session, so that it can go on."""
     look: Callable[[Sight, Memory], Reading | None] | None = None
     """Read the state from the agent's own files, events or server; None when they do not say. It never raises."""
+    words: tuple[Words, ...] = ()
+    """The state words of what `look` reads: a source is here, or has none."""
     screens: Drawing | None = None
     """How its title and screen are read; None when nothing is known of them."""
     deliver: Callable[[Sight, str], bool] | None = None

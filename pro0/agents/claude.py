@@ -15,6 +15,7 @@ from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode
+from pro0.rules.words import Words
 
 MODES = {
     PermissionMode.ASK: "default",
@@ -80,23 +81,19 @@ def _servers(brief: Brief) -> dict[str, object]:
 class _Session(msgspec.Struct, rename="camel"):
     """sessions/{pid}.json, as far as it is read; without a status until the first turn has begun."""
 
-    session_id: str
-    status: str = ""
-    waiting_for: str = ""
+    session_id: str = ""
+    status: object = ""
+    waiting_for: object = ""
 
 
 _SESSION = msgspec.json.Decoder(_Session)
-STATES = {
-    ("", ""): State.STARTING,
-    ("busy", ""): State.WORKING,
-    ("idle", ""): State.IDLE,
-    ("waiting", "permission prompt"): State.WAITING,
-    ("waiting", "worker request"): State.WAITING,
-    ("waiting", "sandbox request"): State.WAITING,
-    ("waiting", "input needed"): State.WAITING,
-    ("waiting", "dialog open"): State.DIALOG,
-}
-"""What `status` and `waitingFor` of a session file say."""
+STATUS = Words(
+    source="session file",
+    place="status",
+    known={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
+)
+WAITING_FOR = {"dialog open": State.DIALOG}
+"""What `waitingFor` says of one that waits; whatever else it names, a person is asked for something."""
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
@@ -105,16 +102,27 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
         return None
     folder = config_folder(sight.environment)
     found = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
-    state = STATES.get((found.status, found.waiting_for)) if found else None
+    state = _state(found) if found else None
     if state in (None, State.IDLE) and _awaits_its_prompt(sight, folder):
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
     if not found or state is None:
         return None
-    rule, session = found.waiting_for or found.status or "no status yet", found.session_id
+    session, note = found.session_id, str(found.waiting_for or "")
+    if state is State.UNKNOWN:
+        return STATUS.reading(f"{found.status or ''} {note}", session)
     if state is State.IDLE and (error := last_error(transcript(folder, session, sight.cwd))):
         return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
-    return Reading(state=state, source="session file", rule=rule, note=found.waiting_for, session=session)
+    rule = note or str(found.status or "no status yet")
+    return Reading(state=state, source="session file", rule=rule, note=note, session=session)
+
+
+def _state(found: _Session) -> State | None:
+    """Return what status and reason say together: who is busy works, whatever for, and who waits waits for a person."""
+    state = STATUS.meaning(found.status or "")
+    if state is State.WAITING:
+        return WAITING_FOR.get(str(found.waiting_for), state)
+    return State.UNKNOWN if found.waiting_for and state is not State.WORKING else state
 
 
 def _awaits_its_prompt(sight: Sight, folder: Path) -> bool:
@@ -142,6 +150,7 @@ CLAUDE = Adapter(
     session_ids="chosen",
     began=began,
     look=look,
+    words=(STATUS,),
     screens=CLAUDE_SCREENS,
     asks_at_turn_end=True,
     interrupt="Escape",

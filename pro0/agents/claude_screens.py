@@ -14,6 +14,7 @@ _HINTS = r"Press up to edit queued messages|Try \"|Resend your message to try ag
 
 CLAUDE_SCREENS = Drawing(
     frame=Frame(prompt=r"^[❯!#&>](?:\s|$)", edge=_EDGE, top=_EDGE, hints=_HINTS),
+    sign=r"^(?!✳ )[^\x00-\x7f\w]\ufe0f? ",
     titles=(TitleRule(name="title-spinner", state=State.WORKING, title=r"^[⠀-⣿] "),),
     rules=(
         Rule(

@@ -2,7 +2,7 @@
 
 from pro0.agents import codex_turn, first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
-from pro0.agents.codex_rollout import began, look, usage
+from pro0.agents.codex_rollout import EVENTS, began, look, usage
 from pro0.agents.codex_screens import CODEX_SCREENS
 from pro0.agents.toml_text import toml
 from pro0.agents.variables import AMAZON, NETWORK
@@ -82,6 +82,7 @@ CODEX = Adapter(
     session_ids="learned",
     began=began,
     look=look,
+    words=(EVENTS,),
     screens=CODEX_SCREENS,
     interrupt="Escape",
     usage=usage,

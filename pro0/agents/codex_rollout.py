@@ -15,6 +15,7 @@ from pro0.agents.memory import Memory, exchanged
 from pro0.agents.transcripts import head, shortened, tail
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Usage
+from pro0.rules.words import Words
 
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _FAR = 1 << 20
@@ -53,12 +54,29 @@ class _Line(msgspec.Struct):
 
 
 _LINE = msgspec.json.Decoder(_Line)
-_TURNS = {
-    "task_started": State.WORKING,
-    "task_complete": State.IDLE,
-    "turn_aborted": State.IDLE,
-}
-"""The events that begin and end a turn."""
+EVENTS = Words(
+    source=_ROLLOUT,
+    place="event",
+    known={
+        **dict.fromkeys(("task_started", "turn_started"), State.WORKING),
+        **dict.fromkeys(("task_complete", "turn_complete", "turn_aborted"), State.IDLE),
+        **dict.fromkeys(
+            (
+                *("token_count", "item_completed", "user_message", "agent_message", "agent_reasoning", "plan_update"),
+                *("agent_reasoning_raw_content", "exec_command_end", "patch_apply_end", "mcp_tool_call_end"),
+                *("web_search_end", "image_generation_end", "view_image_tool_call", "sub_agent_activity"),
+                *("thread_settings_applied", "thread_name_updated", "thread_goal_updated", "thread_rolled_back"),
+                *("context_compacted", "undo_completed", "entered_review_mode", "exited_review_mode"),
+                *("error", "warning", "stream_error", "deprecation_notice", "hook_started", "hook_completed"),
+                *("model_reroute", "model_verification", "mcp_startup_complete", "turn_diff"),
+                *("shutdown_complete", "realtime_conversation_closed", "background_event"),
+            ),
+            None,
+        ),
+    },
+)
+"""The events that begin and end a turn, and those that may come at any time, also after its end."""
+_EVENT = "event_msg"
 
 
 def began(sight: Sight) -> bool:
@@ -71,23 +89,26 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
     path = _rollout(sight, memory)
     if path is None:
         return None
-    session, line = _id(path), _last_turn(path)
-    if line is None:
-        return Reading(state=State.WORKING, source="rollout", rule="a turn goes on", session=session)
+    session, last = _id(path), _last_turn(path)
+    if last is None:
+        return Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
+    line, state = last
     if line.timestamp < sight.started_at:  # of an earlier session, which may have been killed in its turn
         return None
+    if state is State.UNKNOWN:
+        return EVENTS.reading(line.payload.type, session)
     if line.payload.error:
         note = shortened(line.payload.error.message)
-        return Reading(state=State.ERROR, source="rollout", rule="failed turn", note=note, session=session)
-    return Reading(state=_TURNS[line.payload.type], source="rollout", rule=line.payload.type, session=session)
+        return Reading(state=State.ERROR, source=_ROLLOUT, rule="failed turn", note=note, session=session)
+    return Reading(state=state, source=_ROLLOUT, rule=line.payload.type, session=session)
 
 
-def _last_turn(path: Path) -> _Line | None:
-    """Return the last event that began or ended a turn; None when that is far back: then the turn goes on."""
+def _last_turn(path: Path) -> tuple[_Line, State] | None:
+    """Return the event that tells of the turn; None when that is far back: then the turn goes on."""
     for size in (64 << 10, _FAR):
-        events = [line for line in tail(path, _LINE, size) if line.payload.type in _TURNS]
-        if events:
-            return events[-1]
+        events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
+        if any(EVENTS.known.get(line.payload.type) for line in events):
+            return EVENTS.last(events, lambda line: line.payload.type)
     return None
 
 

@@ -14,6 +14,7 @@ CODEX_SCREENS = Drawing(
         top=r"^[›•■✗✔⚠] ",
         hints=r"Ask Codex to do anything|Ask a follow-up question",
     ),
+    sign=r"^(?:\[ \S+ \]|[^\x00-\x7f\w]\ufe0f?) ",
     titles=(
         TitleRule(name="title-action-required", state=State.WAITING, title=r"^\[ [!.] \] Action Required"),
         TitleRule(name="title-spinner", state=State.WORKING, title=r"^[⠀-⣿] "),

@@ -6,7 +6,7 @@ import msgspec
 
 from pro0.agents import first_prompt, gemini_hooks, gemini_turn, layers, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
-from pro0.agents.gemini_chats import began, look, usage
+from pro0.agents.gemini_chats import KINDS, began, look, usage
 from pro0.agents.gemini_screens import GEMINI_SCREENS
 from pro0.agents.toml_text import toml
 from pro0.agents.transcripts import head
@@ -100,6 +100,7 @@ GEMINI = Adapter(
     session_ids="chosen",
     began=began,
     look=look,
+    words=(KINDS,),
     screens=GEMINI_SCREENS,
     asks_at_turn_end=True,
     interrupt="Escape",

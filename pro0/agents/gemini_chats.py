@@ -14,6 +14,7 @@ from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, decoded, head, shortened, tail
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Usage
+from pro0.rules.words import Words
 
 _LETTERS = 8
 """Of a session's id, so many are in the name of its file."""
@@ -39,6 +40,16 @@ class _Line(msgspec.Struct, rename={"session": "sessionId"}):
     model: str = ""
 
 
+KINDS = Words(
+    source="transcript",
+    place="type",
+    known={
+        **dict.fromkeys(("user", "gemini"), State.RUNNING),
+        "error": State.ERROR,
+        **dict.fromkeys(("info", "warning", ""), None),
+    },
+)
+"""The kinds of messages; of one that did not fail its title tells whether its turn goes on."""
 _LINE = msgspec.json.Decoder(_Line)
 _TEXT = msgspec.json.Decoder(str)
 
@@ -51,14 +62,17 @@ def began(sight: Sight) -> bool:
 def look(sight: Sight, _memory: Memory) -> Reading | None:
     """Return that the first prompt is not taken yet, or that the last turn failed; its title tells everything else."""
     lines = [line for path in _chats(sight)[-1:] for line in tail(path, _LINE)]
-    said = [line for line in lines if line.type in ("user", "gemini", "error")]
-    if not said and first_prompt.awaited(sight):
+    last = KINDS.last(lines, lambda line: line.type)
+    if not last and first_prompt.awaited(sight):
         # Its title calls it ready while it starts its MCP servers and only queues what it is told.
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
-    if not said or said[-1].type != "error" or _before(said[-1], sight):
+    if not last or last[1] is State.RUNNING or _before(last[0], sight):
         return None
-    note = shortened("".join(decoded([said[-1].content], _TEXT)))
+    line, state = last
+    if state is State.UNKNOWN:
+        return KINDS.reading(line.type, sight.session)
+    note = shortened("".join(decoded([line.content], _TEXT)))
     return Reading(state=State.ERROR, source="transcript", rule="failed turn", note=note, session=sight.session)
 
 

@@ -13,6 +13,7 @@ GEMINI_SCREENS = Drawing(
         keys=r"^\s*╰─+╯",
         top=r"^\s*╭─",
     ),
+    sign=r"^[^\x00-\x7f\w]\ufe0f? ",
     titles=(
         TitleRule(name="title-action-required", state=State.WAITING, title=r"^✋"),
         TitleRule(name="title-working", state=State.WORKING, title=r"^✦"),

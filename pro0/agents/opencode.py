@@ -8,9 +8,9 @@ import msgspec
 from pro0.agents import layers, opencode_turn, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.first_prompt import words
-from pro0.agents.opencode_database import began, usage
+from pro0.agents.opencode_database import FINISHES, ROLES, began, usage
 from pro0.agents.opencode_screens import OPENCODE_SCREENS
-from pro0.agents.opencode_server import PASSWORD, SERVER, Server, deliver, look, stop
+from pro0.agents.opencode_server import PASSWORD, SERVER, STATUSES, Server, deliver, look, stop
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -104,6 +104,7 @@ OPENCODE = Adapter(
     session_ids="learned",
     began=began,
     look=look,
+    words=(STATUSES, ROLES, FINISHES),
     screens=OPENCODE_SCREENS,
     deliver=deliver,
     stop=stop,

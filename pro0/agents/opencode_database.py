@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
@@ -16,6 +17,7 @@ from pro0.agents.memory import Memory
 from pro0.agents.transcripts import decoded, shortened
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Usage
+from pro0.rules.words import Words
 
 PATIENCE = 0.3
 """Seconds that one look may take."""
@@ -23,8 +25,17 @@ _STEPS = 10_000
 """Steps of SQLite between two looks at the clock."""
 _INTERRUPTED = "MessageAbortedError"
 """The error of a turn that a person has stopped."""
-_GOES_ON = "tool-calls"
-"""How an answer finishes after which the turn goes on."""
+ROLES = Words(source="database", place="role", known={"user": State.WORKING, "assistant": State.WORKING})
+"""Who wrote the last message; a turn goes on until an answer says that it is finished."""
+FINISHES = Words(
+    source="database",
+    place="finish",
+    known={
+        "tool-calls": State.WORKING,
+        **dict.fromkeys(("", "stop", "length", "content-filter", "error", "other", "unknown"), State.IDLE),
+    },
+)
+"""How an answer finishes; after calls of tools the turn goes on."""
 
 _MINE = """
     select s.id, m.data, p.data from session s
@@ -109,16 +120,21 @@ def turn(sight: Sight, session: str) -> Reading | None:
     """Return what the last message since the start says of the turn; None when there is none."""
     for (data,) in _rows(sight, _LAST, tuple[str], session, _milliseconds(sight)) if session else ():
         for message in decoded([data.encode()], _MESSAGE):
-            state, rule, note = _turn(message)
-            return Reading(state=state, source="database", rule=rule, note=note, session=session)
+            return replace(_turn(message), session=session)
     return None
 
 
-def _turn(message: _Message) -> tuple[State, str, str]:
+def _turn(message: _Message) -> Reading:
     if message.error and message.error.name != _INTERRUPTED:
-        return State.ERROR, "failed turn", shortened(message.error.data.message) or message.error.name
-    over = message.error or (message.role == "assistant" and message.time.completed and message.finish != _GOES_ON)
-    return (State.IDLE, "answered", "") if over else (State.WORKING, "not answered yet", "")
+        note = shortened(message.error.data.message) or message.error.name
+        return Reading(state=State.ERROR, source="database", rule="failed turn", note=note)
+    over = message.role == "assistant" and message.time.completed
+    words, word = (FINISHES, message.finish) if over else (ROLES, message.role)
+    state = State.IDLE if message.error else words.meaning(word) or State.UNKNOWN
+    if state is State.UNKNOWN:
+        return words.reading(word)
+    rule = "answered" if state is State.IDLE else "not answered yet"
+    return Reading(state=state, source="database", rule=rule)
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:

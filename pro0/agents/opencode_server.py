@@ -16,6 +16,7 @@ from pro0.agents.opencode_database import learned, turn
 from pro0.agents.transcripts import shortened, value
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
+from pro0.rules.words import Words
 
 SERVER = "server.json"
 PASSWORD = "OPENCODE_SERVER_PASSWORD"
@@ -26,6 +27,11 @@ HAND_OVER = 10.0
 PAUSE = 2.0
 """Seconds without a question after one that was not answered in time: whoever looks has others to look at."""
 _IDLE = "idle"
+STATUSES = Words(
+    source="http",
+    place="status",
+    known={"busy": State.WORKING, "retry": State.WORKING, _IDLE: State.IDLE},
+)
 _LARGEST = 1 << 20
 """Bytes of an answer that are read."""
 
@@ -38,7 +44,7 @@ class Server(msgspec.Struct):
 
 
 class _Status(msgspec.Struct):
-    type: str
+    type: object = ""
     message: str = ""
 
 
@@ -76,11 +82,12 @@ def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
         return _reading(State.WAITING, "permission", asked[0].permission, session)
     if _QUESTIONS.decode(client.get("/question")):
         return _reading(State.WAITING, "question", "", session)
-    statuses = _STATUSES.decode(client.get("/session/status")).values()
-    busy = next((status for status in statuses if status.type != _IDLE), None)
-    if busy:
-        return _reading(State.WORKING, busy.type, busy.message, session)
-    if turned and turned.state is State.ERROR:
+    told = [(s, STATUSES.meaning(s.type)) for s in _STATUSES.decode(client.get("/session/status")).values()]
+    if busy := next((status for status, state in told if state is State.WORKING), None):
+        return _reading(State.WORKING, str(busy.type), busy.message, session)
+    if strange := next((status for status, state in told if state is State.UNKNOWN), None):
+        return STATUSES.reading(strange.type, session)
+    if turned and turned.state in (State.ERROR, State.UNKNOWN):
         return turned
     return _reading(State.IDLE, _IDLE, "", session)
 

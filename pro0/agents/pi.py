@@ -11,7 +11,7 @@ from pro0 import resources
 from pro0.agents import first_prompt, own_tools, pi_turn
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.pi_screens import PI_SCREENS
-from pro0.agents.pi_session import FOLDER, SETTINGS, began, deliver, look, usage
+from pro0.agents.pi_session import FOLDER, SETTINGS, STATES, began, deliver, look, usage
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.rules import prompts
@@ -62,6 +62,7 @@ PI = Adapter(
     session_ids="learned",
     began=began,
     look=look,
+    words=(STATES,),
     screens=PI_SCREENS,
     deliver=deliver,
     interrupt="Escape",

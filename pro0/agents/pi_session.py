@@ -16,6 +16,7 @@ from pro0.agents.memory import Memory
 from pro0.agents.transcripts import shortened, value
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Usage
+from pro0.rules.words import Words
 
 FOLDER = "PRO0_BRIDGE"
 """The variable that names the session's folder to the bridge."""
@@ -31,7 +32,7 @@ _TRANSCRIPT = "transcript"
 class _Bridge(msgspec.Struct):
     """What the bridge says."""
 
-    state: str
+    state: object = ""
     session: str = ""
     file: str = ""
     turns: int = 0
@@ -65,21 +66,27 @@ class _Line(msgspec.Struct):
 
 _BRIDGE = msgspec.json.Decoder(_Bridge)
 _LINE = msgspec.json.Decoder(_Line)
-_STATES = {
-    "starting": State.STARTING,
-    "idle": State.IDLE,
-    "working": State.WORKING,
-    "waiting": State.WAITING,
-}
+STATES = Words(
+    source="bridge",
+    place="state",
+    known={
+        "starting": State.STARTING,
+        "idle": State.IDLE,
+        "working": State.WORKING,
+        "waiting": State.WAITING,
+    },
+)
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
     """Return what the bridge says."""
     found = value(Path(sight.folder, STATE), _BRIDGE)
-    state = _STATES.get(found.state) if found else None
-    if not found or state is None:
+    if not found:
         return None
-    rule, note = found.state, found.note
+    state = STATES.meaning(found.state)
+    if state is None or state is State.UNKNOWN:
+        return STATES.reading(found.state, found.session)
+    rule, note = str(found.state), found.note
     if state is State.IDLE and found.error:
         state, rule, note = State.ERROR, "failed turn", shortened(found.error)
     elif state is State.IDLE and not found.turns and first_prompt.given(sight.folder):

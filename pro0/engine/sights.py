@@ -137,5 +137,6 @@ def _seen(reading: Reading, before: Seen | None, now: datetime) -> Seen:
         source=reading.source,
         rule=reading.rule,
         note=reading.note,
+        lost=reading.lost,
         session=reading.session or (before.session if before else ""),
     )

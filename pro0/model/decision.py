@@ -20,6 +20,8 @@ class Seen(msgspec.Struct, frozen=True):
     rule: str = ""
     note: str = ""
     session: str = ""
+    lost: bool = False
+    """Whether its screen shows nothing that is known, whatever else says this."""
 
 
 class Nudged(msgspec.Struct, frozen=True):

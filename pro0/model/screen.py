@@ -27,6 +27,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What a person should know: which permission, which error, until when."""
     session: str = ""
     """The agent's own id of its session, when this source knows it."""
+    lost: bool = False
+    """Whether its screen shows nothing that is known, whatever else says this."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):

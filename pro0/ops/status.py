@@ -17,12 +17,8 @@ from pro0.rules.board import Board, why_not_ready
 from pro0.rules.gates import wait_in_words
 from pro0.rules.permissions import permission_mode
 from pro0.rules.prompts import moment
+from pro0.rules.turns import need
 
-NEEDS = {
-    State.WAITING: "waits for a permission",
-    State.DIALOG: "shows a dialog of its own",
-    State.ERROR: "has an error",
-}
 LIST_FAILED = "pro0 task list --archived --status failed"
 
 
@@ -215,9 +211,9 @@ def _attention(
         if m.state is State.CRASHED and m.agent_id not in for_tasks
     ]
     needs += [
-        Attention(f"{m.agent_id} {NEEDS[m.state]}{f' ({m.note})' if m.note else ''}", f"pro0 member peek {m.agent_id}")
+        Attention(f"{m.agent_id} {why}{f' ({m.note})' if m.note else ''}", f"pro0 member peek {m.agent_id}")
         for m in members
-        if m.state in NEEDS
+        if (why := need(m.state, m.rule))
     ]
     needs += [
         Attention(f"{m.agent_id} does not answer", f"pro0 member shutdown {m.agent_id} --force")

@@ -30,12 +30,18 @@ def _shape(line: str) -> str:
     return re.sub(r"\d+", "#", "".join(line.split()))
 
 
-def needs_a_person(state: SeatState) -> str:
-    """Return what is told about a member that waits for a person, or whose turn ended in an error."""
-    what = {State.WAITING: "waits for a permission", State.DIALOG: "shows a dialog of its own"}
-    said = what.get(state.state, "has an error")
+NEEDS = {
+    State.WAITING: "waits for a permission",
+    State.DIALOG: "shows a dialog of its own",
+    State.ERROR: "has an error",
+}
+LOST = "shows nothing that pro0 knows"
+
+
+def needs_a_person(state: SeatState, why: str) -> str:
+    """Return what is told about a member that needs a person."""
     note = f" ({state.note})" if state.note else ""
-    return f"{state.agent_id} {said}{note}; look: pro0 member peek {state.agent_id}"
+    return f"{state.agent_id} {why}{note}; look: pro0 member peek {state.agent_id}"
 
 
 def spent(cost: float, limit: float) -> str:

@@ -7,6 +7,7 @@ import msgspec
 
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
+from pro0.rules import words
 from pro0.rules.drawing import Block, Box, Frame, Parts, cut
 from pro0.rules.escapes import hue, painted
 
@@ -54,6 +55,9 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     frame: Frame
     rules: tuple[Rule, ...]
     titles: tuple[TitleRule, ...] = ()
+    sign: str = ""
+    """How a title begins that tells a state, the signs aside that are known to say nothing: if no rule fits such a
+    title, its sign is a word that is not known."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +91,9 @@ def _titled(drawing: Drawing, title: str) -> Evidence | None:
     for rule in drawing.titles:
         if re.search(rule.title, title):
             return Evidence(reading=Reading(state=rule.state, source="title", rule=rule.name), rows=(title,))
+    if drawing.sign and re.search(drawing.sign, title):
+        unknown = Reading(state=State.UNKNOWN, source="title", rule=words.RULE, note=title[:NOTE_LIMIT])
+        return Evidence(reading=unknown, rows=(title,))
     return None
 
 
@@ -133,8 +140,8 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
 def _note(rule: Rule, parts: Parts) -> str:
     """Return what the patterns for the note find, as one line that is cut."""
     rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts), parts.rim)
-    words = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
-    return words if len(words) <= NOTE_LIMIT else words[: NOTE_LIMIT - 1] + "…"
+    note = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
+    return note if len(note) <= NOTE_LIMIT else note[: NOTE_LIMIT - 1] + "…"
 
 
 def _own(parts: Parts) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ The laws, in this order:
    contradicted by what is drawn now is over.
 4. Else the most trusted source counts, and a title that calls an agent ready counts only beside a screen that is known:
    titles do not know of dialogs. Where any source sees an agent at work, or failing, it is not starting any more.
-5. A finished turn is not a successful one: idle is error, when another source saw how the turn ended, and stays error
+5. Beside a word of the agent's own that nobody knows (`rules/words.py`) only work counts, or what waits for a person.
+6. A finished turn is not a successful one: idle is error, when another source saw how the turn ended, and stays error
    for as long as nothing that could see better says otherwise.
 """
 
@@ -43,10 +44,18 @@ def _living(previous: Reading | None, seen: list[Reading]) -> Reading | None:
     counted = [reading for reading in seen if not _doubtful(reading, seen)]
     known = [reading for reading in counted if reading.state is not State.UNKNOWN]
     telling = [reading for reading in known if reading.source != "process"]
-    if not telling:
-        return previous or next(iter((*known, *counted)), None)
     urgent = [reading for state in ATTENTION for reading in telling if reading.state is state]
-    return urgent[0] if urgent else _turn(previous, telling)
+    if urgent:
+        return urgent[0]
+    strange = next((reading for reading in counted if _is_strange(reading)), None)
+    if strange:
+        return next((reading for reading in telling if reading.state is State.WORKING), strange)
+    return _turn(previous, telling) if telling else previous or next(iter((*known, *counted)), None)
+
+
+def _is_strange(reading: Reading) -> bool:
+    """Say whether a source used a word that nobody knows; a screen without a sign uses none."""
+    return reading.state is State.UNKNOWN and reading.source not in ("screen", "process")
 
 
 def _doubtful(reading: Reading, seen: Iterable[Reading]) -> bool:
@@ -78,7 +87,8 @@ def _completed(counted: Reading, seen: list[Reading], previous: Reading | None) 
     if counted.state is State.DRAFT and any(r.state is State.WORKING for r in seen):
         note = "while it works"
     named = [*(reading.session for reading in seen), previous.session if previous else ""]
-    return replace(counted, note=note, session=next(filter(None, named), counted.session))
+    lost = any(r.source == "screen" and r.state is State.UNKNOWN for r in seen)
+    return replace(counted, note=note, session=next(filter(None, named), counted.session), lost=lost)
 
 
 def _trust(reading: Reading) -> int:

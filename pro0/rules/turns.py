@@ -25,7 +25,10 @@ SETTLED = timedelta(seconds=2)
 OFFER_AFTER = timedelta(seconds=2)
 """How long an agent is idle until it is told of tasks that it could claim."""
 
-_NEEDS_A_PERSON = frozenset({State.WAITING, State.DIALOG, State.ERROR})
+LOST_AFTER = timedelta(seconds=20)
+"""How long a session may show nothing that is known until a person is asked to look; until then it is starting."""
+LOST = "nothing that is known for 20 s"
+"""The rule by which a session is lost: only a person can say what it shows."""
 _DEAF = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING, State.STOPPING})
 """States in which nothing is typed: an Enter could do harm (rulings 3.6)."""
 
@@ -39,24 +42,37 @@ def read_the_agent(view: View, plan: Plan) -> Plan:
     plan = plan.then(replace(state, session=seen.session or state.session)).wake(view.now + LOOK)
     if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and seen.since <= state.since):
         return plan
-    return plan.then(_as_seen(plan.living or state, seen))
+    return plan.then(_as_seen(view, plan.living or state, seen))
 
 
-def _as_seen(state: SeatState, seen: Seen) -> SeatState:
+def _as_seen(view: View, state: SeatState, seen: Seen) -> SeatState:
+    if seen.state is State.UNKNOWN and seen.source == "screen" and not _long(view, state.started_at):
+        seen = replace(seen, state=State.STARTING, rule="its screen shows nothing that is known yet")
     since = state.since if state.state is seen.state and state.source else seen.since
-    return replace(state, state=seen.state, since=since, source=seen.source, rule=seen.rule, note=seen.note)
+    blank = seen.state is State.UNKNOWN or (seen.state is State.STARTING and seen.lost)
+    rule = LOST if blank and _long(view, since) else seen.rule
+    return replace(state, state=seen.state, since=since, source=seen.source, rule=rule, note=seen.note)
+
+
+def _long(view: View, since: datetime) -> bool:
+    return view.at(since) + LOST_AFTER <= view.now
+
+
+def need(state: State, rule: str) -> str:
+    """Return why a member with that state, by that rule, needs a person now; empty when it does not."""
+    return prompts.LOST if rule == LOST else prompts.NEEDS.get(state, "")
 
 
 def tell_who_is_needed(view: View, plan: Plan) -> Plan:
-    """Say once that a member waits for a person, or that its turn ended in an error."""
+    """Say once that a member waits for a person, has an error, or shows nothing that is known."""
     state = plan.living
-    if state is None or state.state not in _NEEDS_A_PERSON or view.stopping:
+    if state is None or not (why := need(state.state, state.rule)) or view.stopping:
         return plan
     key = f"{state.incarnation}:{state.state}:{state.since.isoformat()}"
     if key in state.told:
         return plan
     told = replace(state, told=(*state.told, key)[-MEMORY:])
-    text = prompts.needs_a_person(state)
+    text = prompts.needs_a_person(state, why)
     return plan.then(told, *(Tell(f"{key}:{to}", to, text) for to in _who_helps(view, state)))
 
 

@@ -5,9 +5,10 @@ from typing import NamedTuple
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Status, Task
 from pro0.ops.messages import Letter
-from pro0.ops.status import NEEDS, MemberStatus
+from pro0.ops.status import MemberStatus
 from pro0.rules.gates import wait_in_words
 from pro0.rules.text import visible
+from pro0.rules.turns import need
 from pro0.view.bar import COLOURS
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
 from pro0.view.keys import Key, pasted
@@ -193,9 +194,9 @@ def _items(news: News) -> list[Item]:
     members = [_member(member) for member in news.members]
     waits = [_waits(task) for task in news.tasks if task.waits]
     asks = [
-        Item("waits for you", member.agent_id, f"{member.agent_id} {NEEDS[member.state]}: {member.note}".rstrip(": "),
+        Item("waits for you", member.agent_id, f"{member.agent_id} {why}: {member.note}".rstrip(": "),
              member.agent_id, COLOURS.get(member.state, ""))
-        for member in news.members if member.state in NEEDS
+        for member in news.members if (why := need(member.state, member.rule))
     ]  # fmt: skip
     order = sorted((task for task in news.tasks if not task.waits), key=lambda task: ORDER.index(task.status))
     tasks = [_task(task) for task in order]

@@ -37,13 +37,16 @@ def session_file(**changes: object) -> bytes:
         ("waiting", "input needed", S.WAITING),
         ("waiting", "dialog open", S.DIALOG),
         (None, None, S.STARTING),
-        ("waiting", "something new", None),
-        ("something new", None, None),
+        ("waiting", "something new", S.WAITING),
+        ("waiting", None, S.WAITING),
+        ("busy", "something new", S.WORKING),
+        ("idle", "something new", S.UNKNOWN),
+        ("something new", None, S.UNKNOWN),
+        (7, None, S.UNKNOWN),
     ],
 )
-def test_claude_says_what_it_does(
-    tmp_path: Path, status: str | None, waiting_for: str | None, state: State | None
-) -> None:
+def test_claude_says_what_it_does(tmp_path: Path, status: object, waiting_for: str | None, state: State | None) -> None:
+    """Half a word that is known counts: who waits waits for a person, whatever for."""
     sight = placed.claude(tmp_path, b"", session_file(status=status, waitingFor=waiting_for))
     assert read(CLAUDE.look, sight) is state
 
@@ -115,6 +118,12 @@ def rollout(*events: str) -> bytes:
         (["task_started", "turn_aborted"], S.IDLE),
         (["task_started", "task_complete", "thread_settings_applied", "task_started"], S.WORKING),
         (["task_started", *["token_count"] * 20_000], S.WORKING),
+        (["turn_started"], S.WORKING),
+        (["task_started", "something_new"], S.WORKING),
+        (["task_started", "something_new", "task_complete"], S.IDLE),
+        (["task_started", "task_complete", "something_new"], S.UNKNOWN),
+        (["task_started", "task_complete", "something_new", "agent_message"], S.UNKNOWN),
+        (["task_started", "task_complete", "something_new", "task_complete"], S.IDLE),
     ],
 )
 def test_codex_works_between_the_events_of_a_turn(tmp_path: Path, events: list[str], state: State) -> None:
@@ -155,7 +164,8 @@ def test_codex_is_known_by_its_first_prompt(tmp_path: Path, prompt: str, minutes
         ({"state": "working", "turns": 1}, S.WORKING, ""),
         ({"state": "waiting", "turns": 1, "note": "bash"}, S.WAITING, "bash"),
         ({"state": "idle", "turns": 1, "error": "429\n slow down"}, S.ERROR, "429 slow down"),
-        ({"state": "something new"}, None, ""),
+        ({"state": "something new"}, S.UNKNOWN, "something new"),
+        ({}, S.UNKNOWN, ""),
     ],
 )
 def test_pi_is_what_its_bridge_says(tmp_path: Path, says: dict[str, object], state: State | None, note: str) -> None:

@@ -36,15 +36,17 @@ TEXTS: dict[str, tuple[Callable[[], str], str]] = {
     "one ready": (lambda: prompts.ready_line(1), "1 task is ready for you: run `pro0 task next`"),
     "two ready": (lambda: prompts.ready_line(2), "2 tasks are ready for you: run `pro0 task next`"),
     "a permission": (
-        lambda: prompts.needs_a_person(replace(CRASHED, state=State.WAITING, note="rm x")),
+        lambda: prompts.needs_a_person(
+            replace(CRASHED, state=State.WAITING, note="rm x"), prompts.NEEDS[State.WAITING]
+        ),
         "w1 waits for a permission (rm x); look: pro0 member peek w1",
     ),
     "a dialog": (
-        lambda: prompts.needs_a_person(replace(CRASHED, state=State.DIALOG)),
+        lambda: prompts.needs_a_person(replace(CRASHED, state=State.DIALOG), prompts.NEEDS[State.DIALOG]),
         "w1 shows a dialog of its own; look: pro0 member peek w1",
     ),
     "an error": (
-        lambda: prompts.needs_a_person(replace(CRASHED, state=State.ERROR)),
+        lambda: prompts.needs_a_person(replace(CRASHED, state=State.ERROR), prompts.NEEDS[State.ERROR]),
         "w1 has an error; look: pro0 member peek w1",
     ),
     "near the limit": (

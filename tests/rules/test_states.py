@@ -5,6 +5,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Reading
@@ -118,12 +119,25 @@ def test_what_a_screen_asks_of_a_person_is_never_overlooked(previous: Reading | 
 
 @given(PREVIOUS, READINGS)
 def test_what_is_unknown_changes_nothing(previous: Reading | None, readings: list[Reading]) -> None:
-    silent = [r for r in readings if r.state is UNKNOWN]
-    assert previous is None or combine(previous, silent) == previous
-    own = [r for r in silent if r.source != "screen"]
+    """A screen without a sign, and a process that only lives."""
+    silent = [r for r in readings if r.state is UNKNOWN and r.source in ("screen", "process")]
+    lost = any(r.source == "screen" for r in silent)
+    assert previous is None or combine(previous, silent) == replace(previous, lost=lost)
+    alive = [r for r in silent if r.source == "process"]
     known = [r for r in readings if r not in silent]
     if combine(previous, known):
-        assert combine(previous, [*known, *own]) == combine(previous, known)
+        assert combine(previous, [*known, *alive]) == combine(previous, known)
+
+
+@given(PREVIOUS, READINGS, st.sampled_from((*OWN, "title")))
+def test_beside_a_word_that_nobody_knows_nothing_can_be_typed(
+    previous: Reading | None, readings: list[Reading], source: str
+) -> None:
+    """Whatever else is seen: a line is typed where a turn is over, and nowhere else."""
+    strange = Reading(state=UNKNOWN, source=source)
+    counted = combine(previous, [*(r for r in readings if r.source != source), strange])
+    assert counted
+    assert counted.state in (*ATTENTION, WORKING, UNKNOWN, *ENDED)
 
 
 @given(PREVIOUS, READINGS)

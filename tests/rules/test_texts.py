@@ -44,7 +44,7 @@ TEXTS = {
     "unread mail": prompts.unread_line(2),
     "ready tasks": prompts.ready_line(2),
     "a shutdown": prompts.shutdown_request("the work is done"),
-    "a permission": f"`{prompts.needs_a_person(SESSION).rpartition('look: ')[2]}`",
+    "a permission": f"`{prompts.needs_a_person(SESSION, prompts.LOST).rpartition('look: ')[2]}`",
     "the limit": f"`{prompts.spent(9, 10).rpartition('see ')[2]}`",
 }
 

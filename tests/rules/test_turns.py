@@ -1,6 +1,7 @@
 """What an agent's turns mean: its state, who is told, and when it gets its one line."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import State, Unread
 from pro0.model.team import Seat
 from pro0.rules import prompts
-from pro0.rules.turns import AGAIN, LOOK, REMIND
+from pro0.rules.turns import AGAIN, LOOK, LOST_AFTER, REMIND, need
 from tests.rules.building import T0, at, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 
@@ -20,7 +21,7 @@ CLAUDE = [seat(agent="claude")]
 DEAF = [State.STARTING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN]
 
 
-def seen(state: State, **more: str) -> dict[str, Seen]:
+def seen(state: State, **more: Any) -> dict[str, Seen]:
     return {"inc-w1": Seen(state, AGO, "screen", **more)}
 
 
@@ -128,7 +129,7 @@ def test_work_is_not_offered_in_the_moment_when_a_turn_ends() -> None:
     assert decision.wake_at == NOW + timedelta(seconds=2)
 
 
-@pytest.mark.parametrize("state", [State.WORKING, State.IDLE, State.WAITING, State.ERROR, State.UNKNOWN])
+@pytest.mark.parametrize("state", [State.WORKING, State.IDLE, State.WAITING, State.ERROR])
 def test_what_the_agent_shows_counts_above_its_guard(state: State) -> None:
     snapshot = look(
         session(state=State.STARTING), seats=CLAUDE, seen=seen(state, note="Bash(rm)", session="s-1", rule="menu")
@@ -140,6 +141,40 @@ def test_what_the_agent_shows_counts_above_its_guard(state: State) -> None:
     assert decision.wake_at is not None
     assert decision.wake_at <= NOW + LOOK
     assert recorded(decided(replace(snapshot, runtime=decision.runtime))) == now, "the guard's report changes nothing"
+
+
+LOST = {
+    "a screen that nobody knows": Seen(State.UNKNOWN, T0, "screen", lost=True),
+    "it awaits its first prompt behind such a screen": Seen(State.STARTING, T0, "transcript", lost=True),
+    "a word that nobody knows": Seen(State.UNKNOWN, T0, "rollout", note="something new"),
+}
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_who_shows_nothing_that_is_known_is_shown_to_the_person_after_a_while(what: str) -> None:
+    """A start-up dialog of a later version: the member would be starting for as long as it stands there. Said once."""
+    shown = {"inc-w1": LOST[what]}
+    fresh = look(session(state=State.STARTING, since=T0, started_at=T0), seats=CLAUDE, seen=shown)
+    early = decided(replace(fresh, now=T0 + LOST_AFTER - LOOK))
+    assert not only(Tell, early)
+    assert recorded(early).state is (State.UNKNOWN if "word" in what else State.STARTING)
+    assert not need(recorded(early).state, recorded(early).rule)
+    late = decided(replace(fresh, runtime=early.runtime, now=T0 + LOST_AFTER))
+    (told,) = only(Tell, late)
+    note = " (something new)" if "word" in what else ""
+    assert (told.to, told.content) == (HUMAN, f"w1 shows nothing that pro0 knows{note}; look: pro0 member peek w1")
+    assert need(recorded(late).state, recorded(late).rule) == prompts.LOST
+    assert not only(Tell, decided(replace(fresh, runtime=late.runtime, now=T0 + 9 * LOST_AFTER)))
+    known = {"inc-w1": Seen(State.IDLE, T0 + LOST_AFTER, "screen")}
+    found = recorded(decided(replace(fresh, runtime=late.runtime, seen=known, now=T0 + 2 * LOST_AFTER)))
+    assert not need(found.state, found.rule)
+
+
+def test_who_starts_behind_a_screen_that_is_known_is_left_alone() -> None:
+    """It may take its time."""
+    shown = {"inc-w1": Seen(State.STARTING, T0, "transcript")}
+    fresh = look(session(state=State.STARTING, since=T0, started_at=T0), seats=CLAUDE, seen=shown)
+    assert not only(Tell, decided(replace(fresh, now=T0 + 9 * LOST_AFTER)))
 
 
 def test_a_state_is_as_old_as_when_it_was_first_seen() -> None:
