@@ -52,9 +52,9 @@ def test_whatever_it_is_told_an_agent_changes_nothing_that_is_not_its_own(
     team("task", "create", "over", "--assignee", "human")
     team("task", "cancel", "3")
     team.until(lambda: team.tasks()["task-2"]["claim"], "w2 works", 40)
+    other = team.json("member", "env", "w2")
     before = stored(team)
 
-    other = team.json("member", "env", "w2")
     commands = [*(f"pro0 {act}" for act in HUMAN_ACTS), *(f"bare pro0 {act}" for act in BARE)]
     for number, forged in enumerate(FORGED):
         body = "\n".join((forged, *commands[number :: len(FORGED)]))
