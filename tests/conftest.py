@@ -105,6 +105,19 @@ def home(tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "pro0"
 
 
+def let_scripts(home: Path) -> None:
+    """Let the person of a home have said that verdicts need no terminal: tests have none."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    with (home / "config.yaml").open("a") as settings:
+        settings.write("verdicts: scripts\n")
+
+
+@pytest.fixture
+def scripts(home: Path) -> None:
+    """A person who lets programs without a terminal give verdicts."""
+    let_scripts(home)
+
+
 @pytest.fixture
 def cli(home: Path) -> Callable[..., Result]:
     """The program as a person calls it: `cli("task", "list", cwd=…)` gives code, out and err."""

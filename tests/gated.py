@@ -10,6 +10,7 @@ from pro0.ops import gates, tasks
 from pro0.ops.context import Context
 from pro0.rules.board import Board, why_not_ready
 from pro0.store.teams import Store, TeamStore
+from tests.conftest import let_scripts
 from tests.teams import human, make_team, member
 
 AGENTS = frozenset({Who.MEMBER, Who.LEAD_AGENT, Who.OUTSIDE, Who.LEAD})
@@ -65,6 +66,7 @@ FEW = (
 def furnish(home: Path, state: str) -> TeamStore:
     """Make a team whose task-1 is in that state, and a task that waits for it."""
     team = make_team(home, "lead", "w1")
+    let_scripts(home)
     STATES[state](team)
     tasks.create(human(team), [Draft(title="after", blocked_by=("1",))])
     return team

@@ -7,6 +7,7 @@ import msgspec
 
 from pro0.model.hook import Consent
 from pro0.model.message import Mailbox, Segment
+from pro0.model.pin import Pin
 from pro0.model.role import Roles
 from pro0.model.runtime import Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
@@ -20,6 +21,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "config": (TeamConfig, "teams/{team}/config.json"),
     "wanted": (Wanted, "teams/{team}/wanted.json"),
     "runtime": (Runtime, "teams/{team}/runtime.json"),
+    "pin": (Pin, "pin.json"),
     "trusted": (Consent, "trusted.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
     "environment": (Environment, "teams/{team}/environment.json"),

@@ -15,8 +15,9 @@ import msgspec
 from pro0.agents import AGENTS, adapter_named, defined
 from pro0.agents.adapter import Adapter
 from pro0.cli.programs import look
+from pro0.config import Settings
 from pro0.errors import EnvironmentMissing, Pro0Error
-from pro0.ops import project, trust
+from pro0.ops import project, trust, verdicts
 from pro0.sessions import it2
 from pro0.sessions.starting import surroundings
 from pro0.terminals.ghostty import Ghostty
@@ -76,8 +77,17 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
         return
     told = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
     yield Check("settings", Verdict.OK, f"can be read{told}")
+    yield _verdicts(home, found)
     for name, definition in sorted(found.agents.items()):
         yield _installed(defined(name, definition))
+
+
+def _verdicts(home: Path, found: Settings) -> Check:
+    """Tell how a person's verdicts are known, and offer the PIN to who has none."""
+    if verdicts.has_pin(home):
+        return Check("verdicts", Verdict.OK, "ask for your PIN, on a terminal")
+    who = "any program of yours gives them" if found.verdicts == "scripts" else "need a terminal"
+    return Check("verdicts", Verdict.OK, f"{who}; `pro0 verdict pin` lets them ask for a PIN")
 
 
 def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:

@@ -87,7 +87,7 @@ def here(team: str | None) -> Context:
     """Return the context of a command: the team that is meant, which is there, and who asks."""
     store().check()
     asking, own = caller()
-    context = Context(store().team(_named(team, asking, own)).require(), asking)
+    context = Context(store().team(_named(team, asking, own)).require(), asking, vouch=by_terminal)
     veiled(context)
     if root := click.get_current_context(silent=True):
         root.find_root().meta[REMINDERS] = lambda: _reminders(context, f" -t {team}" if team else "")
@@ -128,6 +128,13 @@ def human_only(act: str) -> None:
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
         raise Refused(f"{asking.agent_id} may not {act}: only human may", code="not_allowed")
+
+
+def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
+    """Refuse a verdict that no person gives on a terminal, with the PIN if there is one (rulings 5.6)."""
+    from pro0.ops import verdicts
+
+    verdicts.on_terminal(home, project, act)
 
 
 def _reminders(context: Context, named: str) -> list[str]:

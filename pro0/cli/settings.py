@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pro0.cli import completing
-from pro0.cli.context import human_only, project_here
+from pro0.cli.context import by_terminal, human_only, project_here
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, say, table, write, write_json
 from pro0.config import PROJECT_FILE, USER_FILE, Chosen, known
@@ -14,6 +14,8 @@ from pro0.ops import settings_file
 from pro0.ops import trust as consent
 from pro0.store import paths
 
+POWERS = frozenset({"verdicts", "permissionMode", "planApproval"})
+"""Settings that say what agents may do without a person: a change of them is a verdict."""
 project_option = click.option("--project", "in_project", is_flag=True, help="In the project's .pro0/config.yaml.")
 
 
@@ -92,7 +94,7 @@ def put(name: str, value: str, in_project: bool) -> None:
       pro0 config set maxTeammates 20
       pro0 config set teammateMode tmux --project
     """
-    path = _file(in_project=in_project)
+    path = _file(name, in_project=in_project)
     settings_file.put(path, name, value)
     _say_result(path, name)
 
@@ -107,7 +109,7 @@ def unset(name: str, in_project: bool) -> None:
     Examples:
       pro0 config unset maxTeammates
     """
-    path = _file(in_project=in_project)
+    path = _file(name, in_project=in_project)
     settings_file.drop(path, name)
     _say_result(path, name)
 
@@ -127,8 +129,10 @@ def trust(show: bool) -> None:
       pro0 config trust --show
       pro0 config trust
     """
-    human_only("agree to what a project asks for")
     home, folder = _place()
+    human_only("agree to what a project asks for")
+    if not show:
+        by_terminal(home, lambda: folder, "agree to what a project asks for")
     powers = (consent.asked if show else consent.agree)(home, folder)
     if not powers:
         say(f"{folder} asks for nothing that you would have to agree to")
@@ -148,9 +152,11 @@ def _found(name: str) -> Chosen:
     return next(one for one in _chosen() if one.name == name)
 
 
-def _file(*, in_project: bool) -> Path:
+def _file(name: str, *, in_project: bool) -> Path:
     human_only("change settings")
     home, folder = _place()
+    if name in POWERS:
+        by_terminal(home, lambda: folder, f"change {name}")
     return folder / PROJECT_FILE if in_project else home / USER_FILE
 
 

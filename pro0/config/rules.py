@@ -21,6 +21,7 @@ class Rule(NamedTuple):
     """Which values a setting takes; both functions raise ValueError for any other."""
 
     variable: str
+    """"" for a setting that the environment has no word in."""
     about: str
     allowed: str
     parse: Callable[[str], object]

@@ -14,6 +14,8 @@ Permission = Literal["ask", "edits", "plan", "bypass"]
 PERMISSIONS: tuple[Permission, ...] = ("ask", "edits", "plan", "bypass")
 Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 LEAST_FIRST: tuple[Permission, ...] = ("plan", "ask", "edits", "bypass")
+Speakers = Literal["terminal", "scripts"]
+SPEAKERS: tuple[Speakers, ...] = ("terminal", "scripts")
 APPROVERS: tuple[Approver, ...] = ("human", "lead")
 MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
@@ -64,6 +66,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             rising=APPROVERS,
         ),
     ] = "human"
+    verdicts: Annotated[
+        Speakers,
+        choice("", "Whether verdicts need a terminal, or any program of yours gives them.", SPEAKERS, rising=SPEAKERS),
+    ] = "terminal"
     window_layout: Annotated[
         WindowLayout, choice("PRO0_WINDOW_LAYOUT", "How tmux lays out a team's windows.", WINDOW_LAYOUTS)
     ] = "tiled"

@@ -30,6 +30,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+Vouch = Callable[[Path, Callable[[], Path], str], None]
+"""Raises Refused unless a person says it: of which home, of which project, what."""
+
+
+def in_process(_home: Path, _project: Callable[[], Path], _act: str) -> None:
+    """Let what a program of ours does by itself count as it is said."""
+
+
 def clock() -> datetime:
     """Return the time now, in UTC."""
     return datetime.now(UTC)
@@ -47,6 +55,16 @@ class Context(msgspec.Struct, frozen=True):
     caller: Caller
     now: Callable[[], datetime] = clock
     new_id: Callable[[], str] = new_id
+    vouch: Vouch = in_process
+    """How a person's verdict is known for one: what calls from outside says so."""
+
+    def person(self, act: str) -> None:
+        """Raise Refused when a human's verdict is not known for a person's; others are judged by what they may do."""
+        if self.caller.who is Who.HUMAN:
+            self.vouch(self.team.paths.home, self._project, act)
+
+    def _project(self) -> Path:
+        return Path(self.team.require().config.read().project)
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -56,6 +74,8 @@ class Operation(msgspec.Struct, frozen=True):
     by: frozenset[Who]
     changes: bool
     summary: str
+    verdict: bool = False
+    """Whether it is a person's word, which needs a terminal (rulings 5.6)."""
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -63,13 +83,13 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 def operation(
-    name: str, by: frozenset[Who], *, changes: bool = True
+    name: str, by: frozenset[Who], *, changes: bool = True, verdict: bool = False
 ) -> Callable[[Callable[Concatenate[Context, P], R]], Callable[Concatenate[Context, P], R]]:
     """Enter a function into the table; whoever is not in `by`, or acts for a session that is over, is refused."""
 
     def enter(function: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Context, P], R]:
         summary = (function.__doc__ or "").splitlines()[0]
-        OPERATIONS[name] = Operation(name=name, by=by, changes=changes, summary=summary)
+        OPERATIONS[name] = Operation(name=name, by=by, changes=changes, summary=summary, verdict=verdict)
 
         @wraps(function)
         def checked(context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -132,6 +152,8 @@ def _permit(context: Context, operation: Operation) -> None:
         raise Refused(what, code="not_allowed", hint=hint)
     if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
         require_living(context)
+    if operation.verdict:
+        context.person(operation.name)
 
 
 def require_living(context: Context) -> None:

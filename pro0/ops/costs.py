@@ -45,7 +45,7 @@ def cost(context: Context) -> TeamCost:
     return TeamCost(members=members, total=_sum("all", book.sessions), limit_usd=limit)
 
 
-@operation("team.limit", HUMAN_ONLY)
+@operation("team.limit", HUMAN_ONLY, verdict=True)
 def limit(context: Context, usd: float) -> None:
     """Set what the team may cost in US dollars, 0 for no limit: at the limit no new session starts."""
     if not 0 <= usd <= 1e9:

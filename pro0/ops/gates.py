@@ -13,13 +13,13 @@ from pro0.rules import changes
 from pro0.rules.acts import Act
 
 
-@operation("task.approve", HUMAN_ONLY)
+@operation("task.approve", HUMAN_ONLY, verdict=True)
 def approve(context: Context, id: str, said: str = "") -> Task:
     """Approve what a task waits with: it is complete, at its gate, or handed back (rulings 2, the matrix)."""
     return act(context, id, Act.APPROVE, said)
 
 
-@operation("task.reject", HUMAN_ONLY)
+@operation("task.reject", HUMAN_ONLY, verdict=True)
 def reject(context: Context, id: str, feedback: str = "") -> Task:
     """Reject what a task waits with; feedback and verdict are one write (S001-107)."""
     return act(context, id, Act.REJECT, feedback)
@@ -31,7 +31,7 @@ def hold(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
     return carry_out(context, id, replace(request(context, Act.HOLD, reason), kind=kind))
 
 
-@operation("task.clear", HUMAN_ONLY)
+@operation("task.clear", HUMAN_ONLY, verdict=True)
 def clear(context: Context, id: str, said: str = "") -> Task:
     """Hand a task that waits back without a verdict (S001-097)."""
     return act(context, id, Act.CLEAR, said)
@@ -49,13 +49,13 @@ def retry(context: Context, id: str, said: str = "") -> Task:
     return act(context, id, Act.RETRY, said)
 
 
-@operation("task.close", HUMAN_ONLY)
+@operation("task.close", HUMAN_ONLY, verdict=True)
 def close(context: Context, id: str, result: str = "") -> Task:
     """Call a task that failed or waits complete; a gated one waits for its gate instead (rulings 2.1)."""
     return at_the_gate(context, act(context, id, Act.CLOSE, result))
 
 
-@operation("task.continue", HUMAN_ONLY)
+@operation("task.continue", HUMAN_ONLY, verdict=True)
 def go_on(context: Context, id: str, said: str = "") -> Task:
     """Let the last session of a task that failed or waits go on with it; raises Refused when that is over."""
     asked = request(context, Act.CONTINUE, said)

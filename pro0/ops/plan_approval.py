@@ -38,7 +38,7 @@ def submit(context: Context, said: str) -> Seat:
     return after
 
 
-@operation("plan.approve", IN_CHARGE)
+@operation("plan.approve", IN_CHARGE, verdict=True)
 def approve(context: Context, name: str, *, about: str | None = None) -> Seat:
     """Let a member go on with the plan that it has handed in, in a new session with its own permissions."""
     with context.team.require().wanted.change("approve a plan") as change:
@@ -59,7 +59,7 @@ def approve(context: Context, name: str, *, about: str | None = None) -> Seat:
     return again
 
 
-@operation("plan.reject", IN_CHARGE)
+@operation("plan.reject", IN_CHARGE, verdict=True)
 def reject(context: Context, name: str, feedback: str, *, about: str | None = None) -> Seat:
     """Ask a member for another plan, and say what is wrong with this one."""
     feedback = text.checked(feedback, "feedback", text.REASON_LIMIT)

@@ -120,6 +120,7 @@ def cancel(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.update", PEOPLE_AND_AGENTS)
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
+    _as_a_person(context, id, fields)
     added = {task_id(name) for name in fields.add_dependencies}
     if fields.role:
         fields = replace(fields, role=role_of(context, fields.role))
@@ -133,6 +134,7 @@ def update(context: Context, id: str, fields: Changes) -> Task:
 @operation("task.delete", IN_CHARGE)
 def delete(context: Context, id: str, *, force: bool = False) -> Task:
     """Remove a task for good; returns it as it was."""
+    _as_a_person(context, id)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
@@ -184,6 +186,14 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
         change.value = replace(change.value, comments=(*change.value.comments, new))
     log(context, "comment", task)
     return new
+
+
+def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> None:
+    """Raise Refused when a gate, a wait or an agent's command is taken out of the way by what is no person's word."""
+    task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
+    gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
+    if gated and (fields is None or fields.requires is not None or fields.run is not None):
+        context.person(f"change what {id} waits for")
 
 
 def _seat_of(context: Context) -> Seat | None:

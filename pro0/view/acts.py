@@ -1,10 +1,20 @@
 """What a person does on the board, as operations; each returns what came of it."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from pro0.engine.launch import ensure_lead
-from pro0.ops import gates, members, messages
+from pro0.errors import Refused
+from pro0.ops import gates, members, messages, verdicts
 from pro0.ops.context import Context
+
+
+def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
+    """Refuse a verdict that asks for a PIN: what is typed into the view may go to a member."""
+    if verdicts.has_pin(home):
+        word = act.rpartition(".")[2]
+        raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 task {word}", code="no_terminal")
+    verdicts.on_terminal(home, project, act)
 
 
 def send(context: Context, to: str, text: str) -> str:

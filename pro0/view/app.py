@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from msgspec.structs import replace
+
 from pro0.agents import adapter_named
 from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
-from pro0.view.acts import ACTS
+from pro0.view.acts import ACTS, on_board
 from pro0.view.bar import bar
 from pro0.view.board import HELP, Board
 from pro0.view.drawing import DIM, RESET, Canvas
@@ -33,7 +35,7 @@ PASTES: tuple[int, ...] = (2004,)
 def watch(context: Context) -> None:
     """Show a team in this terminal until the person leaves."""
     with Outer() as outer:
-        View(context, outer).run()
+        View(replace(context, vouch=on_board), outer).run()
 
 
 class View:

@@ -243,7 +243,7 @@ def test_nothing_is_made_for_an_agent_that_is_not_installed(
     assert tree(home) == before
 
 
-def test_agents_of_the_settings_are_listed(pro0: Pro0, project: Path, fake: Path) -> None:
+def test_agents_of_the_settings_are_listed(pro0: Pro0, project: Path, fake: Path, scripts: None) -> None:
     (project / ".pro0").mkdir()
     (project / ".pro0" / "config.yaml").write_text(
         "agents: {mine: {argv: [fake-agent], nudge: true, screens: aider}}\n"

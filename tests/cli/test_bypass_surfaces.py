@@ -71,7 +71,9 @@ def test_no_hook_of_an_agents_act_goes_around_a_gate(homes: Homes, who: Who, mon
     team, name = homes.team(), "lead" if who is Who.LEAD_AGENT else "w1"
     said = homes.home / "said"
     commands = "; ".join(f"pro0 task {words} >> {said} 2>&1" for words in VERDICTS)
-    (homes.home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCreated": commands, "TaskCompleted": commands}}))
+    (homes.home / "config.yaml").write_text(
+        json.dumps({"verdicts": "scripts", "hooks": {"TaskCreated": commands, "TaskCompleted": commands}})
+    )
     identity = {"AGENT_ID": name, "INCARNATION": f"inc-{name}", "MEMBER_OF": str(homes.home), "TEAM": "alpha"}
     for variable, value in identity.items():
         monkeypatch.setenv(f"PRO0_{variable}", value)

@@ -27,7 +27,7 @@ def test_the_projects_file_is_named_with_an_option(pro0: Pro0, project: Path) ->
     assert (project / ".pro0" / "config.yaml").read_text() == "windowLayout: even-vertical\n"
 
 
-def test_what_needs_the_persons_word_waits_for_it_there(pro0: Pro0, project: Path) -> None:
+def test_what_needs_the_persons_word_waits_for_it_there(pro0: Pro0, project: Path, scripts: None) -> None:
     called = pro0("config", "set", "permissionMode", "bypass", "--project")
     assert called.out == "permissionMode is ask (default)\n"
     assert "permissionMode wait for your yes: pro0 config trust --show" in called.err

@@ -20,6 +20,8 @@ from tests.cli.conftest import Pro0, make, tree
 from tests.cli.conftest import commands as program
 from tests.crash.lanes import SOAK, TEST, counted
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 TASKS = "task list|task show 1|task ready|task blocked|task query|task next|task tree|team wait|task create x"
 TASKS += "|task claim 2|task complete 2|task fail 2|task release 1|task update 1 --title x"
 TASKS += "|task cancel 3|task reopen 3|task delete 4 --force|task comment 1 x|team status|team list|member show w1"

@@ -9,6 +9,8 @@ from pro0.model.task import Awaiting
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, become, tree
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 GATED = ("task", "create", "gated", "--requires", "approval")
 NOTHING = ["--awaiting=null", "--awaiting=", "--awaiting none"]
 

@@ -7,6 +7,8 @@ import pytest
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, become
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 
 def settings(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)

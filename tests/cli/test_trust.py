@@ -9,6 +9,8 @@ from pro0.model.hook import Event
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 COMMANDS: dict[str, int] = {
     "agent list": 0,
     "agent list --json": 0,

@@ -9,6 +9,8 @@ from pro0.model.runtime import Runtime
 from pro0.store.teams import Store
 from tests.e2e.conftest import Team
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 LAYOUT = """
 agent: shell
 windows:

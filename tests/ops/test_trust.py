@@ -19,6 +19,7 @@ MINE = {"argv": ["/bin/sh", "-c", "evil"]}
 WIDER: dict[str, list[tuple[object, object]]] = {
     "permissionMode": [("bypass", None), ("edits", None), ("ask", "plan"), ("bypass", "edits")],
     "planApproval": [("lead", None), ("lead", "human")],
+    "verdicts": [("scripts", None), ("scripts", "terminal")],
     "passEnvironment": [(["AWS_*"], None), (["A", "B"], ["A"]), (["X*"], ["X"])],
     "agents": [({"mine": MINE}, None), ({"mine": MINE, "own": MINE}, {"own": MINE})],
     "maxTeammates": [(11, None), (2, 1)],
@@ -35,6 +36,7 @@ WIDER: dict[str, list[tuple[object, object]]] = {
 NO_WIDER: dict[str, list[tuple[object, object]]] = {
     "permissionMode": [("plan", None), ("ask", None), ("edits", "bypass"), ("plan", "ask"), ("ask", "ask")],
     "planApproval": [("human", None), ("human", "lead"), ("lead", "lead")],
+    "verdicts": [("terminal", None), ("terminal", "scripts"), ("scripts", "scripts")],
     "passEnvironment": [([], None), (["A"], ["A", "B"])],
     "agents": [({}, None), ({"own": MINE}, {"own": {"argv": ["own"]}})],
     "enabled": [(False, None), (True, False)],

@@ -10,6 +10,8 @@ from tests.real_agents.provider.turns import say, shell, use
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 pytestmark = pytest.mark.agents
 
 

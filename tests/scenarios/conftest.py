@@ -40,7 +40,7 @@ def terminal(brief: None, cli: Callable[..., Result], home: Path, tmp_path: Path
 
 
 @pytest.fixture
-def alone(terminal: Terminal) -> Terminal:
+def alone(scripts: None, terminal: Terminal) -> Terminal:
     """The same with the team alpha, which has no members, and an epic, task-1."""
     terminal.pro0("team", "start", "alpha", "--mode", "headless", "--detach")
     terminal.create("the epic", "--type", "epic")

@@ -4,9 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import Result
 from tests.e2e.conftest import Team, team
 from tests.scenarios.claudes import claudes
+
+pytestmark = pytest.mark.usefixtures("scripts")
 
 __all__ = ["claudes", "team"]
 

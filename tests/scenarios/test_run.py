@@ -149,7 +149,7 @@ def test_a_check_that_says_no_is_told_to_the_agent_which_goes_on(alone: Terminal
     """must show 8: a hook on TaskCompleted, exit 2; the task stays in progress until it agrees"""
     first = alone.create("t1", "--parent", "1")
     hook = f"test -e {alone.folder}/tested || {{ touch {alone.folder}/tested; echo two tests fail >&2; exit 2; }}"
-    (alone.home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCompleted": hook}}))
+    (alone.home / "config.yaml").write_text(json.dumps({"verdicts": "scripts", "hooks": {"TaskCompleted": hook}}))
     said = alone.over(alone.run("1"))
     assert "a check said no" in said
     assert "but a check said no: " in alone.prompts(first)[1]

@@ -1,0 +1,44 @@
+"""`pro0 verdict`: how a person's verdicts are known for a person's."""
+
+import os
+
+import click
+
+from pro0.cli.context import caller
+from pro0.cli.lazy import HintingGroup
+from pro0.cli.output import write
+from pro0.errors import Refused
+from pro0.model.caller import Who
+from pro0.ops import verdicts
+from pro0.store import paths
+
+
+@click.group(cls=HintingGroup)
+def verdict() -> None:
+    """How your verdicts are known for yours.
+
+    Approving, rejecting and whatever else only a person may do needs a terminal; with a PIN also that.
+    """
+
+
+@verdict.command()
+@click.option("--remove", is_flag=True, help="Let verdicts ask for no PIN any more.")
+def pin(*, remove: bool) -> None:
+    """Set or change the PIN that your verdicts ask for.
+
+    It is asked for on the terminal and nowhere else, so that no program of yours gives a verdict by making itself a
+    terminal. After five wrong ones nobody is asked for 15 minutes. Beside a PIN `verdicts: scripts` means nothing.
+
+    \b
+    Examples:
+      pro0 verdict pin
+      pro0 verdict pin --remove
+    """
+    asking, _ = caller()
+    if asking.who is not Who.HUMAN:
+        raise Refused(f"{asking.agent_id} may not set the PIN: only human may", code="not_allowed")
+    home = paths.home(os.environ)
+    if remove:
+        write("verdicts ask for no PIN any more" if verdicts.remove_pin(home) else "there is no PIN")
+    else:
+        write("the PIN is changed" if verdicts.set_pin(home) else "verdicts ask for this PIN from now on")

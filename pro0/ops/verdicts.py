@@ -1,0 +1,104 @@
+"""A person's word: a verdict needs a terminal, and the PIN where there is one (rulings 5.6).
+
+Whoever is no member may be a program that an agent has started outside: by `tmux run-shell`, a hook, cron. Such a one
+has no terminal. What makes itself a terminal is kept out by the PIN, which is never taken from anywhere else.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0.errors import Refused
+from pro0.model.pin import Pin
+from pro0.ops import trust
+from pro0.rules import pin as rules
+from pro0.store.files import File, make_folder
+from pro0.store.paths import PIN
+from pro0.terminals.asking import has_terminal, hidden
+
+Ask = Callable[[str], str]
+_file = partial(File, name=PIN, kind=Pin, absent=Pin)
+
+
+def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask = hidden) -> None:
+    """Raise Refused unless the person says so on a terminal, with the PIN if there is one, or lets scripts do it."""
+    if (file := _there(home)) and (known := file.read()).hash:
+        rules.require_open(known, datetime.now(UTC))
+        _try(file, _answer(ask, f"PIN for your verdicts, to {act}: "))
+    elif not has_terminal() and trust.settings(home, project(), {}).verdicts != "scripts":
+        hint = 'do it in a terminal; "verdicts: scripts" in your config.yaml lets every program of yours do it'
+        raise Refused(f"to {act} is a person's, and this program has no terminal", code="no_terminal", hint=hint)
+
+
+def has_pin(home: Path) -> bool:
+    """Return whether verdicts ask for a PIN."""
+    file = _there(home)
+    return file is not None and bool(file.read().hash)
+
+
+def set_pin(home: Path, *, ask: Ask = hidden) -> bool:
+    """Ask for a new PIN twice, before that for the old one if there is one; return whether there was one."""
+    before = _proved(home, ask)
+    new = rules.checked(_answer(ask, "new PIN: "))
+    if _answer(ask, "the same again: ") != new:
+        raise Refused("the two are not the same: nothing is changed", code="pin_differs")
+    salt = secrets.token_bytes(16)
+    make_folder(home)
+    with _file(home).change("set the verdict PIN") as change:
+        change.value = replace(rules.right(change.value), salt=salt.hex(), hash=_hashed(new, salt))
+    return before
+
+
+def remove_pin(home: Path, *, ask: Ask = hidden) -> bool:
+    """Ask for the PIN and let verdicts ask for none any more; return whether there was one."""
+    if not (before := _proved(home, ask)):
+        return before
+    with _file(home).change("remove the verdict PIN") as change:
+        change.value = replace(rules.right(change.value), salt="", hash="")
+    return before
+
+
+def _proved(home: Path, ask: Ask) -> bool:
+    if not has_terminal():
+        raise Refused("a PIN is asked for on a terminal, and there is none", code="no_terminal", hint="use a terminal")
+    if not has_pin(home):
+        return False
+    rules.require_open(_file(home).read(), datetime.now(UTC))
+    _try(_file(home), _answer(ask, "the PIN as it is: "))
+    return True
+
+
+def _there(home: Path) -> File[Pin] | None:
+    return _file(home) if home.is_dir() else None
+
+
+def _answer(ask: Ask, question: str) -> str:
+    try:
+        return ask(question)
+    except OSError:
+        said = "a verdict PIN is set: it is asked for on a terminal, and there is none"
+        raise Refused(said, code="no_terminal", hint="do it in a terminal of yours") from None
+
+
+def _try(file: File[Pin], said: str) -> None:
+    """Raise Refused for a wrong PIN; a try is written down before it is looked at."""
+    with file.change("try the verdict PIN") as change:
+        change.value = known = rules.tried(change.value, datetime.now(UTC))
+    if not hmac.compare_digest(_hashed(said, bytes.fromhex(known.salt)), known.hash):
+        left = rules.TRIES - known.wrong
+        hint = f"{left} tries are left" if left else "nobody is asked for a while"
+        raise Refused("the PIN is wrong", code="wrong_pin", hint=hint)
+    with file.change("the verdict PIN was right") as change:
+        if change.value.hash == known.hash:
+            change.value = rules.right(change.value)
+
+
+def _hashed(said: str, salt: bytes) -> str:
+    data = said.encode(errors="surrogateescape")
+    return hashlib.scrypt(data, salt=salt, n=2**15, r=8, p=1, maxmem=64 * 2**20, dklen=32).hex()

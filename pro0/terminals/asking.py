@@ -1,0 +1,53 @@
+"""The person's own terminal: whether this process has one, and a question on it whose answer is not shown.
+
+Nothing else will do: what stands in arguments, the environment or on stdin may be anybody's.
+"""
+
+import os
+import termios
+from contextlib import suppress
+
+TERMINAL = "/dev/tty"
+LONGEST = 1024
+
+
+def has_terminal() -> bool:
+    """Return whether this process has a controlling terminal, which cron, hooks and `tmux run-shell` have not."""
+    with suppress(OSError):
+        os.close(_opened())
+        return True
+    return False
+
+
+def hidden(question: str) -> str:
+    """Ask on the terminal, show nothing of the answer, and return it; raises OSError without a terminal."""
+    terminal = _opened()
+    try:
+        before = termios.tcgetattr(terminal)
+        quiet = [*before]
+        quiet[3] &= ~termios.ECHO
+        try:
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, quiet)  # what was typed before is no answer
+            os.write(terminal, question.encode())
+            return _line(terminal)
+        finally:
+            termios.tcsetattr(terminal, termios.TCSANOW, before)
+            os.write(terminal, b"\n")
+    except termios.error as error:
+        raise OSError(*error.args) from None
+    finally:
+        os.close(terminal)
+
+
+def _opened() -> int:
+    return os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+
+
+def _line(terminal: int) -> str:
+    said = b""
+    while not said.endswith(b"\n") and len(said) < LONGEST:
+        part = os.read(terminal, LONGEST)
+        if not part:
+            break
+        said += part
+    return said.decode(errors="surrogateescape").rstrip("\r\n")
