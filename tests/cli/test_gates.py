@@ -121,8 +121,8 @@ def test_in_a_session_nobody_is_human(
     pro0(*GATED, "--awaiting", "approval")
     if agent == "lead":
         seat(team, "lead")
-    before = tree(team.team.paths.home)
     become(monkeypatch, team, agent)
+    before = tree(team.team.paths.home)
     assert pro0("task", *verdict.split()).code == 4
     assert tree(team.team.paths.home) == before
 

@@ -72,7 +72,7 @@ def gated(home: Path, project: Path, cli: Callable[..., Result]) -> Callable[...
     assert cli("task", "create", "one", "--requires", "approval", "--awaiting", "approval").code == 0
 
     def bare(*words: str, **environment: str) -> Result:
-        return cli(*words, env={"SETSID": "1", **environment})
+        return cli(*words, env=environment)
 
     return bare
 
