@@ -121,8 +121,8 @@ def test_what_a_screen_asks_of_a_person_is_never_overlooked(previous: Reading | 
 def test_what_is_unknown_changes_nothing(previous: Reading | None, readings: list[Reading]) -> None:
     """A screen without a sign, and a process that only lives."""
     silent = [r for r in readings if r.state is UNKNOWN and r.source in ("screen", "process")]
-    lost = any(r.source == "screen" for r in silent)
-    assert previous is None or combine(previous, silent) == replace(previous, lost=lost)
+    lost = any(r.source == "screen" for r in silent) and not (previous and previous.state in ENDED)
+    assert previous is None or combine(previous, silent) == replace(previous, lost=lost or previous.lost)
     alive = [r for r in silent if r.source == "process"]
     known = [r for r in readings if r not in silent]
     if combine(previous, known):
