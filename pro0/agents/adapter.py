@@ -30,6 +30,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     """An absolute folder of this session's own, 0700; `Call.files` are in there before the agent starts."""
     cwd: str = ""
+    project: str = ""
+    """The team's project: `cwd`, or what that is a worktree of."""
     environment: Mapping[str, str] = {}
     """What the agent gets: the allowed part of the team's start environment, and its identity."""
     pro0: tuple[str, ...] = ()

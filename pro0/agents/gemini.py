@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
-from pro0.agents import first_prompt, gemini_hooks, gemini_turn, layers, own_tools
+from pro0.agents import first_prompt, gemini_hooks, gemini_trust, gemini_turn, layers, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
 from pro0.agents.gemini_chats import KINDS, began, look, usage
 from pro0.agents.gemini_screens import GEMINI_SCREENS
@@ -32,7 +33,15 @@ READING = ("read_file", "read_many_files", "list_directory", "glob", "grep_searc
 
 
 def call(brief: Brief) -> Call:
-    """Return how a session is started or gone on with; all that must be set is in files of this session's own."""
+    """Return how a session is started or gone on with; all that must be set is in files of this session's own.
+
+    Its question whether it may trust the folder it answers by starting anew, which it refuses to do with the same id:
+    then it chooses the id itself.
+    """
+    trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
+    asks = not trusting and gemini_trust.asks(brief.environment, brief.cwd)
+    if asks and not brief.resume and brief.prompt:
+        brief = replace(brief, session="")
     return _call(brief, "--prompt-interactive")
 
 
@@ -55,7 +64,8 @@ def _call(brief: Brief, flag: str, *words: str) -> Call:
         *((f"{flag}={prompt}",) if prompt else ()),
     )
     files = {DEFAULTS: msgspec.json.encode(_settings(brief)), POLICY: _policy(brief).encode(), **files}
-    return Call(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}"}, files=files)
+    trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
+    return Call(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}", **trusting}, files=files)
 
 
 def _settings(brief: Brief) -> layers.Settings:

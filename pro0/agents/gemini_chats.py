@@ -9,7 +9,7 @@ import msgspec
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
-from pro0.agents.gemini_memory import conversation
+from pro0.agents.gemini_memory import Told, conversation, forgotten
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, decoded, head, shortened, tail
 from pro0.model.runtime import State
@@ -60,8 +60,15 @@ def began(sight: Sight) -> bool:
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
-    """Return that the first prompt is not taken yet, or that the last turn failed; its title tells everything else."""
-    lines = [line for path in _chats(sight)[-1:] for line in tail(path, _LINE)]
+    """Return that the first prompt is not taken yet, or that the last turn failed; its title tells everything else.
+
+    And once the id of a session that it chose itself, as soon as that is known.
+    """
+    chats = _chats(sight)
+    if chats and (session := _session_of(chats[-1])) != sight.session:
+        rule = "it has taken its first prompt"
+        return Reading(state=State.WORKING, source="transcript", rule=rule, session=session)
+    lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
     last = KINDS.last(lines, lambda line: line.type)
     if not last and first_prompt.awaited(sight):
         # Its title calls it ready while it starts its MCP servers and only queues what it is told.
@@ -98,15 +105,32 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
 
 
 def _chats(sight: Sight) -> list[Path]:
-    """Return the transcripts of the session, the newest last: one that goes on leaves a second, almost empty one."""
+    """Return the transcripts of the session, the newest last: one that goes on leaves a second, almost empty one.
+
+    One that chose its id itself is known by its first prompt.
+    """
     name = f"session-*-{glob.escape(sight.session[:_LETTERS])}.jsonl"
     chats = _home(sight.environment).glob(f"tmp/*/chats/{name}") if sight.session else ()
-    return sorted((path for path in chats if _is_of(path, sight.session)), key=changed)
+    named = [path for path in chats if _session_of(path) == sight.session]
+    return sorted(named or _told_first(sight), key=changed)
 
 
-def _is_of(path: Path, session: str) -> bool:
+def _told_first(sight: Sight) -> list[Path]:
+    """Return the transcripts since the session's start in which its first prompt stands."""
+    prompt = first_prompt.given(sight.folder) if sight.folder else ""
+    since, told = sight.started_at.timestamp(), Told(prompt=prompt)
+    chats = _home(sight.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
+    lately = [path for path in chats if changed(path) >= since]
+    return [path for path in lately if _said(path) and forgotten(told, path) == Told()]
+
+
+def _said(path: Path) -> bool:
+    return any(who == "user" for who, _ in conversation(path))
+
+
+def _session_of(path: Path) -> str:
     first = decoded(head(path, _FIRST).split(b"\n")[:1], _LINE)
-    return bool(first) and first[0].session == session
+    return first[0].session if first else ""
 
 
 def _home(environment: Mapping[str, str]) -> Path:

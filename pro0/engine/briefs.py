@@ -50,6 +50,7 @@ class Briefs:
             resume=resume,
             folder=str(self._team.paths.agent_folder(state.incarnation)),
             cwd=state.worktree or self._config.project,
+            project=self._config.project,
             environment=environment,
             pro0=PRO0,
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),

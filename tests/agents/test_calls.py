@@ -134,7 +134,8 @@ def test_a_session_goes_on(agent: str, words: str) -> None:
 @pytest.mark.parametrize(("agent", "chosen"), [("claude", True), ("gemini", True), ("codex", False), ("pi", False)])
 def test_an_id_is_chosen_where_it_can_be(agent: str, chosen: bool) -> None:
     assert (adapter_named(agent).session_ids == "chosen") is chosen
-    assert (f"--session-id {ID}" in flags(agent, session=ID)) is chosen
+    trusting = {**BRIEF.environment, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    assert (f"--session-id {ID}" in flags(agent, session=ID, environment=trusting)) is chosen
 
 
 @pytest.mark.parametrize(

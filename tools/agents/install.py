@@ -20,18 +20,18 @@ ROOT = Path(__file__).parents[2]
 
 
 class Package(NamedTuple):
-    """A package of the registry; one that is `whole` runs without the packages it names."""
+    """A package of the registry, and of those it names the ones it needs, when it needs only a few: None for all."""
 
     name: str
     version: str
-    whole: bool = False
+    needs: tuple[str, ...] | None = None
 
 
 PINNED = {
     "claude": Package("@anthropic-ai/claude-code", "2.1.330"),
     "codex": Package("@openai/codex", "0.169.0"),
     "opencode": Package("opencode-ai", "1.18.33"),
-    "pi": Package("@earendil-works/pi-coding-agent", "1.5.2", whole=True),
+    "pi": Package("@earendil-works/pi-coding-agent", "1.5.2", needs=("jiti@2.7.0",)),
     "gemini": Package("@google/gemini-cli", "0.61.0"),
 }
 NODE = Package("node", "24.21.0")
@@ -69,7 +69,7 @@ def install(agent: str) -> None:
     """Bring an agent's pinned version into the cache; all of it, or nothing."""
     with tempfile.TemporaryDirectory(dir=cache(), prefix=f".{agent}-") as name:
         package = _package(agent)
-        why = _unpack(package, Path(name)) if package.whole else _npm_install(package, Path(name))
+        why = _npm_install(package, Path(name)) if package.needs is None else _unpack(package, Path(name))
         link = Path(name) / "bin" / agent
         link.parent.mkdir(exist_ok=True)
         if not link.is_symlink():
@@ -102,14 +102,14 @@ def need_node() -> None:
 
 
 def _npm_install(package: Package, to: Path) -> str:
-    """Install a package and those it names; return why it cannot be had."""
-    what = f"{package.name}@{package.version}"
-    done = _npm("install", "--prefix", str(to), "--no-audit", "--no-fund", "--no-save", what)
+    """Install a package and those it needs; return why it cannot be had."""
+    what = package.needs or (f"{package.name}@{package.version}",)
+    done = _npm("install", "--prefix", str(to), "--no-audit", "--no-fund", "--no-save", *what)
     return _why(done.stderr) if done.returncode else ""
 
 
 def _unpack(package: Package, to: Path) -> str:
-    """Unpack a package alone; return why it cannot be had."""
+    """Unpack a package that is a bundle, beside what it needs; return why it cannot be had."""
     done = _npm("pack", "--json", "--pack-destination", str(to), f"{package.name}@{package.version}")
     if done.returncode:
         return _why(done.stderr)
@@ -120,7 +120,7 @@ def _unpack(package: Package, to: Path) -> str:
     for name, path in programs.items():
         (to / "package" / path).chmod(0o755)
         (to / "bin" / name).symlink_to(Path("..", "package", path))
-    return ""
+    return _npm_install(package, to) if package.needs else ""
 
 
 def _npm(*words: str) -> subprocess.CompletedProcess[str]:
