@@ -87,6 +87,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The executable that must be there, empty for one that ships with pro0."""
     install: str = ""
     """How to get the program, as a command or as words, empty when that is not known."""
+    seen: tuple[str, ...] = ()
+    """The versions of the program that the rules here were proved with, the oldest first; none for one without."""
     call: Callable[[Brief], Call]
     first_state: State
     """What a session is as soon as its agent runs, until something better is known."""

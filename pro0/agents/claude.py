@@ -137,6 +137,7 @@ CLAUDE = Adapter(
     name="claude",
     program="claude",
     install="npm install -g @anthropic-ai/claude-code",
+    seen=("2.1.197", "2.1.330"),
     call=call,
     first_state=State.STARTING,
     delivery="line",

@@ -74,6 +74,7 @@ CODEX = Adapter(
     name="codex",
     program="codex",
     install="npm install -g @openai/codex",
+    seen=("0.165.0", "0.169.0"),
     call=call,
     first_state=State.STARTING,
     delivery="line",

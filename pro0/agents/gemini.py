@@ -102,6 +102,7 @@ GEMINI = Adapter(
     name="gemini",
     program="gemini",
     install="npm install -g @google/gemini-cli",
+    seen=("0.55.1", "0.61.0"),
     call=call,
     first_state=State.STARTING,
     delivery="line",

@@ -96,6 +96,7 @@ OPENCODE = Adapter(
     name="opencode",
     program="opencode",
     install="npm install -g opencode-ai",
+    seen=("1.18.33", "1.18.34"),
     call=call,
     first_state=State.STARTING,
     delivery="line",

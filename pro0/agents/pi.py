@@ -1,7 +1,7 @@
-"""pi (`@mariozechner/pi-coding-agent`); what is known of it was measured with 0.73.1.
+"""pi (`@earendil-works/pi-coding-agent`, up to 0.73.1 `@mariozechner/pi-coding-agent`).
 
-It knows no MCP and asks for no permission: the bridge, an extension of ours, brings the second, and the `pro0` command
-is its way to the team.
+It asks for no permission, and knows MCP only from 1.0 on: the bridge, an extension of ours, brings the first, and the
+`pro0` command is its way to the team.
 """
 
 import msgspec
@@ -53,7 +53,8 @@ def _as_text(prompt: str) -> str:
 PI = Adapter(
     name="pi",
     program="pi",
-    install="npm install -g @mariozechner/pi-coding-agent",
+    install="npm install -g @earendil-works/pi-coding-agent",
+    seen=("0.73.1", "0.87.1", "1.5.2"),
     call=call,
     first_state=State.STARTING,
     delivery="line",

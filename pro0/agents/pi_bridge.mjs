@@ -34,6 +34,10 @@ export default function (pi) {
     }
   }
 
+  const lacking = lacks(pi);
+  become(lacking ? { state: "unsupported", note: `this pi offers its extensions no ${lacking}` } : {});
+  if (lacking) throw new Error(now.note); // without the bridge nothing would be asked for
+
   pi.on("session_start", (_event, context) => {
     mkdirSync(inbox, { recursive: true, mode: 0o700 });
     const sessions = context.sessionManager;
@@ -54,6 +58,11 @@ export default function (pi) {
     }
     return { block: true, reason: settings.refusals[verdict] };
   });
+}
+
+// what a pi does not offer that is needed here, empty when all is there
+export function lacks(pi) {
+  return ["on", "sendUserMessage"].find((name) => typeof pi[name] !== "function") ?? "";
 }
 
 // allow, ask, or which of the refusals

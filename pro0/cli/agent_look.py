@@ -41,7 +41,9 @@ def list_agents(as_json: bool, output: str | None) -> None:
     process. MAIL says how it learns of mail: own (its own channel), turn-end (it asks when a turn ends), mailbox (it
     watches it), line (one fixed line in its pane), or not at all. Every program is asked for its version, at most 10 s.
 
-    --json prints [{agent, program, path, version, usable, missing, state, delivery, resumes}].
+    SEEN is the newest version that the rules for its states were proved with.
+
+    --json prints [{agent, program, path, version, seen, unproved, usable, missing, state, delivery, resumes}].
 
     \b
     Examples:
@@ -53,22 +55,32 @@ def list_agents(as_json: bool, output: str | None) -> None:
         for name in sorted({*AGENTS, *agents}):
             write(name)
         return
-    from pro0.cli.programs import programs
+    from pro0.cli.programs import programs, unproved
 
     with live() as show:
         found = programs(agents, show)
     if as_json:
         write_json(found)
         return
-    table(("AGENT", "USABLE", "VERSION", "STATE", "MAIL", "PATH"), [_row(one) for one in found])
+    table(("AGENT", "USABLE", "VERSION", "SEEN", "STATE", "MAIL", "PATH"), [_row(one) for one in found])
     for one in found:
+        if what := unproved(one):
+            say(f"{one.agent}: {what}")
         for what in one.missing:
             say(what if what.startswith(f"{one.agent} ") else f"{one.agent}: {what}")
 
 
 def _row(one: "AgentProgram") -> tuple[str, ...]:
     usable = "yes" if one.usable else "no"
-    return (one.agent, usable, one.version, " ".join(one.state), " ".join(one.delivery) or "-", one.path or "-")
+    return (
+        one.agent,
+        usable,
+        one.version,
+        one.seen or "-",
+        " ".join(one.state),
+        " ".join(one.delivery) or "-",
+        one.path or "-",
+    )
 
 
 def _settings() -> Settings:

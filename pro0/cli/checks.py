@@ -14,7 +14,7 @@ import msgspec
 
 from pro0.agents import AGENTS, adapter_named, defined
 from pro0.agents.adapter import Adapter
-from pro0.cli.programs import look
+from pro0.cli.programs import look, unproved
 from pro0.config import Settings
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.ops import project, trust, verdicts
@@ -170,4 +170,7 @@ def _installed(adapter: Adapter) -> Check:
         return Check(name, Verdict.OK, "not installed, which only members that run it would need")
     if found.missing:
         return Check(name, Verdict.WARN, found.missing[0], f"see what `{adapter.program} --version` says")
+    if unproved(found):
+        mend = "what it draws anew is called `unknown`, and nothing is typed there: `pro0 member peek` shows it"
+        return Check(name, Verdict.WARN, unproved(found), mend)
     return Check(name, Verdict.OK, f"{found.version}, {found.path}")

@@ -32,6 +32,10 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Its executable, empty for an agent that ships with pro0 or runs what it is told."""
     path: str = ""
     version: str = ""
+    seen: str = ""
+    """The newest version that the rules of pro0 were proved with, empty where there are none."""
+    unproved: bool = False
+    """Whether the version here is newer than that."""
     usable: bool = False
     missing: tuple[str, ...] = ()
     """What has to be done before a member can run it."""
@@ -62,6 +66,7 @@ def look(adapter: Adapter) -> AgentProgram:
     known = AgentProgram(
         agent=adapter.name,
         program=adapter.program,
+        seen=adapter.seen[-1] if adapter.seen else "",
         state=tuple(_state(adapter)),
         delivery=tuple(_delivery(adapter)),
         resumes=adapter.session_ids != "none",
@@ -76,7 +81,21 @@ def look(adapter: Adapter) -> AgentProgram:
     missing = [why] if why else []
     if adapter.screens and not shutil.which("tmux"):
         missing.append("tmux is not installed: it runs in a terminal only")
-    return msgspec.structs.replace(known, path=path, version=version, usable=not missing, missing=tuple(missing))
+    unproved = bool(version and known.seen) and _numbers(version) > _numbers(known.seen)
+    found = msgspec.structs.replace(known, path=path, version=version, unproved=unproved)
+    return msgspec.structs.replace(found, usable=not missing, missing=tuple(missing))
+
+
+def unproved(one: AgentProgram) -> str:
+    """Return what a person should know of a program that is newer than what pro0 was proved with, empty for others."""
+    if not one.unproved:
+        return ""
+    return f"{one.version} is newer than {one.seen}, the last that pro0's rules for its states were proved with"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
 
 
 def _state(adapter: Adapter) -> Iterable[str]:

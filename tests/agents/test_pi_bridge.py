@@ -1,6 +1,7 @@
 """The bridge in pi: what runs without asking, in the language it is written in."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -91,6 +92,31 @@ def test_every_refusal_has_its_words() -> None:
     """Every text an agent is told is in one place."""
     words = {verdict for row in VERDICTS.values() for verdict in row} - {"allow"}
     assert words == set(prompts.REFUSALS)
+
+
+OFFERS = {
+    "both": ("{ on() {}, sendUserMessage() {} }", "starting", ""),
+    "no messages": ("{ on() {} }", "unsupported", "this pi offers its extensions no sendUserMessage"),
+    "no events": ("{ sendUserMessage() {} }", "unsupported", "this pi offers its extensions no on"),
+}
+
+
+@node
+@pytest.mark.parametrize("offer", OFFERS)
+def test_a_pi_that_offers_too_little_does_not_run_unasked(offer: str, tmp_path: Path) -> None:
+    """A later pi may offer other things to its extensions: then it must not start as if all were well."""
+    offered, state, note = OFFERS[offer]
+    (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
+    program = f"import bridge from {json.dumps(resources.PI_BRIDGE.as_uri())}; bridge({offered});"
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", program],
+        env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode == 0) is (state == "starting")
+    said = json.loads((tmp_path / "state.json").read_text())
+    assert (said["state"], said["note"]) == (state, note)
 
 
 def test_the_bridge_is_shipped() -> None:

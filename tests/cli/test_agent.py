@@ -22,6 +22,7 @@ from tests.waiting import wait_until
 FAKE = Adapter(
     name="fake",
     program="fake-agent",
+    seen=("1.9.3", "1.10.2"),
     call=lambda brief: Call(argv=("fake-agent",)),
     first_state=State.STARTING,
     delivery="line",
@@ -72,6 +73,8 @@ def test_an_installed_agent_is_listed_with_its_version_and_channels(pro0: Pro0, 
         "state": ["title", "screen", "process"],
         "delivery": ["turn-end", "line"],
         "resumes": True,
+        "seen": "1.10.2",
+        "unproved": False,
     }
 
 
@@ -329,3 +332,21 @@ def test_doctor_looks_at_agents_of_the_settings(pro0: Pro0, fake: Path) -> None:
     path = program(fake, "echo 0.1")
     checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)["checks"]}
     assert [checks[f"agent {name}"]["what"] for name in DEFINED] == [f"0.1, {path}"] * 3
+
+
+@pytest.mark.parametrize(
+    ("version", "unproved"), [("1.9.9", False), ("1.10.2", False), ("1.10.3-beta", True), ("2.0", True)]
+)
+def test_a_version_that_is_newer_than_the_rules_is_named(
+    version: str, unproved: bool, pro0: Pro0, fake: Path, home: Path
+) -> None:
+    """Its screens may have changed: without a word nobody would know why its state is unknown."""
+    program(fake, f"echo fake {version}")
+    found = listed(pro0)
+    assert (found["seen"], found["unproved"]) == ("1.10.2", unproved)
+    text = f"{version} is newer than 1.10.2, the last that pro0's rules for its states were proved with"
+    assert (f"fake: {text}" in pro0("agent", "list").err) is unproved
+    checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)["checks"]}
+    assert (checks["agent fake"]["state"], checks["agent fake"]["what"] == text) == (
+        ("warn", True) if unproved else ("ok", False)
+    )

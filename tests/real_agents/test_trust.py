@@ -25,13 +25,14 @@ def test_gemini_goes_on_when_its_person_trusts_the_folder(wary: Path, team: Real
     provider.script(marker("w1"), teammate())
     team.begin("--lead", "none", w1="gemini")
     team.becomes("w1", "dialog")
-    team("send", "w1", "for later")
     pane = team.pane("w1")
     assert "trust" in pane.screen()
     pane.keys("Enter")
-    team.eventually(lambda: "for later" in team.read("w1"), "it has read its mail")
+    team.eventually(lambda: provider.of(marker("w1")), "it has taken its first prompt")
     team.becomes("w1", "idle")
-    assert provider.of(marker("w1"))
+    team("send", "w1", "for now")
+    team.eventually(lambda: "for now" in team.read("w1"), "it has read its mail")
+    team.becomes("w1", "idle")
     before = team.member("w1")
     team("member", "shutdown", "w1", "--force")
     team("member", "restart", "w1")
@@ -40,12 +41,15 @@ def test_gemini_goes_on_when_its_person_trusts_the_folder(wary: Path, team: Real
 
 
 def test_gemini_trusts_a_worktree_of_a_trusted_project(
-    wary: Path, project: Path, team: RealTeam, provider: Provider
+    wary: Path, project: Path, team: RealTeam, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = wary / ".gemini" / "trustedFolders.json"
     folders.write_text(json.dumps({str(project): "TRUST_FOLDER"}), encoding="utf-8")
     before = folders.read_bytes()
     provider.script(marker("w1"), teammate())
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Ann")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "ann@example.org")
     commit(project, "README", "nothing yet")
     team.begin("--lead", "none", "--worktrees", w1="gemini")
     team("send", "w1", "for now")
