@@ -41,7 +41,7 @@ def start() -> Iterator[Callable[[dict[str, str]], subprocess.Popen[bytes]]]:
     started: list[subprocess.Popen[bytes]] = []
 
     def one(variables: dict[str, str]) -> subprocess.Popen[bytes]:
-        argv = [sys.executable, "-c", "import time; time.sleep(60)"]
+        argv = [sys.executable, "-c", "import time; time.sleep(600)"]
         started.append(subprocess.Popen(argv, env={"HOME": os.environ["HOME"], **variables}))
         return started[-1]
 
@@ -218,7 +218,7 @@ def test_one_team_only(pro0: Pro0, home: Path, team: Context, tmp_path: Path) ->
 def test_a_stopped_holder_of_a_lock_is_named(pro0: Pro0, team: Context) -> None:
     """Issue 3, must show 10: SIGSTOP."""
     code = "import sys, time; from pathlib import Path; from pro0.store.lock import locked\n"
-    code += "with locked(Path(sys.argv[1]), 'a test'): print('held', flush=True); time.sleep(60)"
+    code += "with locked(Path(sys.argv[1]), 'a test'): print('held', flush=True); time.sleep(600)"
     argv = [sys.executable, "-c", code, str(team.team.paths.tasks)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as holder:
         try:

@@ -232,14 +232,14 @@ def holding(tmp_path: Path) -> Iterator[Holding]:
 def hold_the_lock(folder: Path, ready: Path) -> None:
     with locked(folder, "hold it"):
         ready.touch()
-        time.sleep(120)
+        time.sleep(600)
 
 
 def hold_the_lease(folder: Path, ready: Path) -> None:
     lease = Lease(folder)
     assert lease.take("lead alpha")
     ready.touch()
-    time.sleep(120)
+    time.sleep(600)
 
 
 def test_a_lock_that_is_held_names_its_holder(home: Path, holding: Holding) -> None:

@@ -24,7 +24,7 @@ def lead(team: Path, ready: Path) -> None:
     lease = Lease(team)
     assert lease.take("lead of a test")
     ready.touch()
-    time.sleep(120)
+    time.sleep(600)
 
 
 def look(team: Path, ready: Path) -> None:

@@ -36,7 +36,7 @@ from tests.waiting import wait_until
 def hold(folder: Path, ready: Path) -> None:
     with locked(folder, "hold it for a test"):
         ready.touch()
-        time.sleep(120)
+        time.sleep(600)
 
 
 def count_up(folder: Path, times: int) -> None:
