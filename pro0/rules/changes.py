@@ -120,7 +120,7 @@ def acyclic(tasks: TaskList) -> None:
         if task.parent in waits:
             waits[task.parent].append(task.id)
     if found := graph.cycle(waits):
-        raise Refused(f"that makes a dependency cycle: {' → '.join(found)}", code="cycle", hint="drop one of them")
+        raise Refused(f"that makes a dependency cycle: {graph.told(found)}", code="cycle", hint="drop one of them")
 
 
 _NEEDS_A_READY_TASK = frozenset({Act.CLAIM, Act.START, Act.WISH})

@@ -1,8 +1,10 @@
 """Dependencies as a graph."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 Edges = Mapping[str, Iterable[str]]
+SHOWN = 5
+"""Ids of a long cycle that are told, at its beginning and at its end."""
 
 
 def cycle(edges: Edges) -> tuple[str, ...] | None:
@@ -12,6 +14,14 @@ def cycle(edges: Edges) -> tuple[str, ...] | None:
         if start not in finished and (found := _cycle_from(start, edges, finished)):
             return found
     return None
+
+
+def told(cycle: Sequence[str]) -> str:
+    """Return a cycle as an error shows it: of a long one the beginning and the end."""
+    ids = [*cycle]
+    if len(ids) > 2 * SHOWN:
+        ids[SHOWN:-SHOWN] = [f"({len(ids) - 2 * SHOWN} more)"]
+    return " → ".join(ids)
 
 
 def _cycle_from(start: str, edges: Edges, finished: set[str]) -> tuple[str, ...] | None:

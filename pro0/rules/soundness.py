@@ -11,7 +11,7 @@ from pro0.model import ids
 from pro0.model.message import Mailbox, Message
 from pro0.model.task import SETTLED, Entry, Task, TaskList
 from pro0.model.team import Wanted
-from pro0.rules.graph import cycle
+from pro0.rules.graph import cycle, told
 
 NOTE = "repair-"
 """How the ids of messages begin that stand where messages were lost."""
@@ -115,9 +115,9 @@ def _references(task: Task, known: Collection[str], members: Collection[str]) ->
 def _cycles(listed: TaskList) -> Iterator[Finding]:
     if found := cycle({task.id: task.dependencies for task in listed.tasks}):
         mend = f"pro0 task update {found[0]} --drop-dependency {found[1]}"
-        yield Finding(f"tasks wait for each other: {' → '.join(found)}", mend)
+        yield Finding(f"tasks wait for each other: {told(found)}", mend)
     if found := cycle({task.id: (task.parent,) for task in listed.tasks if task.parent}):
-        yield Finding(f"tasks are each other's parents: {' → '.join(found)}", _BY_HAND)
+        yield Finding(f"tasks are each other's parents: {told(found)}", _BY_HAND)
 
 
 def _without_strangers(task: Task, known: Collection[str], members: Collection[str], entry: Entry) -> Task:
