@@ -9,7 +9,7 @@ from pro0 import __version__
 from pro0.cli.commands import COMMANDS, HIDDEN
 from pro0.cli.interrupts import INTERRUPTED
 from pro0.cli.lazy import LazyGroup, helped
-from pro0.cli.output import REMINDERS, line, say
+from pro0.cli.output import REMINDERS, line, say, unprinted
 from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
 
 HELP = """Run a team of coding agents in your terminal: a lead, a shared task list, mailboxes, clean endings.
@@ -40,6 +40,7 @@ def _remind(context: click.Context, _result: object) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; nothing but KeyboardInterrupt's own newline escapes the format."""
+    _open_streams()
     _printable_streams()
     try:
         code = _invoke(arguments)
@@ -47,6 +48,9 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         _drop_stdout()
         return 1
+    except OSError as error:
+        _drop_stdout()
+        return report(unprinted(error), as_json=False)
     return code
 
 
@@ -82,6 +86,24 @@ def _invoke(arguments: list[str]) -> int:
         return error.code if isinstance(error.code, int) else 1
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
         return report(_internal(error), as_json=as_json)
+
+
+def _open_streams() -> None:
+    """Give a stream that was closed before the start something to lead to: what would be printed goes to stderr.
+
+    Left closed, its number would be that of the next file that is opened, a document of the store perhaps.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - as long as the program runs
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = sys.stderr
 
 
 def _usage(error: click.ClickException) -> BadInput:

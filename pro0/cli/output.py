@@ -11,7 +11,7 @@ from datetime import datetime
 import click
 import msgspec
 
-from pro0.errors import BadInput
+from pro0.errors import BadInput, Pro0Error
 from pro0.rules.text import unseen, visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -41,7 +41,18 @@ def write(text: str = "", *, end: str = "\n") -> None:
     """Print one line, or several, on stdout; for a member without what it must not learn of others."""
     context = click.get_current_context(silent=True)
     veil: Callable[[str], str] = context.find_root().meta.get(VEIL, str) if context else str
-    sys.stdout.write(veil(text) + end)
+    try:
+        sys.stdout.write(veil(text) + end)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unprinted(error) from None
+
+
+def unprinted(error: OSError) -> Pro0Error:
+    """Return what to say when what a command did cannot be printed: behind stdout there may be a full disk."""
+    said = f"what it has to say cannot be written to stdout: {error.strerror or error}"
+    return Pro0Error(said, code="output", hint="what it was to do may be done: look before you repeat it")
 
 
 def say(text: str) -> None:

@@ -100,6 +100,31 @@ def test_a_closed_pipe_is_quiet(team: Context) -> None:
     assert (program.returncode, err) == (1, b"")
 
 
+@pytest.mark.parametrize("closed", ["0", "1", "2", "0 1", "1 2", "0 1 2"])
+def test_a_closed_stream_is_no_fault(team: Context, closed: str) -> None:
+    """As some daemons start programs: the act is done and told where it can be, exit 0, no traceback."""
+    shut = " ".join(f"{number}>&-" for number in closed.split())
+    call = ["sh", "-c", f'"$0" -m pro0 task create x {shut}', sys.executable]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=STUCK)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    said = done.stderr if "1" in closed else done.stdout
+    assert said == ("" if closed.endswith("1 2") else "task-1 created: x\n")
+    assert [task.title for task in team.team.tasks.read().tasks] == ["x"]
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_what_is_done_and_cannot_be_printed(team: Context, buffered: str) -> None:
+    """A full disk behind stdout: it is done, and said that it may be."""
+    with open("/dev/full", "wb") as full:
+        call = [sys.executable, "-m", "pro0", "task", "create", "x"]
+        done = subprocess.run(
+            call, env=os.environ | {"PYTHONUNBUFFERED": buffered}, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("pro0: what it has to say cannot be written to stdout: No space left on device\n")
+    assert len(team.team.tasks.read().tasks) == 1
+
+
 def test_mail_that_could_not_be_shown_stays_unread(pro0: Pro0, team: Context) -> None:
     """S004-053: a person's mail counts as read only once it was shown."""
     pro0("send", "human", "precious")
