@@ -10,7 +10,7 @@ from pro0.mcp import lead_tools, mail_tools, team_tools, ticket_tools, work_tool
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
 from pro0.mcp.tool import TOOLS, Tool, arguments_of
-from pro0.mcp.wire import JSON, encode
+from pro0.mcp.wire import JSON, encode, is_text
 from pro0.model.caller import Who
 from pro0.ops import messages
 from pro0.rules.instructions import unread_here
@@ -56,6 +56,9 @@ def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
     who = desk.caller.who
     if who not in tool.callers:
         raise Refused(f"{_called(who)} may not call {tool.name}", code="not_allowed", hint="tools/list has your tools")
+    if not is_text(call.arguments):
+        hint = "it holds a lone surrogate; pass UTF-8"
+        raise BadInput(f"{tool.name}: a text is not valid Unicode", code="invalid_text", hint=hint)
     try:
         given = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
     except (msgspec.ValidationError, RecursionError) as error:

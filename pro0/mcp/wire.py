@@ -61,6 +61,14 @@ def encode(value: object) -> JSON:
     return _ENCODER.encode(value)
 
 
+def is_text(value: object) -> bool:
+    """Say whether every text in a value can be written as UTF-8: JSON may spell half a surrogate pair."""
+    try:
+        return bool(json.dumps(value, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def joined(fields: dict[str, JSON]) -> JSON:
     """Return the object that has these fields, whose values are JSON already."""
     return "{" + ",".join(f"{encode(name)}:{value}" for name, value in fields.items()) + "}"

@@ -38,3 +38,18 @@ def test_what_nobody_has_changed_is_decoded_once(home: Path, monkeypatch: pytest
 
 def _call() -> Call:
     return Call(1, "task_get", {"task_id": "1"}, lambda *_: None, stateless=True)
+
+
+@pytest.mark.parametrize("tool", ["list_tasks", "task_get", "message", "create_task"])
+def test_half_a_character_is_bad_input(tool: str, home: Path) -> None:
+    """JSON may spell it, and no text of ours may hold it: said in one line, and no fault of pro0."""
+    desk = Desk(granted(make_team(home, "w1"), "w1"), home)
+    for arguments in (
+        {"status": "\ud800"},
+        {"task_id": "\ud800"},
+        {"to": "w1", "content": ["\udfff"]},
+        {"\ud800": "x"},
+    ):
+        said = str(perform(TOOLS[tool], desk, Call(1, tool, {**arguments}, lambda *_: None, stateless=True)))
+        assert "internal error" not in said
+        assert "not valid Unicode" in said or "may not call" in said
