@@ -24,6 +24,8 @@ _MOUNTS = Path("/proc/self/mounts")
 def home(store: Store, team: str | None) -> Iterator[Check]:
     """Check the home, and, unless only one team is asked for, what belongs to none."""
     folder = store.home
+    if team is None:
+        yield from _homeless()
     if not os.path.lexists(folder):
         yield Check("home", Verdict.OK, f"{folder} is not there yet")
         return
@@ -37,6 +39,13 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
     yield from _links(*tops)
     yield from _locks(folder, *tops)
     yield from _left(store, tops, team)
+
+
+def _homeless() -> Iterator[Check]:
+    for place, guard, below in repair_home.homeless():
+        agents = f", with pids {' '.join(str(one.pid) for one in below)} below it" if below else ""
+        what = f"pid {guard.pid} guards a session of {place}, which is gone{agents}"
+        yield Check("guards", Verdict.WARN, what, f"end it and all below it: kill {guard.pid}")
 
 
 def _owner(folder: Path) -> Check:

@@ -113,11 +113,14 @@ def cleanup(team: str | None, force: bool) -> None:
       pro0 team cleanup alpha --force
     """
     from pro0.engine.cleanup import cleanup as clean
+    from pro0.store.health import ownerless
 
     human_only("clean a team up")
     name = ids.team_name(team_name(team))
     done = clean(store(), name, force=force, show=talk())
     write(done if done is not None else f"nothing to clean: there is no team {name}")
+    for left in [path for path in ownerless(store().home) if path.name == name and done is None]:
+        say(f"hint: {left} is left of one, and may hold work; pro0 doctor --repair moves it aside and frees the name")
 
 
 def tell(context: Context, said: str, as_json: bool) -> None:

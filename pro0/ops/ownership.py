@@ -1,7 +1,7 @@
 """Whose is a process? Proven by what it was started with: a file may name any process, that of a stranger too."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from pro0 import processes, resources
@@ -9,7 +9,7 @@ from pro0.model.runtime import Process
 from pro0.ops.identity import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
 from pro0.processes.arguments import arguments
 from pro0.processes.table import SPARED
-from pro0.store.paths import HOME_VARIABLE
+from pro0.store.paths import HOME_VARIABLE, LAUNCH
 from pro0.store.teams import TeamStore
 
 _GUARD = resources.GUARD.parts[-3:]
@@ -26,6 +26,16 @@ def is_guard(team: TeamStore, process: Process, incarnation: str) -> bool:
     home = Path(*called[1].parts[: -len(below)])
     # Asked last: if it is alive now, then what was read was its own.
     return called[1].parts[-len(below) :] == below and _is_home(home, team) and processes.alive(process)
+
+
+def home_of_guard(called: Sequence[str]) -> Path | None:
+    """Return the home whose session a guard guards, by its program and its launch file; None for another program."""
+    program, launch = map(Path, called)
+    is_ours = program.parts[-3:] == _GUARD and launch.is_absolute() and launch.name.endswith(LAUNCH)
+    place = launch.parts[-4:-1]
+    if not is_ours or len(place) < 3 or (place[0], place[2]) != ("teams", "sessions"):
+        return None
+    return launch.parents[3]
 
 
 def is_lead(team: TeamStore, process: Process) -> bool:

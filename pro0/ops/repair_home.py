@@ -4,7 +4,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,8 +14,11 @@ from pro0.model import ids
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Phase, Process
 from pro0.model.team import Wish
+from pro0.ops import ownership
 from pro0.ops.context import clock
 from pro0.ops.evidence import carriers, readable
+from pro0.processes import table
+from pro0.processes.arguments import arguments
 from pro0.sessions import tmux_socket
 from pro0.store import atomic, health
 from pro0.store.lock import locked
@@ -69,6 +72,25 @@ def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]
         if over[name, uid] and process.pid not in spared and only in (None, name):
             found.setdefault(name, []).append(process)
     return found
+
+
+def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
+    """Yield the guards whose home is gone, each with that home and what is below the guard.
+
+    Nobody else tells of them: they keep their agents as long as they are not sure that the team was removed. It is the
+    program and its argument that prove a guard; a variable proves nothing.
+    """
+    for pid in table.own():
+        called = arguments(pid)[-2:]
+        home = ownership.home_of_guard(called) if len(called) == 2 else None
+        guard = processes.identify(pid) if home and not _is_there(home, pid) else None
+        if home and guard and arguments(pid)[-2:] == called:
+            yield home, guard, processes.descendants(pid)
+
+
+def _is_there(path: Path, pid: int) -> bool:
+    """Say whether something is at a path here, or for a process that has another root."""
+    return os.path.lexists(path) or os.path.lexists(f"/proc/{pid}/root{path}")
 
 
 def end_left_over(store: Store, grace: float, say: Say, only: str | None = None) -> None:

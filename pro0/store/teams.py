@@ -162,7 +162,8 @@ class Store:
         new = paths.team.with_name(f"{NEW}{team.name}")
         for left in (paths.tasks, paths.mailboxes):
             if there(left):
-                raise StoreError(f"{left} is there, but no team {team.name}", hint="move it away; it may hold work")
+                hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
+                raise StoreError(f"{left} is there, but no team {team.name}", hint=hint)
         for folder in (new, new / paths.sessions.name, new / paths.logs.name, paths.tasks, paths.mailboxes):
             make_folder(folder)
         File(new, CONFIG, TeamConfig).create(config)

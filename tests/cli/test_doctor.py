@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,11 +14,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0 import resources
 from pro0.cli.checks import Verdict, machine
 from pro0.model.runtime import Phase
 from pro0.model.task import Claim
 from pro0.model.team import Wish
-from pro0.ops.context import Context, clock
+from pro0.ops.context import Context, clock, new_id
 from pro0.store.lease import Lease
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, tree
@@ -230,6 +232,45 @@ def test_a_stopped_holder_of_a_lock_is_named(pro0: Pro0, team: Context) -> None:
             wait_until(lambda: any(stopped in row["what"] for row in rows(pro0)), 5, "the holder is said to be stopped")
         finally:
             holder.kill()
+
+
+def test_guards_of_a_home_that_is_gone(pro0: Pro0, home: Path, team: Context, tmp_path: Path) -> None:
+    """They are named with their agents, by what they were called with; a variable alone makes nobody one of them."""
+    guard = str(resources.GUARD)
+    place = tmp_path / "gone"
+    launch = place / "teams" / "beta" / "sessions" / f"{new_id()}.start.json"
+    script = "import subprocess, sys; p = subprocess.Popen(['sleep', '600']); print(p.pid, flush=True); p.wait()"
+    argv = [sys.executable, "-c", script, guard]
+    living = home / "teams" / "alpha" / "sessions" / launch.name
+    variables = os.environ | {"PRO0_HOME": str(place), "PRO0_INCARNATION": new_id()}
+    calls = [[*argv, str(launch)], [*argv, str(living)], [*argv[:3], "other", str(launch)], [*argv, str(tmp_path)]]
+    started = [subprocess.Popen(call, stdout=subprocess.PIPE, env=variables, text=True) for call in calls]
+    try:
+        below = [int(one.stdout.readline()) for one in started if one.stdout]
+        said = [row for row in rows(pro0) if f"of {place}, which is gone" in row["what"]]
+        [row] = said
+        guards = f"pid {started[0].pid} guards a session of {place}, which is gone"
+        assert row["what"] == f"{guards}, with pids {below[0]} below it"
+        assert row["mend"] == f"end it and all below it: kill {started[0].pid}"
+    finally:
+        for one, child in zip(started, below, strict=True):
+            os.kill(child, signal.SIGKILL)
+            one.kill()
+            one.communicate()
+
+
+def test_the_name_of_a_team_whose_folder_was_deleted_can_be_freed(pro0: Pro0, home: Path, project: Path) -> None:
+    """Start and cleanup name the command that frees it, and nothing is deleted."""
+    make(home, "alpha", project)
+    shutil.rmtree(home / "teams" / "alpha")
+    refused = pro0("team", "start", "alpha", "--detach", "--mode", "headless")
+    assert refused.code == 5
+    assert "hint: it may hold work; `pro0 doctor --repair` moves it aside and frees the name" in refused.err
+    cleaned = pro0("team", "cleanup", "alpha", "--force")
+    assert (cleaned.code, "pro0 doctor --repair" in cleaned.err) == (0, True)
+    pro0("doctor", "--repair")
+    assert make(home, "alpha", project).team.exists()
+    assert len(list((home / "tasks").glob("alpha.corrupt-*"))) == 1
 
 
 def test_left_over_processes(
