@@ -6,8 +6,10 @@ from typing import cast
 
 import msgspec
 
+from pro0.config.keys import strict
 from pro0.errors import BadInput, NotFound
 from pro0.rules.size import holds_more_than
+from pro0.store.keys import repeated
 
 SIZE_LIMIT = 16 * 1024 * 1024
 """Bytes of a file of tasks, or of a layout."""
@@ -44,7 +46,10 @@ def value_of(data: bytes, name: str) -> object:
         if holds_more_than(VALUE_LIMIT, data):
             raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
         try:
-            return cast(object, msgspec.json.decode(text))
+            value = cast(object, msgspec.json.decode(text))
+            if twice := repeated(data):
+                raise BadInput(f"{name} has the key {twice} twice", hint="keep one of them")
+            return value
         except (msgspec.DecodeError, RecursionError, ValueError):
             pass  # YAML's own short forms begin so too
     return _yaml(text, name)
@@ -63,7 +68,7 @@ def _yaml(text: str, name: str) -> object:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > DEPTH_LIMIT:
                 raise BadInput(f"{name} uses aliases, or is nested too deep", hint="write the values out")
-        return cast(object, yaml.load(text, loader))
+        return cast(object, yaml.load(text, strict(loader)))
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f", line {mark.line + 1}" if mark else ""

@@ -200,7 +200,7 @@ def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[st
         ("parent", task.parent or ""),
         ("subtasks", ", ".join(child.id for child in children)),
         ("blocked by", ", ".join(task.dependencies)),
-        ("description", task.description),
+        ("description", task.more),
         ("acceptance", task.acceptance),
         ("run", task.run or ""),
         ("timeout", f"{task.timeout:g} s" if task.timeout else ""),

@@ -12,6 +12,7 @@ from pro0.cli.context import here, named_team
 from pro0.cli.log_lines import Event, text_of
 from pro0.cli.output import json_option, json_text, write
 from pro0.store.journal import Journal
+from pro0.store.keys import repeated
 from pro0.store.paths import EVENTS, LEAD_LOG
 from pro0.store.teams import TeamStore
 
@@ -51,11 +52,13 @@ def _there(team: TeamStore) -> bool:
 
 
 def _events(lines: Iterable[bytes]) -> list[Event]:
-    """Return lines as events in the order of their time; a line that is not JSON is passed over."""
+    """Return lines as events in the order of their time; a line that is not sound JSON is passed over."""
     found = []
     for text in lines:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            found.append(msgspec.json.decode(text, type=Event))
+            event = msgspec.json.decode(text, type=Event)
+            if not repeated(text):
+                found.append(event)
     return sorted(found, key=lambda event: str(event.get("at")))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pro0.config.keys import strict
 from pro0.config.table import NAMES
 from pro0.errors import BadInput
 from pro0.model.hook import Event
@@ -78,7 +79,7 @@ def _parsed(text: str, path: Path) -> dict[object, object]:
         text = _OUTSIDE_STRINGS.sub(lambda match: match[1] or " ", text)
     try:
         _bounded(yaml.parse(text, yaml.SafeLoader), path)
-        value = yaml.safe_load(text)
+        value = yaml.load(text, strict(yaml.SafeLoader))
     except (yaml.YAMLError, *_BROKEN) as error:
         raise BadInput(f"the settings {path} are not YAML: {_trouble(error)}") from None
     return _mapping(value, f"the settings {path}")

@@ -47,7 +47,7 @@ def _parse(text: str) -> object:
     except INTERPRETER:
         import json
 
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once)
     except (StopIteration, SystemError):  # SystemError: before 3.12 it looks for json's own error only where imported
         raise ValueError("not JSON") from None
     else:
@@ -56,12 +56,20 @@ def _parse(text: str) -> object:
     return value
 
 
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the pairs of an object as a dict; a key that stands twice is damage."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
 class _Choices:
     """The attributes that the scanner takes its options from, as json.JSONDecoder has them."""
 
     strict = True
     object_hook = None
-    object_pairs_hook = None
+    object_pairs_hook = staticmethod(lambda pairs: _once(pairs))
     array_hook = None
     parse_float = float
     parse_int = int

@@ -190,7 +190,7 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
     line = task_line(board, task, status)
     return TaskDetail(
         **{name: getattr(line, name) for name in line.__struct_fields__},
-        description=task.description,
+        description=task.more,
         acceptance=task.acceptance,
         labels=task.labels,
         dependencies=task.dependencies,

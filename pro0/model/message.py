@@ -22,11 +22,11 @@ class MessageType(StrEnum):
     PLAN_APPROVAL_RESPONSE = "plan_approval_response"
 
 
-class Message(Stored, frozen=True):
-    """One mailbox entry; `seq` is its order in that mailbox, `id` names it everywhere."""
+class Message(Stored, frozen=True, kw_only=True):
+    """One mailbox entry; `seq` is its order in that mailbox, 0 for its place in the list; `id` names it everywhere."""
 
     id: str
-    seq: Count
+    seq: Count = 0
     from_: AgentId
     to: AgentId
     type: MessageType

@@ -9,6 +9,9 @@ import msgspec
 from pro0.model.message import Notice
 from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag, TaskId, written
 
+TITLE = 200
+"""Characters of a title that is taken from a description."""
+
 
 class Status(StrEnum):
     """The stored status of a task."""
@@ -174,6 +177,18 @@ class Task(Stored, frozen=True):
     origin: str | None = None
     history: tuple[Entry, ...] = ()
     earlier: Count = 0
+
+    def __post_init__(self) -> None:
+        """Let title and description stand for each other where one is missing: a program may know only one of them."""
+        if not self.title and self.description:
+            msgspec.structs.force_setattr(self, "title", self.description.strip().partition("\n")[0].strip()[:TITLE])
+        elif not self.description:
+            msgspec.structs.force_setattr(self, "description", self.title)
+
+    @property
+    def more(self) -> str:
+        """Return the description where it says more than the title."""
+        return "" if self.description == self.title else self.description
 
     @property
     def waits(self) -> Wait | None:

@@ -16,6 +16,7 @@ from pro0.ops.context import TEAM, TEAM_UID, Context
 from pro0.rules.rebuilding import Known
 from pro0.store.files import File
 from pro0.store.journal import Journal
+from pro0.store.keys import repeated
 from pro0.store.mending import T
 from pro0.store.paths import DOCUMENT, EVENTS, HOME_VARIABLE, LAUNCH
 from pro0.store.teams import TeamStore
@@ -82,7 +83,7 @@ def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
     for line in Journal(team.paths.team / EVENTS).fresh():
         with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
             value = msgspec.json.decode(line)
-            if isinstance(value, dict):
+            if isinstance(value, dict) and not repeated(line):
                 yield {str(key): str(item) for key, item in value.items()}
 
 

@@ -26,6 +26,15 @@ SEGMENT_COUNT = 500
 _START = datetime.min.replace(tzinfo=UTC)
 
 
+def numbered(tasks: TaskList) -> TaskList:
+    """Give a list that another program wrote, which has no revision, the number of the next task."""
+    if tasks.revision:
+        return tasks
+    return replace(
+        tasks, next_id=max(tasks.next_id, 1 + max((task_number(task.id) for task in tasks.tasks), default=0))
+    )
+
+
 def spill(task: Task) -> tuple[Task, tuple[Entry, ...]]:
     """Split off the entries of a history that is too long, the oldest ones."""
     cut = max(0, len(task.history) - HISTORY_COUNT)

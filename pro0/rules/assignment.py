@@ -90,7 +90,7 @@ def first_prompt(assignment: Assignment) -> str:
         f"Your role:\n{assignment.role_prompt}" if assignment.role_prompt else "",
         _remarks(f"What was said about {task.parent}, for all below it:", assignment.above),
         _remarks("What a person said about your task:", feedback),
-        f"Your task, {task.id}: {task.title}\n{task.description or task.title}",
+        f"Your task, {task.id}: {task.title}\n{task.description}",
         f"It is done when:\n{task.acceptance}" if task.acceptance else "",
     ]
     return "\n\n".join(part for part in parts if part)

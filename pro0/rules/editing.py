@@ -25,7 +25,8 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     after = _gated(before, after, caller, now, agreed=changes.run is not None)
     if after == before:
         return tasks, before
-    what = ", ".join(name for name in after.__struct_fields__ if getattr(after, name) != getattr(before, name))
+    told = replace(after, description=before.description) if after.more == before.more else after
+    what = ", ".join(name for name in told.__struct_fields__ if getattr(told, name) != getattr(before, name))
     entry = Entry(at=now, actor=caller.agent_id, act="update", to=after.status, text=what)
     after = replace(after, updated_at=now, history=(*after.history, entry))
     changed = with_tasks(tasks, [after])
@@ -64,7 +65,7 @@ def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
     return replace(
         task,
         title=task.title if changes.title is None else text.title(changes.title),
-        description=_or(changes.description, task.description, "description"),
+        description=_or(changes.description, task.more, "description"),
         acceptance=_or(changes.acceptance, task.acceptance, "acceptance"),
         run=task.run if changes.run is None else command(changes.run),
         timeout=task.timeout if changes.timeout is None else time_limit(changes.timeout),

@@ -26,6 +26,19 @@ class Delivery(msgspec.Struct, frozen=True):
     again: bool = False
 
 
+def numbered(box: Mailbox) -> Mailbox:
+    """Give the messages of another program their seq, which is their place, and the head what follows from them."""
+    if box.revision and all(message.seq for message in box.messages):
+        return box
+    seq, messages = 0, list[Message]()
+    for message in box.messages:
+        seq = message.seq or seq + 1
+        messages.append(replace(message, seq=seq))
+    unread = [message.seq for message in messages if not message.read]
+    acked = max(box.acked, min(unread, default=seq + 1) - 1)
+    return replace(box, messages=tuple(messages), next_seq=max(box.next_seq, seq + 1), acked=acked)
+
+
 def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
     """Append a message; one whose id is already there changes nothing, which makes owed notices idempotent."""
     if notice.id in [message.id for message in box.messages]:

@@ -23,6 +23,7 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 _TEXT = rb'"(?:[^"\\\n]|\\[^\n])*+(?:"|\\?(?=\n)|\\?\Z)'
 _TOKEN = re.compile(_TEXT + rb"|[{}\[\]]")
+_KEY = re.compile(_TEXT + rb"(\s*:)?")
 _END_OF_VALUE = re.compile(_TEXT + rb"|([,\n}\]])")
 _LONG_NUMBER = re.compile(rb"(" + _TEXT + rb")|-?\d{19,}[\d.eE+-]*")
 _VERSION = re.compile(rb'(?<!\\)"schemaVersion"\s*:\s*(\d{1,6})(?!\d)')
@@ -57,7 +58,7 @@ def remains(data: bytes, kind: type[D]) -> Remains[D]:
     except UnicodeDecodeError:
         found.lost.append("some letters, which are no UTF-8")
     whole = _whole(data)
-    if whole is not None and not _lacks_lists(whole, kind):
+    if whole is not None and not _lacks_lists(whole, kind) and not _says_twice(data, whole):
         _from_mapping(whole, kind, found)
     else:
         _from_pieces(data, kind, found)
@@ -74,8 +75,19 @@ def _whole(data: bytes) -> Mapping[str, object] | None:
         stack += (mark in b"{[") - (mark in b"}]")
         if mark in b"}]" and stack == 0:
             value = _raw(data[: token.end()])
-            return value if isinstance(value, dict) else None
+            return value if isinstance(value, dict) and not _TOKEN.search(data, token.end()) else None
     return None
+
+
+def _says_twice(data: bytes, whole: object) -> bool:
+    """Return whether a key stands twice: then a document says more than what it was decoded to."""
+    return sum(1 for text in _KEY.finditer(data) if text[1]) > _keys(whole)
+
+
+def _keys(value: object) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_keys, value.values()))
+    return sum(map(_keys, value)) if isinstance(value, list) else 0
 
 
 def _lacks_lists(whole: Mapping[str, object], kind: type[D]) -> bool:

@@ -43,7 +43,7 @@ def _about(task: Task, epic: Task | None) -> str:
     details = [
         f"# {task.id}: {task.title}",
         above,
-        task.description.strip(),
+        task.more.strip(),
         _section("## Acceptance", task.acceptance.strip()),
         _section("## Command", f"The task names a command: {task.run}" if task.run else ""),
     ]

@@ -15,6 +15,7 @@ from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, Store
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.rules.size import holds_more_than
 from pro0.store import atomic
+from pro0.store.keys import holds_content, repeated
 from pro0.store.lock import locked
 from pro0.store.paths import LOCK
 
@@ -39,7 +40,8 @@ class Change(Generic[T]):
 class File(Generic[T]):
     """One document at its place; without `absent`, which makes its first value, a missing file is corrupt.
 
-    `fault` says what is wrong with a document that does not belong to this place. What the bytes mean that were read or
+    `fault` says what is wrong with a document that does not belong to this place. `filled` adds to one that another
+    program wrote what only ours have; without it, a document needs a revision. What the bytes mean that were read or
     written last is kept: while nobody else writes, a process decodes nothing twice.
     """
 
@@ -50,6 +52,7 @@ class File(Generic[T]):
         kind: type[T],
         absent: Callable[[], T] | None = None,
         fault: Callable[[T], str] = lambda _: "",
+        filled: Callable[[T], T] | None = None,
     ) -> None:
         self.folder = folder
         self.path = folder / name
@@ -57,6 +60,7 @@ class File(Generic[T]):
         self.kind = kind
         self._absent = absent
         self._fault = fault
+        self._filled = filled
         self._last: tuple[bytes, T | None] = b"", None
 
     def read(self) -> T:
@@ -125,9 +129,11 @@ class File(Generic[T]):
             value = cast("T", decoder(self.kind).decode(data))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise _corrupt(self.path, data, error) from None
-        if value.revision < 1:  # all that is ever written has one; a bare {} must not pass for an empty document
+        if encode(value) != data and (twice := repeated(data)):  # what is as we would write it says nothing twice
+            raise _corrupt(self.path, data, ValueError(f"it has the key {twice} twice"))
+        if value.revision < 1 and not (self._filled and holds_content(data)):
             raise _corrupt(self.path, data, ValueError("it has no revision"))
-        return value
+        return self._filled(value) if self._filled else value
 
     def _save(self, folder: int, value: T) -> None:
         if value.schema_version > SCHEMA_VERSION:

@@ -19,7 +19,7 @@ class Box:
     def __init__(self, folder: Path, agent_id: str) -> None:
         self.agent_id = agent_id
         self.folder = folder
-        self.head: File[Mailbox] = File(folder, MESSAGES, Mailbox)
+        self.head: File[Mailbox] = File(folder, MESSAGES, Mailbox, filled=mail.numbered)
 
     def exists(self) -> bool:
         """Return whether the mailbox was made."""

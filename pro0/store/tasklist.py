@@ -21,7 +21,7 @@ class TaskFile(File[TaskList]):
     """The task list of one team; whatever is saved is kept small."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, TASKS, TaskList)
+        super().__init__(folder, TASKS, TaskList, filled=archive.numbered)
 
     def archived(self, tasks: TaskList) -> Iterator[Task]:
         """Yield every task of the archive once, the one that moved last first."""

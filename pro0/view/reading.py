@@ -44,8 +44,8 @@ def _head(task: Task) -> str:
 
 def _paragraphs(task: Task) -> Iterator[str]:
     named = (("acceptance", task.acceptance), ("run", task.run), ("result", task.result))
-    if task.description:
-        yield task.description
+    if task.more:
+        yield task.more
     for name, text in named:
         if text:
             yield f"{name}\n{text}"

@@ -129,11 +129,12 @@ BREAKS: dict[str, Break] = {
     "5000 digits": _bytes(lambda data: data.replace(b'"revision": ', b'"revision": ' + b"9" * 5000, 1)),
     "garbage behind": _bytes(lambda data: data + b"x"),
     "unknown key": _keys(lambda value: value | {"surprise": 1}),
+    "a key twice": _bytes(lambda data: data.replace(b'"revision"', b'"revision": 1, "revision"', 1)),
     "sparse": _sparse,
     "link": _link,
     "pipe": _pipe,
     "missing": Path.unlink,
 }
-LOSSLESS = ("bad UTF-8", "wrong types", "5000 digits", "garbage behind", "unknown key")
+LOSSLESS = ("bad UTF-8", "wrong types", "5000 digits", "garbage behind", "unknown key", "a key twice")
 """What breaks a file without making any of its objects unreadable."""
 MAY_BE_MISSING = ("report", "comments", "environment")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pro0.cli import team_logs
 from pro0.cli.log_lines import text_of
 
 SEAT = {"agentId": "w1", "name": "w1", "agent": "shell"}
@@ -40,3 +41,9 @@ def test_a_line(event: str, said: str) -> None:
 def test_what_is_nested_without_end_is_one_line() -> None:
     deep = json.loads("[" * 900 + "]" * 900)
     assert text_of({"at": "now", "event": "e", "deep": deep}) == "now  lead  e  deep=…"
+
+
+def test_a_line_of_a_log_in_which_a_key_stands_twice_is_passed_over() -> None:
+    """Rulings 5.5: it is damage, as a line is that was cut."""
+    lines = [b'{"at": "2", "event": "a"}', b'{"at": "1", "event": "b", "event": "c"}', b'{"at": "0", "ev']
+    assert [event["event"] for event in team_logs._events(lines)] == ["a"]

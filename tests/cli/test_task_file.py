@@ -73,6 +73,9 @@ REFUSED = {
     "aliases": ("- &a {title: a}\n- *a", 2, "aliases"),
     "a python object": ("- !!python/object/apply:os.system [touch x]", 2, "YAML"),
     "a bad time limit": ("- {title: a, timeout: -1}", 2, "-1"),
+    "a name twice": ("- title: a\n  run: x\n  run: y", 2, "'run' stands twice, line 3"),
+    "a name twice in JSON": ('[{"title": "a", "run": "x", "\\u0072un": "y"}]', 2, "has the key 'run' twice"),
+    "a name twice in JSON that is YAML": ('[{title: a, "run": x, run: y}]', 2, "'run' stands twice, line 1"),
     "deep": ("[" * 100_000, 2, ""),
     "no UTF-8": ("\udcff", 2, "UTF-8"),
 }

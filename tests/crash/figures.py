@@ -146,7 +146,7 @@ ROWS = (
     Row(
         "a corrupt file is exit 5, never empty, never a traceback; it stays byte for byte, other teams go on, and "
         "`doctor --repair` mends it without losing what can be read",
-        "12 kinds of files, 29 ways, every command that reads the file; in the soak every command",
+        "12 kinds of files, 30 ways, every command that reads the file; in the soak every command",
         "calls of the program",
         "corrupt",
         "cli/test_corrupt.py",

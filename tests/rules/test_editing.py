@@ -27,6 +27,22 @@ def test_a_cycle_is_shown() -> None:
         update(tasks, "task-1", Changes(add_dependencies=("3",)))
 
 
+def test_a_cycle_of_thousands_is_shown_in_few_words() -> None:
+    """An error is one line that a person reads."""
+    tasks = listed(*(task(number, *([number + 1] if number < 2000 else [])) for number in range(1, 2001)))
+    with pytest.raises(Refused, match="more") as refused:
+        update(tasks, "task-2000", Changes(add_dependencies=("1",)))
+    assert len(refused.value.message) < 300
+
+
+def test_a_description_that_only_repeats_the_title_follows_it() -> None:
+    """Rulings 5.5: both are filled; a new title is then the new description too."""
+    tasks = listed(task(1))
+    assert update(tasks, "task-1", Changes(title="new")).description == "new"
+    told = update(tasks, "task-1", Changes(description="at length"))
+    assert (told.title, told.description) == (tasks.tasks[0].title, "at length")
+
+
 def test_a_word_that_is_no_gate() -> None:
     with pytest.raises(BadInput, match="'odd' is no gate"):
         update(listed(task(1)), "task-1", Changes(requires="odd"))
@@ -95,7 +111,8 @@ def test_a_field_is_changed_and_no_other(field: str) -> None:
     name = "add_dependencies" if field == "dependencies" else field
     alone = update(tasks, "task-1", Changes(**{name: getattr(WHOLE, name)}))
     same = [other for other in AFTER if other != field]
-    assert [getattr(alone, other) for other in same] == [getattr(tasks.tasks[0], other) for other in same]
+    seen = [other.replace("description", "more") for other in same]  # a bare title is the description too
+    assert [getattr(alone, other) for other in seen] == [getattr(tasks.tasks[0], other) for other in seen]
     rest = Changes(**{other: getattr(WHOLE, other) for other in same if other != "dependencies"})
     assert getattr(update(listed(all_changed, task(2)), "task-1", rest), field) == AFTER[field]
 
@@ -104,7 +121,7 @@ def test_what_is_empty_is_taken_away() -> None:
     full = update(listed(task(1), task(2)), "task-1", WHOLE)
     empty = Changes(description="", acceptance="", run="", labels=(), role="", requires="", drop_dependencies=("2",))
     after = update(listed(full, task(2)), "task-1", empty)
-    assert (after.description, after.acceptance, after.run, after.labels) == ("", "", None, ())
+    assert (after.more, after.acceptance, after.run, after.labels) == ("", "", None, ())
     assert (after.role, after.requires, after.dependencies, after.timeout) == (None, None, (), 5.0)
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pro0.model.message import HandOver, Mailbox, Message, MessageType
@@ -70,6 +70,7 @@ def as_item(one: Task) -> bytes:
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=60))
+@example(1, b"}")
 @settings(deadline=None, max_examples=150)
 def test_noise_costs_only_what_it_hits(place: int, noise: bytes) -> None:
     data = WHOLE[:place] + noise + WHOLE[place + len(noise) :]

@@ -1,0 +1,32 @@
+"""YAML in which no key stands twice in one mapping: the loader alone would take the last and say nothing."""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import yaml
+
+SHOWN = 60
+"""Characters of a key that an error shows."""
+
+
+def strict(loader: Any) -> Any:
+    """Return a loader that raises yaml's ConstructorError, with the place, for a key that stands twice."""
+    return type("Strict", (loader,), {"construct_mapping": _once(loader)})
+
+
+def _once(loader: Any) -> Any:
+    def construct_mapping(self: Any, node: "yaml.MappingNode", deep: bool = False) -> object:
+        import yaml
+
+        seen = set[Hashable]()
+        for name, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            key = self.construct_object(name, deep=True)
+            if isinstance(name, yaml.ScalarNode) and key in seen:
+                what = f"the key {str(key)[:SHOWN]!r} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, what, name.start_mark)
+            if isinstance(name, yaml.ScalarNode):
+                seen.add(key)
+        return loader.construct_mapping(self, node, deep)
+
+    return construct_mapping
