@@ -1,14 +1,18 @@
 """Interrupts that are not lost: Python drops an exception that a signal raises in a callback, as during an import.
 
-It does so wherever a weak reference or a `__del__` calls back, and every import makes such references.
+It does so wherever a weak reference or a `__del__` calls back, and every import makes such references. So this module
+imports nothing that is not there when the interpreter has started.
 """
 
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from types import FrameType
+else:
+    import _signal as signal
 
 INTERRUPTED = 130
 """The exit code of a program that was interrupted."""
@@ -16,26 +20,31 @@ INTERRUPTED = 130
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@contextmanager
-def at_once() -> Iterator[None]:
-    """Let Ctrl-C end this process at once, without an exception: for the time when there is nothing to clear up."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield  # ignored, or somebody else's, such as an at_once() around this one
-        return
-    leave_at_once()
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def leave_at_once() -> None:
-    """Let Ctrl-C end this process at once from now on, unless it is ignored."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    """Let Ctrl-C end this process at once, without an exception, unless it is ignored."""
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
 
 
-def _leave(_number: int, _frame: FrameType | None) -> None:
+def as_usual() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt again, unless it is ignored."""
+    if signal.getsignal(signal.SIGINT) == _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class at_once:  # noqa: N801 - it reads as what it does
+    """Let Ctrl-C end this process at once, within: for the time when there is nothing to clear up."""
+
+    def __enter__(self) -> None:
+        self._before = signal.getsignal(signal.SIGINT)
+        leave_at_once()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._before == signal.default_int_handler:
+            as_usual()
+
+
+def _leave(_number: int, _frame: "FrameType | None") -> None:
     os._exit(INTERRUPTED)
 
 
@@ -51,29 +60,29 @@ class Interruption:
         if self.asked:
             raise KeyboardInterrupt
 
-    def hear(self, _number: int, _frame: FrameType | None) -> None:
+    def hear(self, _number: int, _frame: "FrameType | None") -> None:
         """Take in a signal: the first raises KeyboardInterrupt, later ones and those while it is cleared up do not."""
         first, self.asked = not self.asked, True
         if first and not self.clearing_up:
             raise KeyboardInterrupt
 
 
-@contextmanager
-def interruptible() -> Iterator[Interruption]:
-    """Let the first INT, TERM or HUP raise KeyboardInterrupt, and be remembered for `check`."""
-    interruption, before, drop = Interruption(), {}, sys.unraisablehook
+class interruptible:  # noqa: N801 - it reads as what it does
+    """Let the first INT, TERM or HUP raise KeyboardInterrupt, and be remembered for `check`, within."""
 
-    def dropped(found: "sys.UnraisableHookArgs") -> None:
-        if not isinstance(found.exc_value, KeyboardInterrupt):
-            drop(found)
-
-    try:
-        sys.unraisablehook = dropped
+    def __enter__(self) -> Interruption:
+        interruption, self._before = Interruption(), {}
+        self._unraisable, sys.unraisablehook = sys.unraisablehook, self._dropped
         for number in _SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, interruption.hear)
-        yield interruption
-    finally:
-        for number, handler in before.items():
+            if signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, interruption.hear)
+        return interruption
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
-        sys.unraisablehook = drop
+        sys.unraisablehook = self._unraisable
+
+    def _dropped(self, found: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(found.exc_value, KeyboardInterrupt):
+            self._unraisable(found)

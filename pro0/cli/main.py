@@ -3,6 +3,7 @@
 import sys
 
 from pro0 import __version__
+from pro0.cli import interrupts
 
 PATIENCE = 50_000
 """Objects until the first garbage collection: importing makes none, and collecting would be a tenth of a short call."""
@@ -10,16 +11,15 @@ PATIENCE = 50_000
 
 def entry() -> int:
     """Run the program as the shell called it; returns the exit code."""
+    interrupts.leave_at_once()
     try:
         return main(sys.argv[1:])
     except KeyboardInterrupt:
-        return 130
+        return interrupts.INTERRUPTED
     finally:
         import gc
 
-        if interrupts := sys.modules.get("pro0.cli.interrupts"):
-            interrupts.leave_at_once()
-
+        interrupts.leave_at_once()
         gc.freeze()  # who ends need not look for garbage: that was a fifth of a short call
 
 
@@ -35,9 +35,7 @@ def main(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(PATIENCE)
-    from pro0.cli.interrupts import at_once
+    from pro0.cli.call import run
 
-    with at_once():
-        from pro0.cli.call import run
-
+    interrupts.as_usual()
     return run(arguments)

@@ -52,7 +52,7 @@ def ready(home: Path, project: Path) -> None:
 
 
 def test_version_imports_nothing() -> None:
-    assert modules("--version") - bare() == {"pro0", "pro0.cli", "pro0.cli.main"}
+    assert modules("--version") - bare() == {"pro0", "pro0.cli", "pro0.cli.interrupts", "pro0.cli.main"}
 
 
 def test_help_imports_click_and_pro0_alone(home: Path) -> None:
