@@ -9,7 +9,7 @@ import msgspec
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
-from pro0.agents.gemini_memory import Told, conversation, forgotten
+from pro0.agents.gemini_memory import begins_with, conversation
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, decoded, head, shortened, tail
 from pro0.model.runtime import State
@@ -107,25 +107,22 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
 def _chats(sight: Sight) -> list[Path]:
     """Return the transcripts of the session, the newest last: one that goes on leaves a second, almost empty one.
 
-    One that chose its id itself is known by its first prompt.
+    One that chose its id itself is known by its first prompt, and is another one after it has started anew.
     """
+    chosen = sight.session == Path(sight.folder).name
     name = f"session-*-{glob.escape(sight.session[:_LETTERS])}.jsonl"
     chats = _home(sight.environment).glob(f"tmp/*/chats/{name}") if sight.session else ()
-    named = [path for path in chats if _session_of(path) == sight.session]
-    return sorted(named or _told_first(sight), key=changed)
+    named = sorted((path for path in chats if _session_of(path) == sight.session), key=changed)
+    return named if chosen and named else _told_first(sight) or named
 
 
 def _told_first(sight: Sight) -> list[Path]:
-    """Return the transcripts since the session's start in which its first prompt stands."""
+    """Return the newest transcript since the session's start that begins with its first prompt."""
     prompt = first_prompt.given(sight.folder) if sight.folder else ""
-    since, told = sight.started_at.timestamp(), Told(prompt=prompt)
+    since = sight.started_at.timestamp()
     chats = _home(sight.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
-    lately = [path for path in chats if changed(path) >= since]
-    return [path for path in lately if _said(path) and forgotten(told, path) == Told()]
-
-
-def _said(path: Path) -> bool:
-    return any(who == "user" for who, _ in conversation(path))
+    lately = sorted((path for path in chats if changed(path) >= since), key=changed)
+    return [path for path in lately if begins_with(path, prompt)][-1:]
 
 
 def _session_of(path: Path) -> str:

@@ -18,6 +18,8 @@ KEPT = "kept"
 """The file in the session's folder with what was seen to be known at the end of a turn."""
 LARGEST = 256 << 20
 """Bytes of a transcript that are read."""
+FIRST = 256 << 10
+"""Bytes of a transcript in which its first prompt is looked for."""
 _BEGIN = 60
 """Letters by which a prompt is known again."""
 _REWRITTEN = b'{"$set":{"messages":'
@@ -97,6 +99,12 @@ def forgotten(what: Told, transcript: Path, prompt: str = "") -> Told:
     kept_prompt = any(shape in known for shape in _shapes(what.prompt[:_BEGIN]))
     messages = [message for message in what.messages if not any(sign in known for sign in _signs(message))]
     return Told("" if kept_prompt else what.prompt, tuple(messages))
+
+
+def begins_with(transcript: Path, prompt: str) -> bool:
+    """Return whether a prompt stands at the begin of a transcript."""
+    begin = head(transcript, FIRST)
+    return any(shape in begin for shape in _shapes(prompt[:_BEGIN]))
 
 
 def _shapes(text: str) -> Iterator[bytes]:

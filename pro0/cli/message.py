@@ -13,7 +13,7 @@ from pro0.model.caller import Who
 from pro0.model.message import Message
 from pro0.ops import delivery, messages
 from pro0.ops.context import Context
-from pro0.ops.delivery import Delivered
+from pro0.ops.delivery import Delivered, Fate
 from pro0.ops.messages import Letter
 from pro0.rules.text import visible
 
@@ -31,8 +31,9 @@ LOOK = 0.1
 def send(to: str, text: str, urgent: bool, wait: float | None, team: str | None, as_json: bool) -> None:
     """Send a message to one member, by id or name, or to `lead` or `human`.
 
-    A recipient that is unknown or has ended is exit 3, and nothing is sent. What was sent is kept until it is read;
-    with --wait you are told whether it was, or why it waits. --json prints the message as stored.
+    A recipient that is unknown or was shut down is exit 3, and nothing is sent. For one that has crashed it is kept,
+    and read once somebody has restarted it. What was sent is kept until it is read; with --wait you are told whether it
+    was, or why it waits. --json prints the message as stored.
 
     \b
     Examples:
@@ -50,15 +51,21 @@ def send(to: str, text: str, urgent: bool, wait: float | None, team: str | None,
         write(f"sent to {message.to} (message {message.seq})")
     if wait is not None:
         _wait_until_read(context, message, wait)
+    elif (known := delivery.fate(context, message)).crashed:
+        say(f"{known.result}: {known.why}")
 
 
 def _wait_until_read(context: Context, message: Message, seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while (known := delivery.fate(context, message)).result is Delivered.QUEUED and time.monotonic() < deadline:
+    while _waits(known := delivery.fate(context, message)) and time.monotonic() < deadline:
         time.sleep(LOOK)
     if known.result is not Delivered.DELIVERED:
         raise TimedOut(f"{known.result}: {known.why}", hint="it is kept until it is read")
     say(f"delivered to {message.to}")
+
+
+def _waits(known: Fate) -> bool:
+    return known.result is Delivered.QUEUED and not known.crashed
 
 
 @click.command()

@@ -25,6 +25,8 @@ class Fate(msgspec.Struct, frozen=True):
 
     result: Delivered
     why: str = ""
+    crashed: bool = False
+    """Whether it waits until somebody restarts its reader."""
 
 
 _WAITS = {
@@ -58,6 +60,8 @@ def _of_member(known: Roster, agent_id: str) -> Fate:
     state = known.state(agent_id)
     if state is None:
         return Fate(Delivered.QUEUED, f"{agent_id} is starting")
+    if known.awaits_restart(agent_id):
+        return Fate(Delivered.QUEUED, f"{agent_id} has crashed; restart it: pro0 member restart {agent_id}", True)
     if state.state in ENDED:
         return Fate(Delivered.FAILED, f"{agent_id} has ended ({state.state}); its next session gets it")
     why = state.queued or _WAITS.get(state.state, "has not read it yet")

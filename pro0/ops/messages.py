@@ -36,9 +36,10 @@ class Letter(msgspec.Struct, frozen=True):
 def send(context: Context, to: str, content: str, *, in_reply_to: str | None = None, urgent: bool = False) -> Message:
     """Put a message into one member's mailbox, or that of `lead` or `human`; the sender is stamped.
 
+    For a member that crashed and can be restarted it is kept (rulings 5.9).
     An `urgent` one stops the turn of an agent that works, where that agent can be stopped.
     """
-    address = roster(context.team).address(to)
+    address = roster(context.team).mailbox(to)
     notice = Notice(
         id=context.new_id(),
         from_=context.caller.agent_id,

@@ -40,8 +40,21 @@ class Roster(msgspec.Struct, frozen=True):
         """Return the seats that have not ended."""
         return [seat for seat in self.wanted.seats if not self.ended(seat.agent_id)]
 
+    def awaits_restart(self, agent_id: str) -> bool:
+        """Return whether a member has crashed and can be restarted; a session for one task cannot."""
+        seat = next((seat for seat in self.wanted.seats if seat.agent_id == agent_id), None)
+        lasting = seat is not None and not seat.disposable and not seat.task
+        return lasting and self.ended(agent_id) is State.CRASHED
+
+    def mailbox(self, text: str) -> str:
+        """Return where a message to `text` goes, as `address` does; also to one that crashed and can be restarted."""
+        folded = text.strip().casefold()
+        if folded not in (LEAD, HUMAN) and self.awaits_restart(id := self.find(text).agent_id):
+            return id
+        return self.address(text)
+
     def address(self, text: str) -> str:
-        """Return where a message to `text` goes; raises NotFound for nobody and for who has ended (rulings 3.4)."""
+        """Return the id of a member, `lead` or `human`; raises NotFound for nobody and for who has ended."""
         folded = text.strip().casefold()
         if folded in (LEAD, HUMAN):
             return folded

@@ -1,6 +1,8 @@
 """What Gemini CLI trusts: read from its own file, told to a session by a variable, and never written."""
 
 import json
+import os
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -87,7 +89,7 @@ def test_a_file_that_cannot_be_read_trusts_nothing(broken: bytes, tmp_path: Path
 
 
 def test_a_session_that_chose_its_id_is_known_by_its_first_prompt(tmp_path: Path) -> None:
-    """Once: afterwards it is known by its id."""
+    """Until it starts anew, when its person has let it trust the folder: then it has another id."""
     session = placed.gemini(tmp_path, first(placed.GEMINI) + asked("Build it."))
     other = tmp_path / ".gemini/tmp/shop/chats/session-2026-11-22T03-03-33333333.jsonl"
     placed.written(other, first("33333333-2222-4222-8222-222222222242") + asked("Test it."))
@@ -98,7 +100,16 @@ def test_a_session_that_chose_its_id_is_known_by_its_first_prompt(tmp_path: Path
     seen = GEMINI.look(unknown, Memory())
     assert seen
     assert (seen.state, seen.session) == (State.WORKING, placed.GEMINI)
-    assert GEMINI.look(replace(unknown, session=placed.GEMINI), Memory()) is None
+    known = replace(unknown, session=placed.GEMINI)
+    assert GEMINI.look(known, Memory()) is None
+    anew = tmp_path / ".gemini/tmp/shop/chats/session-2026-11-22T03-04-44444444.jsonl"
+    placed.written(anew, first("44444444-2222-4222-8222-222222222242") + asked("Build it."))
+    later = time.time() + 30
+    os.utime(anew, (later, later))
+    seen = GEMINI.look(known, Memory())
+    assert seen
+    assert seen.session == "44444444-2222-4222-8222-222222222242"
+    anew.unlink()
     awaited = GEMINI.look(replace(unknown, started_at=datetime.now(UTC) + timedelta(minutes=1)), Memory())
     assert awaited
     assert awaited.state is State.STARTING

@@ -26,10 +26,21 @@ def test_an_address_is_a_name_or_an_id_in_any_case(to: str, pro0: Pro0, team: Co
 @pytest.mark.parametrize("to", ["nobody", "gone", "all", "", "*"])
 def test_nobody_there_is_exit_3_and_nothing_written(to: str, pro0: Pro0, home: Path, team: Context) -> None:
     """AC-68"""
-    seat(team, "gone", State.CRASHED)
+    seat(team, "gone", State.SHUTDOWN)
     before = tree(home)
     assert pro0("send", to, "hello").code == 3
     assert tree(home) == before
+
+
+def test_a_message_to_one_that_crashed_is_kept(pro0: Pro0, team: Context) -> None:
+    """rulings 5.9"""
+    seat(team, "gone", State.CRASHED)
+    sent = pro0("send", "gone", "hello")
+    assert (sent.code, sent.out) == (0, "sent to gone (message 1)\n")
+    assert "queued: gone has crashed; restart it: pro0 member restart gone" in sent.err
+    waited = pro0("send", "gone", "hello", "--wait", "600")
+    assert waited.code == 124
+    assert "queued: gone has crashed; restart it: pro0 member restart gone" in waited.err
 
 
 def test_a_message_that_is_too_long(pro0: Pro0, home: Path, team: Context) -> None:

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from pro0.errors import NotFound
 from pro0.model.runtime import ENDED, State
 from pro0.ops import delivery, messages
 from pro0.ops.delivery import Delivered, Fate
@@ -38,7 +40,21 @@ def test_what_waits_says_why(team: TeamStore, state: State) -> None:
 def test_mail_of_a_member_that_has_ended_meanwhile_has_failed(team: TeamStore, state: State) -> None:
     sent = messages.send(human(team), "w1", "hello")
     set_state(team, "w1", state)
-    assert delivery.fate(human(team), sent).result is Delivered.FAILED
+    fate = delivery.fate(human(team), sent)
+    assert fate.result is (Delivered.QUEUED if state is State.CRASHED else Delivered.FAILED)
+    assert fate.crashed is (state is State.CRASHED)
+
+
+def test_mail_to_one_that_crashed_is_kept_until_it_is_restarted(team: TeamStore) -> None:
+    """rulings 5.9: its id and its mailbox stay; a session for one task is not restarted."""
+    set_state(team, "w1", State.CRASHED)
+    sent = messages.send(member(team, "w2"), "W1", "hello")
+    assert delivery.fate(human(team), sent).why == "w1 has crashed; restart it: pro0 member restart w1"
+    with team.wanted.change("a test") as change:
+        seats = tuple(replace(seat, task="task-1") for seat in change.value.seats)
+        change.value = replace(change.value, seats=seats)
+    with pytest.raises(NotFound):
+        messages.send(human(team), "w1", "hello")
 
 
 @pytest.mark.parametrize("address", ["lead", "human"])

@@ -73,7 +73,7 @@ def test_what_cannot_be_sent_is_said_to_the_sender(
     team: TeamStore, to: str, content: str, error: type[Pro0Error], code: int
 ) -> None:
     """AC-68, rulings 3.4: unknown or ended is exit 3, too long exit 2, and nothing is written."""
-    set_state(team, "w3", State.CRASHED)
+    set_state(team, "w3", State.SHUTDOWN)
     before = contents(team.paths.home)
     with pytest.raises(error) as raised:
         messages.send(human(team), to, content)

@@ -11,6 +11,8 @@ from tests.real_agents.team import RealTeam
 from tests.repositories import commit
 
 pytestmark = pytest.mark.agents
+TRUSTED = "</project_context>"
+"""What its model is told only of a folder that it trusts."""
 
 
 @pytest.fixture
@@ -28,7 +30,9 @@ def test_gemini_goes_on_when_its_person_trusts_the_folder(wary: Path, team: Real
     pane = team.pane("w1")
     assert "trust" in pane.screen()
     pane.keys("Enter")
-    team.eventually(lambda: provider.of(marker("w1")), "it has taken its first prompt")
+    team.eventually(
+        lambda: any(TRUSTED in one.request.opening for one in provider.of(marker("w1"))), "it has begun anew"
+    )
     team.becomes("w1", "idle")
     team("send", "w1", "for now")
     team.eventually(lambda: "for now" in team.read("w1"), "it has read its mail")
