@@ -18,9 +18,8 @@ from pro0.ops.context import Context
 from tests.cli.broken import BREAKS, LOSSLESS, MAY_BE_MISSING, SENT, files, world
 from tests.cli.conftest import Pro0, make, tree
 from tests.cli.conftest import commands as program
+from tests.conftest import let_scripts
 from tests.crash.lanes import SOAK, TEST, counted
-
-pytestmark = pytest.mark.usefixtures("scripts")
 
 TASKS = "task list|task show 1|task ready|task blocked|task query|task next|task tree|team wait|task create x"
 TASKS += "|task claim 2|task complete 2|task fail 2|task release 1|task update 1 --title x"
@@ -75,6 +74,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def broken_home(original: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it; the machine is not looked at, which takes a tmux server each time."""
     shutil.copytree(original, home)
+    let_scripts(home)
     monkeypatch.setattr("pro0.cli.doctor.machine", lambda: iter(()))
     return home
 
