@@ -19,7 +19,7 @@ def belonging(incarnation: str, leaders: tuple[int, ...] = ()) -> list[table.Ent
     """
     guard = os.getpid()
     found = {one.pid: one for one in table.below(guard, spared=table.is_spared)}
-    found.update((one.pid, one) for one in table.carrying(INCARNATION, [incarnation])[incarnation])
+    found.update((one.pid, one) for one in table.proven(INCARNATION, [incarnation])[incarnation])
     for leader in leaders:
         if leader and (leader != guard or os.getsid(0) == guard):
             found.update((one.pid, one) for one in table.in_session(leader) if not table.is_spared(one.pid))

@@ -36,9 +36,14 @@ def agent_id_from(display: str) -> str:
 
 def incarnation(text: str) -> str:
     """Return the name of a session, or raise BadInput."""
-    if not _INCARNATION.fullmatch(text):
+    if not is_incarnation(text):
         raise BadInput(f"{text!r} cannot be an incarnation")
     return text
+
+
+def is_incarnation(text: str) -> bool:
+    """Say whether a text can be the name of a session."""
+    return bool(_INCARNATION.fullmatch(text))
 
 
 def task_id(text: str) -> str:

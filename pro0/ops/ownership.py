@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pro0 import processes, resources
+from pro0.model import ids
 from pro0.model.runtime import Process
 from pro0.ops.identity import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
-from pro0.processes.arguments import arguments
+from pro0.processes import mark
+from pro0.processes.arguments import arguments, last_arguments
 from pro0.processes.table import SPARED
 from pro0.store.paths import HOME_VARIABLE, LAUNCH
 from pro0.store.teams import TeamStore
@@ -47,21 +50,46 @@ def is_lead(team: TeamStore, process: Process) -> bool:
 
 
 def of_sessions(team: TeamStore, uid: str, incarnations: Collection[str]) -> dict[str, list[Process]]:
-    """Return the processes that carry the tags of these sessions of the team, which has this uid."""
-    found = processes.tagged(INCARNATION, incarnations)
-    return {tag: [process for process in those if _is_of(team, uid, process)] for tag, those in found.items()}
+    """Return the processes that are proven to be of these sessions of the team, which has this uid."""
+    found = processes.proven(INCARNATION, incarnations)
+    return {one: [process for process in those if _is_of(team, uid, one, process)] for one, those in found.items()}
 
 
 def of_team(team: TeamStore, uid: str) -> list[Process]:
-    """Return the processes that carry the tags of the team, which has this uid."""
-    return [process for process in processes.tagged(TEAM_UID, [uid])[uid] if _is_of(team, uid, process)]
+    """Return the processes that are proven to be of some session of the team, which has this uid.
+
+    Its sessions are those that it has on disk, and those that processes with its uid name.
+    """
+    said = [values for _, values in processes.having((TEAM_UID, INCARNATION)) if values[TEAM_UID] == uid]
+    sessions = {values[INCARNATION] for values in said} | _on_disk(team)
+    found = of_sessions(team, uid, [one for one in sessions if ids.is_incarnation(one)]).values()
+    return list({process.pid: process for those in found for process in those}.values())
 
 
-def _is_of(team: TeamStore, uid: str, process: Process) -> bool:
-    """Say whether a process belongs to this very team, and not to the one that it is a copy of."""
+def _on_disk(team: TeamStore) -> set[str]:
+    with suppress(OSError):
+        return {name.partition(".")[0] for name in os.listdir(team.paths.sessions)}
+    return set()
+
+
+def _is_of(team: TeamStore, uid: str, incarnation: str, process: Process) -> bool:
+    """Say whether a process of such a session belongs to this very team, and not to the one that it is a copy of.
+
+    A copy has the same sessions in its files. What a process was told of its home and team tells which it is of; one
+    that threw that away is of the home whose guard still lives.
+    """
     said = processes.variables(process, (TEAM_UID, TEAM, MEMBER_OF))
-    home = Path(said.get(MEMBER_OF, team.paths.home))
-    return said.get(TEAM_UID) == uid and said.get(TEAM, team.name) == team.name and _is_home(home, team)
+    named = said.get(TEAM_UID, uid if mark.available() else "") == uid and said.get(TEAM, team.name) == team.name
+    if MEMBER_OF in said:
+        return named and _is_home(Path(said[MEMBER_OF]), team)
+    return named and not _is_guarded_elsewhere(team, incarnation)
+
+
+def _is_guarded_elsewhere(team: TeamStore, incarnation: str) -> bool:
+    """Say whether a guard was called with the launch file that a session of this incarnation has in another home."""
+    name = team.paths.launch(incarnation)
+    launches = [Path(last) for last in last_arguments() if last.endswith(f"/{name}")]
+    return any(os.path.realpath(one.parent) != os.path.realpath(team.paths.sessions) for one in launches)
 
 
 def _is_home(named: Path, team: TeamStore) -> bool:

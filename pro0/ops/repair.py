@@ -272,7 +272,7 @@ def _is_dead(work: Work, incarnation: str) -> bool:
     runtime = certain(team.runtime)
     guards = [report.guard] if report else []
     guards += [s.guard for s in runtime.seats if s.incarnation == incarnation and s.guard] if runtime else []
-    return not any(map(processes.alive, guards)) and not processes.tagged(INCARNATION, [incarnation])[incarnation]
+    return not any(map(processes.alive, guards)) and not processes.proven(INCARNATION, [incarnation])[incarnation]
 
 
 def _launches(work: Work) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "having",
     "identify",
     "in_group",
+    "proven",
     "signal_process",
     "stopped",
     "tagged",
@@ -51,6 +52,14 @@ def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
     return {
         value: [_process(found) for found in entries] for value, entries in table.carrying(variable, values).items()
     }
+
+
+def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Process]]:
+    """Return, for each session, the processes that its guard has started, they or who started them.
+
+    The kernel's mark proves it. Where the system has no marks, a `variable` that says the incarnation has to do.
+    """
+    return {one: [_process(found) for found in those] for one, those in table.proven(variable, incarnations).items()}
 
 
 def having(names: Collection[str]) -> list[tuple[Process, dict[str, str]]]:

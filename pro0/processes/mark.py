@@ -6,6 +6,8 @@ and what a tmux server, cron, at or ssh starts does not have it. Who wants to be
 a process is, not that one is nobody's. macOS has no such limit.
 """
 
+import os
+
 try:
     import resource
 
@@ -49,17 +51,18 @@ def put_on(incarnation: str) -> bool:
     return _set(mark_of(incarnation))
 
 
-def take_off() -> bool:
-    """Have what this process starts from now on carry no mark, whoever started it; False where there are none.
+def take_off() -> None:
+    """Have what this process starts from now on carry no mark, whoever started it."""
+    if _LIMIT >= 0 and carried_by(os.getpid()) is not None:
+        _set(resource.getrlimit(_LIMIT)[1])
 
-    False too where the hard limit, above which no mark can be, is a low one.
-    """
+
+def available() -> bool:
+    """Say whether what is started here can carry marks: no where the hard limit, above which none can be, is low."""
     if _LIMIT < 0:
         return False
     soft, hard = resource.getrlimit(_LIMIT)
-    return _set(hard if _as_mark(soft) is not None else soft) and (
-        hard == _UNLIMITED or hard >= _SIGN | (1 << 8 * _BYTES)
-    )
+    return _set(soft) and (hard == _UNLIMITED or hard >= _SIGN | (1 << 8 * _BYTES))
 
 
 def _set(soft: int) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from pro0.processes import mark
+
 if sys.platform == "linux":
     from pro0.processes import linux as system
 else:  # macOS
@@ -77,6 +79,23 @@ def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
         text = _variable(system.environment(pid), variable)
         if text in wanted and (one := _verified(pid, variable, wanted[text])):
             found[wanted[text]].append(one)
+    return found
+
+
+def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry]]:
+    """Return, for each session, the processes that its guard has started, they or who started them.
+
+    The kernel's mark proves it. Where the system has no marks, a `variable` that says the incarnation has to do.
+    """
+    if not mark.available():
+        return carrying(variable, incarnations)
+    wanted: dict[int | None, str] = {mark.mark_of(one): one for one in incarnations}
+    found: dict[str, list[Entry]] = {one: [] for one in incarnations}
+    for pid in system.pids():
+        said = mark.carried_by(pid)
+        if said in wanted and not is_spared(pid) and (one := entry(pid)):
+            # Asked again, and alive then: what was read was its own.
+            found[wanted[said]] += [one] if mark.carried_by(pid) == said and alive(one) else []
     return found
 
 

@@ -25,6 +25,7 @@ from pro0.sessions.tmux_script import (
     Made,
     Row,
     block,
+    held,
     line,
     literal,
     made,
@@ -39,6 +40,8 @@ from pro0.sessions.tmux_windows import arrange, bring_up
 if TYPE_CHECKING:
     from pro0.sessions.tmux_server import Server
 
+LEAVING = 5.0
+"""Seconds that a server has for its end after its last pane."""
 PAUSE = 0.3
 """Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
 
@@ -147,15 +150,17 @@ class Tmux:
         return tmux_socket.watch(place, panes[0])
 
     def dismantle(self, place: Place) -> None:
-        """End the team's own server and remove its socket; inside a person's tmux, kill the team's panes only."""
+        """Kill the panes in which what the team started still runs; its own server goes with the last of its panes.
+
+        A pane that a person respawned is theirs, as is a server that listens where the team's did.
+        """
         socket = tmux_socket.team_socket(place)
+        there = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
+        ours = [row for row in there if row.team and row.team == place.uid]
+        _kill(_server(socket), ours, place.uid)
         if not place.inside_tmux:
-            if tmux_socket.listening(socket):
-                _server(socket).end()
-            tmux_socket.remove(socket)
+            _leave(socket, len(ours) == len(there))
             return
-        there = rows(_look(socket)).values()
-        _kill(_server(socket), [row for row in there if row.team and row.team == place.uid])
         if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
             _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
 
@@ -257,9 +262,23 @@ def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str],
         _kill(server, [*made(printed).values(), *tagged])
 
 
-def _kill(server: "Server", panes: Sequence[Made]) -> None:
-    """Kill panes, each on a line of its own, so that one that is gone does not save the others."""
-    script = [block(row.still(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes]
+def _leave(socket: str, last: bool) -> None:
+    """Remove the socket of a server that has gone, for which a server without its `last` pane is given the time."""
+    deadline = time.monotonic() + LEAVING
+    while last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not tmux_socket.listening(socket):
+        tmux_socket.remove(socket)
+
+
+def _kill(server: "Server", panes: Sequence[Made], uid: str = "") -> None:
+    """Kill panes, of a team those alone in which still runs what was started there.
+
+    Each on a line of its own, so that one that is gone does not save the others.
+    """
+    script = [
+        block(held(row, uid) if uid else row.still(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes
+    ]
     if script:
         server.ask("\n".join(script) + "\n")
 

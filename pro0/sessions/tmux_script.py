@@ -15,6 +15,8 @@ TAG = "@pro0"
 """The pane option that holds the incarnation: what is ours."""
 TEAM = "@pro0_team"
 """The pane option that holds the team's uid."""
+STARTED = "@pro0_guard"
+"""The pane option that holds the pid of the guard that was started in it: a pane that was respawned has another."""
 WINDOW = "@pro0_window"
 """The window option that holds the team's uid: a window that pro0 made and may fill."""
 STATE = "@pro0_state"
@@ -80,6 +82,11 @@ class Made(msgspec.Struct, frozen=True):
     def still(self) -> str:
         """Return the condition that this pane is still there, whether it has a tag or not."""
         return f"#{{==:#{{pane_pid}} #{{pid}} #{{start_time}},{self.pid} {self.server_pid} {self.server_start}}}"
+
+
+def held(row: Made, uid: str) -> str:
+    """Return the condition that what was started in a pane for this team is still what runs there."""
+    return f"#{{&&:{row.still()},#{{==:#{{{TEAM}}} #{{pane_pid}},{uid} #{{{STARTED}}}}}}}"
 
 
 class Row(Made, frozen=True):

@@ -12,6 +12,7 @@ from pro0.sessions.tmux_script import (
     LOOK,
     MADE,
     NAME,
+    STARTED,
     STATE,
     TAG,
     TEAM,
@@ -143,6 +144,7 @@ def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:
     title = literal(opening.title)
     yield ("set-option", "-p", "-t", pane, TAG, opening.incarnation)
     yield ("set-option", "-p", "-t", pane, TEAM, place.uid)
+    yield ("set-option", "-p", "-F", "-t", pane, STARTED, "#{pane_pid}")
     yield ("set-option", "-p", "-t", pane, TITLE, title)
     yield ("set-option", "-p", "-t", pane, COLOUR, COLOURS[crc32(opening.title.encode()) % len(COLOURS)])
     yield ("select-pane", "-t", pane, "-T", title)

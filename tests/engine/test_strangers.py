@@ -1,6 +1,8 @@
 """Nobody is signalled because a file names them: who is ended is proven to be ours (reliability 51)."""
 
+import resource
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,8 +16,11 @@ from pro0.model.runtime import Process, Report, State
 from pro0.model.task import Draft
 from pro0.ops import ownership, teams
 from pro0.ops.context import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
+from pro0.processes import mark
 from pro0.processes.arguments import arguments
+from pro0.processes.table import SPARED
 from pro0.store.files import encode
+from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import TeamStore
 from tests.engine.crew import PATIENCE, Crew, gone
 from tests.waiting import wait_until
@@ -28,12 +33,14 @@ def bystander() -> Iterator[Bystander]:
     """Start a process that has nothing to do with pro0, called and surrounded as a test wants."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*argv: str, **variables: str) -> Process:
+    def start(*argv: str, marked: str = "", **variables: str) -> Process:
         child = subprocess.Popen(["sh", "-c", "read _", *argv], stdin=subprocess.PIPE, env=variables)
         started.append(child)
         wait_until(lambda: arguments(child.pid)[:1] == ["sh"], 10, "it has begun")
         found = processes.identify(child.pid)
         assert found
+        if marked and sys.platform == "linux":
+            resource.prlimit(child.pid, resource.RLIMIT_RTTIME, (mark.mark_of(marked), -1))
         return found
 
     yield start
@@ -111,11 +118,37 @@ def test_whose_tags_count(alpha: Crew, bystander: Bystander, tmp_path: Path) -> 
     """A copy of a team, or of a home, has the uid and the sessions of its original in its files."""
     uid, home = alpha.config.uid, str(alpha.store.home)
     whole = {INCARNATION: "inc-1", TEAM_UID: uid, TEAM: "alpha", MEMBER_OF: home}
-    ours = [bystander(**whole), bystander(**{INCARNATION: "inc-1", TEAM_UID: uid})]
+    ours = [bystander(marked="inc-1", **whole), bystander(marked="inc-1", **{INCARNATION: "inc-1", TEAM_UID: uid})]
     for change in ({TEAM_UID: "another"}, {TEAM: "beta"}, {MEMBER_OF: str(tmp_path)}):
-        bystander(**whole | change)
+        bystander(marked="inc-1", **whole | change)
     assert ownership.of_sessions(alpha.team, uid, ["inc-1"]) == {"inc-1": ours}
     assert ownership.of_team(alpha.team, uid) == ours
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the mark is Linux's")
+def test_variables_alone_prove_nothing(alpha: Crew, bystander: Bystander, tmp_path: Path) -> None:
+    """A person's shell may have every variable of a member; a member's process may have none."""
+    uid, launch = alpha.config.uid, alpha.team.paths.sessions / alpha.team.paths.launch("inc-1")
+    bystander(**{INCARNATION: "inc-1", TEAM_UID: uid, TEAM: "alpha", MEMBER_OF: str(alpha.store.home)})
+    bystander(marked="inc-2", **{INCARNATION: "inc-1", TEAM_UID: uid})
+    bystander(marked="inc-1", **{SPARED: "1"})
+    launch.with_name("inc-1.json").write_text("{}")
+    bare = bystander(marked="inc-1")
+    assert ownership.of_sessions(alpha.team, uid, ["inc-1"]) == {"inc-1": [bare]}
+    assert ownership.of_team(alpha.team, uid) == [bare]
+    bystander(str(resources.GUARD), str(tmp_path / "copy" / launch.name))
+    assert ownership.of_team(alpha.team, uid) == []  # it is of the home whose guard lives
+
+
+def test_the_lead_of_another_home_is_no_lead_of_this_one(alpha: Crew, bystander: Bystander, tmp_path: Path) -> None:
+    """Its identity stands in the lease of a copied home; `cleanup --force` there must not end it."""
+    called = ("pro0", "lead", "alpha")
+    ours = bystander(*called, **{SPARED: "1", HOME_VARIABLE: str(alpha.store.home)})
+    theirs = bystander(*called, **{SPARED: "1", HOME_VARIABLE: str(tmp_path)})
+    assert ownership.is_lead(alpha.team, ours)
+    assert not ownership.is_lead(alpha.team, theirs)
+    assert not ownership.is_lead(alpha.team, bystander(*called, **{SPARED: "1"}))
+    assert not ownership.is_lead(alpha.team, bystander(*called, **{HOME_VARIABLE: str(alpha.store.home)}))
 
 
 def test_an_incarnation_of_another_team_is_not_ended(alpha: Crew) -> None:
