@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Adapter, Brief, Call, Heard, OneTurn
 from pro0.agents.drawings import drawing_named
+from pro0.agents.own_tools import COMMANDS
 from pro0.model.agent import Definition, Signs, is_told
 from pro0.model.runtime import State
-from pro0.rules.definitions import GIVEN, OPTIONS
+from pro0.rules.definitions import COMMAND, GIVEN, OPTIONS
 from pro0.rules.drawing import Frame
 from pro0.rules.screens import Drawing, Rule
 
@@ -61,7 +62,8 @@ def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Call:
         "effort": seat.effort,
     }
     mode = (definition.modes and definition.modes.words(brief.mode)) or ()
-    options = (*mode, *(definition.model if seat.model else ()), *(definition.effort if seat.effort else ()))
+    own = [word.replace(COMMAND, command) for command in COMMANDS for word in definition.own_commands]
+    options = (*mode, *(definition.model if seat.model else ()), *(definition.effort if seat.effort else ()), *own)
     program, *rest = words
     placed = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
     spread = [part for word in placed for part in (options if word == OPTIONS else (word,))]

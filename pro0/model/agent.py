@@ -55,6 +55,8 @@ class Definition(Stored, frozen=True):
     model: tuple[Argument, ...] = ()
     """The words that choose a model, with {model}."""
     effort: tuple[Argument, ...] = ()
+    own_commands: tuple[Argument, ...] = ()
+    """The words that let it run one command of pro0 without asking, with {command}: given once for each of them."""
     nudge: bool = False
     """Whether one line is typed into its pane when it has mail."""
     screens: str | Signs | None = None

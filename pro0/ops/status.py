@@ -13,6 +13,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.withheld import may_see
+from pro0.rules import mail
 from pro0.rules.board import Board, why_not_ready
 from pro0.rules.gates import wait_in_words
 from pro0.rules.permissions import permission_mode
@@ -158,7 +159,7 @@ def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
 def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStatus, ...]) -> MemberStatus:
     state = known.state(seat.agent_id)
     head = context.team.mailbox(seat.agent_id).head.read()
-    unread = head.next_seq - 1 - head.acked
+    unread = mail.news(head, state.incarnation if state else "").count
     basic = MemberStatus(
         name=seat.name,
         agent_id=seat.agent_id,

@@ -16,6 +16,7 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 GIVEN = ("prompt", "prompt_file", "model", "effort")
 """What a session is given, by the names that words may have for it."""
 OPTIONS = "{options}"
+COMMAND = "{command}"
 
 
 def definitions(written: object) -> dict[str, Definition]:
@@ -58,6 +59,11 @@ def _troubles(found: Definition) -> Iterable[str]:
         for name in PLACEHOLDER.findall(word):
             if name not in GIVEN and (word != OPTIONS or word not in (*found.argv, *found.turn)):
                 yield f"{word!r}: there is no {{{name}}}, only {known} and the word {OPTIONS} in argv and turn"
+    for word in found.own_commands:
+        if [name for name in PLACEHOLDER.findall(word) if f"{{{name}}}" != COMMAND]:
+            yield f"{word!r}: ownCommands knows only {COMMAND}"
+    if found.own_commands and not any(COMMAND in word for word in found.own_commands):
+        yield f"ownCommands: none of the words has {COMMAND}"
     for variable in found.environment:
         if not VARIABLE.fullmatch(variable) or variable.startswith("PRO0_"):
             yield f"environment: {variable!r} is not the name of a variable that can be passed on"

@@ -11,6 +11,7 @@ from pro0.agents.adapter import Brief, Heard
 from pro0.agents.custom import MESSAGE
 from pro0.agents.drawings import drawing_named
 from pro0.agents.first_prompt import IN_ARGV
+from pro0.agents.own_tools import COMMANDS
 from pro0.agents.runner import RUNNER
 from pro0.model.agent import Definition, Modes, Signs
 from pro0.model.run import RunOptions
@@ -45,6 +46,13 @@ def test_options_stand_where_they_are_wanted_else_behind_the_program() -> None:
     assert argv("go", mode=mode, modes=BYPASS) == ("mine", "--yes", "--all", "go")
     assert argv("go", "{options}", "x", mode=mode, modes=BYPASS) == ("mine", "go", "--yes", "--all", "x")
     assert argv("go", modes=BYPASS, effort=("-e{effort}",)) == ("mine", "go")
+
+
+def test_the_words_for_own_commands_are_there_once_for_each() -> None:
+    """Else its person is asked each time when it reads its mail."""
+    allowed = tuple(word for command in COMMANDS for word in ("--allow", f"pro0 {command}"))
+    assert argv("go", own_commands=("--allow", "pro0 {command}")) == ("mine", *allowed, "go")
+    assert argv("go", "{options}", own_commands=("--allow=pro0 {command}",))[:3] == ("mine", "go", "--allow=pro0 inbox")
 
 
 def test_a_long_prompt_is_in_a_file_and_one_that_is_not_asked_for_nowhere() -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound
 from pro0.model.runtime import ENDED, State
-from pro0.ops import delivery, messages
+from pro0.ops import delivery, messages, status
 from pro0.ops.delivery import Delivered, Fate
 from pro0.store.teams import TeamStore
 from tests.teams import human, make_team, member, set_state
@@ -63,3 +63,18 @@ def test_mail_to_a_person_waits_until_it_is_read(team: TeamStore, address: str) 
     assert delivery.fate(member(team, "w1"), sent).result is Delivered.QUEUED
     messages.acknowledge(human(team), messages.inbox(human(team)))
     assert delivery.fate(member(team, "w1"), sent).result is Delivered.DELIVERED
+
+
+def test_what_its_reader_was_given_is_not_unread(team: TeamStore) -> None:
+    """It is acknowledged by the next call only, which an idle agent has no reason for."""
+    messages.send(human(team), "w1", "hello")
+    set_state(team, "w1", State.IDLE)
+    assert unread(team) == 1
+    messages.inbox(member(team, "w1"))
+    assert unread(team) == 0
+    set_state(team, "w1", State.IDLE, "inc-next")
+    assert unread(team) == 1
+
+
+def unread(team: TeamStore) -> int:
+    return next(one.unread for one in status.status(human(team)).members if one.agent_id == "w1")

@@ -62,6 +62,8 @@ WRONG: dict[str, tuple[object, str]] = {
     "an unknown place": ({"mine": {"argv": ["mine", "{promt}"]}}, "agents.mine: '{promt}': there is no {promt}, only"),
     "options in a word": ({"mine": {"argv": ["mine", "x{options}"]}}, "agents.mine: 'x{options}': there is no"),
     "options elsewhere": ({"mine": {**PLAIN, "model": ["{options}"]}}, "agents.mine: '{options}': there is no"),
+    "own commands": ({"mine": {**PLAIN, "ownCommands": ["{model}"]}}, "agents.mine: '{model}': ownCommands knows only"),
+    "no command": ({"mine": {**PLAIN, "ownCommands": ["--all"]}}, "agents.mine: ownCommands: none of the words has"),
     "an unknown mode": (
         {"mine": {**PLAIN, "modes": {"yolo": []}}},
         "agents.mine: modes: there is no 'yolo'",
