@@ -4,7 +4,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "team": ("pro0.cli.team:team", "Start, watch, stop and remove teams"),
     "member": ("pro0.cli.member:member", "Spawn, look at and end the members of a team"),
     "task": ("pro0.cli.task:task", "The shared task list"),
-    "verdict": ("pro0.cli.verdict:verdict", "How your verdicts are known for yours: the PIN"),
+    "verdict": ("pro0.cli.verdict:verdict", "How your verdicts are known for yours"),
     "role": ("pro0.cli.role:role", "What agents are told to be: roles for tasks and members"),
     "run": ("pro0.cli.run_engine:run", "Run an agent on one task after the other, never waiting for a person"),
     "delegate": ("pro0.cli.delegate:delegate", "Give tasks to workers, each in a worktree of its own"),

@@ -18,6 +18,10 @@ def verdict() -> None:
     """How your verdicts are known for yours.
 
     Approving, rejecting and whatever else only a person may do needs a terminal; with a PIN also that.
+
+    \b
+    Examples:
+      pro0 verdict pin
     """
 
 

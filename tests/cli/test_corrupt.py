@@ -52,8 +52,8 @@ OTHERS += "|worker list|worker show 1|worker logs 1|worker merge 1|worker kill 1
 OTHERS += (
     "|member approve-plan w1|member reject-plan w1 x|config trust|config list|config set bell true|config unset bell"
 )
-OTHERS += "|role list|role show backend|role add x|role edit x --prompt y|role remove x"
-NOWHERE = {"agent explain", "agent install-skill", "completion", "demo", "help", "lead", "man", "mcp"}
+OTHERS += "|member grants|member revoke x|role list|role show backend|role add x|role edit x --prompt y|role remove x"
+NOWHERE = {"agent explain", "agent install-skill", "completion", "demo", "help", "lead", "man", "mcp", "verdict pin"}
 NOWHERE |= {"team cleanup", "team start"}
 """Commands that read no file of a team that is there, or remove it."""
 SOME_CUTS = {f"cut at {n}/16" for n in range(16) if n not in (1, 6, 11, 15)}

@@ -19,12 +19,13 @@ NEEDS_MORE = (
     r"pro0 team (start|attach|wait|stop|resume|cleanup)",
     r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan)",
     r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent list|run|delegate|plan|shutdown)\b",
-    r"pro0 (mcp|lead|demo|man)\b",
+    r"pro0 (mcp|lead|demo|man|verdict)\b",
+    r"pro0 member revoke 3",
     r".*(--watch|--wait| -f$| -f --json)",
     r".*[|<>$;&]",
     r"(claude|codex|gemini) ",
 )
-"""What needs a lead, a session, a request or a shell, or waits: such are only taken apart here; others type them."""
+"""What needs a lead, a session, a request, a terminal or a shell, or waits: only taken apart here; others type them."""
 TYPED = [line for line in HELPS if not any(re.match(pattern, line) for pattern in NEEDS_MORE)]
 FIRST = {
     "pro0 task (complete|release|fail) 3": ["task claim 3"],
@@ -32,6 +33,7 @@ FIRST = {
     "pro0 task (retry|continue|close) 3": ["task claim 3", "task fail 3 why"],
     "pro0 task reopen 3": ["task claim 3", "task complete 3"],
     "pro0 task (unblock|update) 7": ["task block 7 5"],
+    "pro0 member revoke w1": ["member env w1"],
     "pro0 task create .* --role tester": ["role add tester --prompt test"],
 }
 """What has to be done before an example can be true."""
@@ -69,8 +71,8 @@ def test_commands_of_the_documents_are_there(name: str) -> None:
 
 
 @pytest.fixture
-def world(team: Context, project: Path) -> Context:
-    """A team with the members, tasks and files that examples name."""
+def world(team: Context, project: Path, scripts: None) -> Context:
+    """A team with the members, tasks and files that examples name; its person lets scripts give verdicts."""
     for name in ("ada", "Test Runner"):
         seat(team, name)
     (project / "tasks.yaml").write_text("- title: one\n")
