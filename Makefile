@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: demo test test-agents soak-agents check bench coverage mutants soak figures fmt man schemas setup clean
+.PHONY: demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -51,6 +51,9 @@ figures: setup         # the tables of docs/faults.md, from what the tests have 
 	@$(BIN)/python -m tests.crash.figures
 	@$(BIN)/python -m tests.soak.figures
 	@$(BIN)/python -m tests.scenarios.figures
+
+rows: setup            # which requirements tests show, and what is open; the count goes into docs/behaviour.md
+	@$(BIN)/python -m tests.rows
 
 fmt: setup             # put the code in form
 	@$(BIN)/ruff check --fix --quiet . || true
