@@ -156,13 +156,13 @@ NOISE = """
 import sys, warnings
 from pro0.mcp import tools
 real = tools.harmless
-def noisy(value):
+def noisy(*values):
     import os
     print("printed")
     os.write(1, b"written to one\\n")
     os.system("echo from a child; cat")
     warnings.warn("warned")
-    return real(value)
+    return real(*values)
 tools.harmless = noisy
 """
 
