@@ -17,8 +17,8 @@ from pro0.store.lease import Holder, Lease
 from pro0.store.paths import LEAD_ERRORS
 from pro0.store.teams import TeamStore
 
-PATIENCE = 15.0
-"""Seconds that a lead may take until it has signed in."""
+PATIENCE = 60.0
+"""Seconds that a lead may take until it has signed in, on a busy machine; one that fails is told at once."""
 REACTION = 5.0
 """Seconds for which a lead that was stopped (SIGSTOP) is waited for."""
 STOPPED = "lead_stopped"

@@ -26,7 +26,8 @@ LEAD_PAUSE = 2.0
 """Seconds between two looks at whether there is a lead."""
 ROOM_PAUSE = 2.0
 """Seconds that the record of an end may be late until it is asked whether there is room for it."""
-START_PATIENCE = 20.0
+START_PATIENCE = 60.0
+"""Seconds that sessions may take to come up, seven of iTerm2 on a busy machine too; what fails is told at once."""
 ENDING_PATIENCE = 30.0
 """Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
 
