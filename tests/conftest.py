@@ -18,6 +18,7 @@ from hypothesis import settings
 
 import pro0
 from tests import memory
+from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
 from tests.waiting import STUCK
 
@@ -47,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let counts know for which lane they are."""
+    now_running(item)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,6 +13,7 @@ T = TypeVar("T")
 TEST = "test"
 SOAK = "soak"
 LANES = (TEST, pytest.param(SOAK, marks=pytest.mark.soak))
+_running: list[pytest.Item] = []
 COUNTS = Path(__file__).parents[2] / ".pytest_cache" / "faults"
 
 
@@ -28,9 +29,19 @@ def place_of(lane: str, what: str, part: str) -> Path:
     return COUNTS / lane / what / f"{name}.json"
 
 
+def now_running(item: pytest.Item) -> None:
+    """Note which test runs: what is marked as long counts as that, whichever of its parameters says so."""
+    _running[:] = [item]
+
+
+def lane_of(lane: str) -> str:
+    """Return the lane of a count of the test that runs: one that `make test` leaves out does not count for it."""
+    return SOAK if any(item.get_closest_marker(SOAK) for item in _running) else lane
+
+
 def counted(lane: str, what: str, part: str, number: int) -> None:
     """Write down and print how many trials one test did; the same test overwrites its own earlier count."""
-    place = place_of(lane, what, part)
+    place = place_of(lane_of(lane), what, part)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps({"what": what, "part": part, "number": number}))
     print(f"{what}: {number} ({part})")

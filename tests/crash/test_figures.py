@@ -1,8 +1,10 @@
 """The tables of docs/faults.md: what was not counted in this checkout is not lost from them."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.crash import figures
+from tests.crash import figures, lanes
 from tests.scenarios import figures as ways
 from tests.soak import figures as teams
 
@@ -43,3 +45,20 @@ def test_where_nothing_was_counted_the_page_stays_as_it_is(
     monkeypatch.setattr(figures, "total", lambda *_: "-")
     page = figures.PAGE.read_text(encoding="utf-8").partition(begin)[2].partition("<!--")[0].strip()
     assert figures.kept(page, figures.table(rows)) == page
+
+
+def test_a_long_test_counts_for_the_long_lane_whatever_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A fixture with a long mode makes a test of the short lane long: `make test` does not run it."""
+    monkeypatch.setattr(lanes, "COUNTS", tmp_path)
+    lanes.counted(lanes.TEST, "acts", "short", 3)
+    request.node.add_marker(lanes.SOAK)
+    try:
+        lanes.counted(lanes.TEST, "acts", "long", 4)
+    finally:
+        request.node.own_markers.pop()
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")) == [
+        "soak/acts/long.json",
+        "test/acts/short.json",
+    ]
