@@ -34,6 +34,9 @@ def make(children: int) -> None:
     from mutmut.mutation.file_mutation import filter_mutants_with_type_checker
     from mutmut.utils.file_utils import copy_also_copy_files, copy_src_dir
 
+    from tests.decorated import mutate_them
+
+    mutate_them()
     PLACE.mkdir(exist_ok=True)
     shutil.rmtree(PLACE / "tests", ignore_errors=True)
     copy_src_dir()

@@ -27,7 +27,7 @@ ROWS = (
         "hostile/test_panes.py",
     ),
     Row(
-        "a pane that is another's now gets nothing",
+        "a pane that is another's now gets no line",
         "another program in the pane, a new server with the same ids",
         "lines refused",
         "stale nudges",
@@ -90,7 +90,7 @@ ROWS = (
         "scenarios/test_lead_killed.py",
     ),
     Row(
-        "who has a pid now is never signalled",
+        "who has the pid of a process of ours now is not signalled for it",
         "a team killed whole; strangers at the very pids of its lead, guards and agents; then every command",
         "strangers",
         "strangers",
@@ -131,7 +131,7 @@ ROWS = (
         "ten members at work survive whatever happens: every acknowledged task done once or accounted for by a death, "
         "every message there once and read, no orphan, one lead, its memory and open files flat",
         "one fault every two seconds: agents, guards, lead, tmux server killed or stopped, all suspended, documents "
-        "corrupt, runtime.json lost and repaired, disk full, locks deleted, commands killed",
+        "corrupt, runtime.json lost and repaired, files that may not grow, locks deleted, commands killed",
         "faults",
         "soak faults",
         "soak/test_soak.py",
