@@ -66,6 +66,13 @@ def of_team(team: TeamStore, uid: str) -> list[Process]:
     return list({process.pid: process for those in found for process in those}.values())
 
 
+def was_started_in_a_session(process: Process) -> bool:
+    """Say whether a living process is of the very session that it names; where there are no marks, it is believed."""
+    named = processes.variables(process, (INCARNATION,)).get(INCARNATION, "")
+    is_proven = not mark.available() or mark.carried_by(process.pid) == mark.mark_of(named)
+    return is_proven and processes.alive(process)
+
+
 def _on_disk(team: TeamStore) -> set[str]:
     with suppress(OSError):
         return {name.partition(".")[0] for name in os.listdir(team.paths.sessions)}

@@ -69,7 +69,8 @@ def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]
     for process, name, uid in carriers(store.home):
         if (name, uid) not in over:
             over[name, uid] = bool(ids.NAME.fullmatch(name)) and _is_over(store, name, uid)
-        if over[name, uid] and process.pid not in spared and only in (None, name):
+        is_asked_for = over[name, uid] and process.pid not in spared and only in (None, name)
+        if is_asked_for and ownership.was_started_in_a_session(process):
             found.setdefault(name, []).append(process)
     return found
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -20,6 +21,7 @@ from pro0.model.runtime import Phase
 from pro0.model.task import Claim
 from pro0.model.team import Wish
 from pro0.ops.context import Context, clock, new_id
+from pro0.processes import mark
 from pro0.store.lease import Lease
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, tree
@@ -276,9 +278,9 @@ def test_the_name_of_a_team_whose_folder_was_deleted_can_be_freed(pro0: Pro0, ho
 def test_left_over_processes(
     pro0: Pro0, home: Path, team: Context, start: Callable[[dict[str, str]], subprocess.Popen[bytes]]
 ) -> None:
-    """Reliability 43: of teams that are stopped or gone, by the tag; never another, never unasked."""
+    """Reliability 43: of teams that are stopped or gone, by mark and tag; never another, never unasked."""
     uid = team.team.config.read().uid
-    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": uid}
+    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": uid, "PRO0_INCARNATION": "inc-1"}
     ours = start(tag)
     gone = start(tag | {"PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"})
     bystanders = [
@@ -286,6 +288,10 @@ def test_left_over_processes(
         start(tag | {"PRO0_HOME": str(home.parent / "other"), "PRO0_TEAM_UID": "another"}),
         start({"PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"}),
     ]
+    if sys.platform == "linux":
+        for process in (ours, gone, *bystanders):
+            resource.prlimit(process.pid, resource.RLIMIT_RTTIME, (mark.mark_of("inc-1"), -1))
+        bystanders += [start(tag), start(tag | {"PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"})]
     pids = {str(process.pid) for process in (ours, gone)}
 
     def named() -> set[str]:
