@@ -159,7 +159,7 @@ class Tmux:
         ours = [row for row in there if row.team and row.team == place.uid]
         _kill(_server(socket), ours, place.uid)
         if not place.inside_tmux:
-            _leave(socket, len(ours) == len(there))
+            _leave(socket, last=len(ours) == len(there))
             return
         if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
             _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
@@ -251,18 +251,19 @@ def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
 
 
 def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:
-    """Remove what a bring-up made before it failed."""
+    """Remove what a bring-up made before it failed; a server that was started for it goes with the last of its panes.
+
+    One that a person has started there meanwhile is theirs.
+    """
     with suppress(Pro0Error):
-        if fresh:
-            server.end()
-            tmux_socket.remove(server.socket)
-            return
         wanted = {opening.incarnation for opening in openings}
         tagged = [row for row in rows(_look(server.socket)).values() if row.tag in wanted]
         _kill(server, [*made(printed).values(), *tagged])
+        if fresh:
+            _leave(server.socket, last=True)
 
 
-def _leave(socket: str, last: bool) -> None:
+def _leave(socket: str, *, last: bool) -> None:
     """Remove the socket of a server that has gone, for which a server without its `last` pane is given the time."""
     deadline = time.monotonic() + LEAVING
     while last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:

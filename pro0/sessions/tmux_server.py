@@ -1,12 +1,10 @@
 """A tmux server as libtmux knows it, with a limit on every call and errors that people can read."""
 
 import subprocess
-import time
 from collections.abc import Sequence
 
 import libtmux
 from libtmux.common import tmux_cmd
-from libtmux.exc import LibTmuxException
 
 from pro0.errors import EnvironmentMissing
 from pro0.sessions.starting import started_for_others
@@ -14,6 +12,9 @@ from pro0.sessions.tmux_socket import listening
 
 LIMIT = 5.0
 """Seconds after which a call is given up: a stopped server must not stop the lead."""
+
+_EMPTY = "no current target"
+"""What a server without a session says, most often one that is about to end."""
 
 
 class Call(tmux_cmd):
@@ -88,21 +89,8 @@ class Server(libtmux.Server):
         if not listening(self.socket):
             return []
         call = self.run(script)
-        if call.returncode == 0:
+        if call.returncode == 0 or call.stderr == [_EMPTY]:
             return call.stdout
         if not listening(self.socket):
             return []
         raise EnvironmentMissing(f"tmux failed: {'; '.join(call.stderr)}", code="tmux_failed")
-
-    def end(self) -> None:
-        """End the server and wait until nobody listens; raises EnvironmentMissing when it does not go."""
-        deadline = time.monotonic() + LIMIT
-        while listening(self.socket):
-            try:
-                self.kill()
-            except LibTmuxException as error:
-                if time.monotonic() > deadline:
-                    raise EnvironmentMissing(f"the tmux server at {self.socket} does not end: {error}") from None
-            if time.monotonic() > deadline:
-                raise EnvironmentMissing(f"the tmux server at {self.socket} does not end")
-            time.sleep(0.01)
