@@ -56,7 +56,7 @@ def test_what_a_person_adds_to_a_rejection_is_in_the_prompt_too(alone: Terminal)
     """AC-35, S001-179: a task is left alone for a while after a change"""
     first = alone.create("t1", "--parent", "1")
     alone.script(task_2=[hands_off("APPROVAL_NEEDED"), DONE])
-    run = alone.run("1", "--auto", "--debounce", "3")
+    run = alone.run("1", "--auto", "--debounce", "20")
     alone.becomes(first, "awaiting approval")
     alone.pro0("task", "reject", first, "Needs more tests")
     alone.pro0("task", "comment", first, "of the errors above all")
