@@ -60,6 +60,9 @@ def team(folder: Path) -> Iterator[dict[str, str]]:
     """Start a team in a scratch folder, and take it away again."""
     environment = os.environ | {"PRO0_HOME": f"{folder}/home", "HOME": str(folder), "PRO0_TEAM": "parser"}
     environment.pop("TMUX", None)
+    home = folder / "home"
+    home.mkdir(0o700)
+    (home / "config.yaml").write_text("verdicts: scripts\n")
     try:
         for arguments in TEAM:
             subprocess.run([PRO0, *arguments], check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)

@@ -19,7 +19,7 @@ def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
     """Print the variables with which a program acts as a member's present session.
 
     Each call makes a grant of its own: it is good until that session ends, or you revoke it. Nothing that is started
-    with it is ended when the member ends. Only you can make one, never a member.
+    with it is ended when the member ends. Only you can make one, in a terminal, never a member.
 
     --json prints a mapping of names to values.
 

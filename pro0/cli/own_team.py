@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from pro0.cli.context import caller, here, project_here, store
+from pro0.cli.context import by_terminal, caller, here, project_here, store
 from pro0.cli.output import say
 from pro0.config import Settings, require_enabled
 from pro0.errors import NotFound
@@ -39,7 +39,7 @@ def own_team(settings: Settings) -> Context:
     from pro0.engine.founding import found
 
     asking, _ = caller()
-    context = found(store(), asking, _name(project_here()), project_here(), settings, terminal=False)
+    context = found(store(), asking, _name(project_here()), project_here(), settings, vouch=by_terminal, terminal=False)
     say(f"team {context.team.name} in {project_here()}, made for this")
     return context
 

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from pro0 import config
-from pro0.cli.context import project_here
+from pro0.cli.context import by_terminal, project_here
 from pro0.cli.output import say, terminal
 from pro0.errors import Pro0Error
 from pro0.model.caller import Caller
@@ -43,7 +43,7 @@ def mend(store: Store, caller: Caller, team: str | None, *, yes: bool) -> Done:
 
 
 def _team(store: Store, caller: Caller, name: str, done: Done) -> None:
-    outcome = repair.repair(Context(store.team(name), caller), str(project_here()))
+    outcome = repair.repair(Context(store.team(name), caller, vouch=by_terminal), str(project_here()))
     done.repaired += outcome.done
     repair_home.sweep_temporary(done.repaired.append, *health.folders(store.home, name))
     done.refused += outcome.refused

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 
 import click
 
-from pro0.cli.context import caller, here, named_team, quiet, store, veiled
+from pro0.cli.context import by_terminal, caller, here, named_team, quiet, store, veiled
 from pro0.cli.output import (
     cut,
     drawable,
@@ -58,7 +58,7 @@ def list_teams(as_json: bool, output: str | None) -> None:
         for name in names:
             write(name)
         return
-    contexts = [Context(store().team(name), asking) for name in names]
+    contexts = [Context(store().team(name), asking, vouch=by_terminal) for name in names]
     for context in contexts:
         veiled(context)
     looks, trouble = _looks(contexts)

@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from pro0.agents.installed import USUAL, first_installed
 from pro0.cli import completing
-from pro0.cli.context import caller, given, need_lead, project_here, store
+from pro0.cli.context import by_terminal, caller, given, need_lead, project_here, store
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
 from pro0.cli.seating import seated
@@ -20,7 +21,7 @@ from pro0.model.runtime import ENDED, Phase
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
 from pro0.ops import costs, members, tasks, trust
-from pro0.ops.context import Context
+from pro0.ops.context import Context, in_process
 from pro0.ops.drafts import SeatDraft, startable, with_definitions
 from pro0.rules import text
 
@@ -94,7 +95,7 @@ def start(
     first = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
     context = _make(name, here, settings, drafts, mode_of_all, layout, worktrees=worktrees)
     if max_cost is not None:
-        costs.limit(context, max_cost)
+        costs.limit(replace(context, vouch=in_process), max_cost)  # its first limit is no change of one
     tasks.create(context, first)
     _bring_up(context, drafts, settings)
     _tell(context, as_json=as_json)
@@ -165,6 +166,7 @@ def _make(
         name,
         folder,
         settings,
+        vouch=by_terminal,
         terminal=terminal(),
         permission=permission,
         layout=layout,

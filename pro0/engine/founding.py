@@ -10,7 +10,7 @@ from pro0.model.caller import Caller
 from pro0.model.layout import Layout
 from pro0.model.team import PermissionMode, Window
 from pro0.ops import teams
-from pro0.ops.context import Context
+from pro0.ops.context import Context, Vouch
 from pro0.sessions import it2
 from pro0.store.teams import Store
 from pro0.worktrees import Repository
@@ -23,6 +23,7 @@ def found(
     project: Path,
     settings: Settings,
     *,
+    vouch: Vouch,
     terminal: bool,
     permission: PermissionMode | None = None,
     layout: Layout | None = None,
@@ -50,4 +51,4 @@ def found(
         environment=kept.variables,
         reserved=kept.reserved,
     )
-    return teams.create(store, caller, home)
+    return teams.create(store, caller, home, vouch)

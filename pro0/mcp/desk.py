@@ -8,7 +8,7 @@ from pro0.errors import BadInput, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
 from pro0.ops import tasks
-from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id
+from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id, nobody
 from pro0.ops.identity import GRANT
 from pro0.ops.withheld import veil
 from pro0.store.teams import Store
@@ -43,12 +43,12 @@ class Desk:
         self.store.check()
         if self.environment.get(GRANT):  # a person may have ended it since
             caller_of(self.environment, self.store.home)
-        return Context(self._own.require(), self.caller)
+        return Context(self._own.require(), self.caller, vouch=nobody)
 
     def veil(self) -> Callable[[str], str]:
         """Return what takes the incarnations of others out of a text for this caller."""
         team = self._leads.team if self._leads else self._own
-        return veil(Context(team, self.caller)) if team else str
+        return veil(Context(team, self.caller, vouch=nobody)) if team else str
 
     def lead(self, context: Context | None) -> None:
         """Let this agent lead a team from now on, or none any more."""

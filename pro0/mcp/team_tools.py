@@ -13,7 +13,7 @@ from pro0.mcp.tool import LEADS, TEAMMATES, tool
 from pro0.model import ids
 from pro0.model.caller import Who
 from pro0.ops import members, outside, project, teams, trust
-from pro0.ops.context import Context
+from pro0.ops.context import Context, nobody
 from pro0.ops.status import status
 
 OUTSIDE = frozenset({Who.OUTSIDE})
@@ -97,8 +97,8 @@ def _taken_or_made(desk: Desk, name: str, mode: Mode | None) -> Context:
     require_enabled(settings)
     team = desk.store.team(name)
     if team.exists() and team.config.read().project == str(folder):
-        return outside.lead(Context(team, desk.caller))
-    return found(desk.store, desk.caller, name, folder, settings, terminal=False)
+        return outside.lead(Context(team, desk.caller, vouch=nobody))
+    return found(desk.store, desk.caller, name, folder, settings, vouch=nobody, terminal=False)
 
 
 def _team(context: Context) -> views.TeamView:

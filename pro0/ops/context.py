@@ -38,6 +38,11 @@ def in_process(_home: Path, _project: Callable[[], Path], _act: str) -> None:
     """Let what a program of ours does by itself count as it is said."""
 
 
+def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
+    """Refuse every verdict: where agents speak, nobody is a person."""
+    raise Refused(f"to {act} is a person's, and no person speaks here", code="not_allowed", hint="do it in a terminal")
+
+
 def clock() -> datetime:
     """Return the time now, in UTC."""
     return datetime.now(UTC)

@@ -35,7 +35,7 @@ class GrantStatus(msgspec.Struct, frozen=True, rename="camel"):
     """Whether its session is still the member's present one."""
 
 
-@operation("member.env", HUMAN_ONLY)
+@operation("member.env", HUMAN_ONLY, verdict=True)
 def make(context: Context, name: str, task: str | None = None) -> dict[str, str]:
     """Make a grant and return the variables with which a program acts as a member's present session."""
     found = find(context.team.require().tasks.read(), ids.task_id(task)) if task else None
@@ -77,7 +77,7 @@ def grants(context: Context, name: str | None = None) -> list[GrantStatus]:
     ]
 
 
-@operation("member.revoke", HUMAN_ONLY)
+@operation("member.revoke", HUMAN_ONLY, verdict=True)
 def revoke(context: Context, named: str) -> list[Grant]:
     """End one grant, named by its id, or all of a member; what still uses it is refused from then on."""
     with context.team.require().wanted.change("revoke a grant") as change:

@@ -29,7 +29,7 @@ def lead(context: Context) -> Context:
             raise _taken(context, "{} is led by another agent")
         change.value = replace(change.value, outside=introduced(context.caller))
     context.team.log_event(context.now(), LEAD, "team.lead")
-    return Context(context.team, as_lead(context.caller))
+    return replace(context, caller=as_lead(context.caller))
 
 
 def _taken(context: Context, why: str) -> Refused:

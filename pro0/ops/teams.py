@@ -15,7 +15,7 @@ from pro0.model.plan_gate import Approver
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Environment, PermissionMode, Seat, TeamConfig, Wanted, Window, WindowLayout, Wish
-from pro0.ops.context import Context, already, clock, new_id, operation
+from pro0.ops.context import Context, Vouch, already, clock, in_process, new_id, operation
 from pro0.ops.members import renewed, shutdown_wish
 from pro0.ops.outside import as_lead, introduced
 from pro0.ops.seats import Roster
@@ -45,7 +45,7 @@ class Home(msgspec.Struct, frozen=True):
     """What of it only agents get that name it in their definition."""
 
 
-def create(store: Store, caller: Caller, home: Home) -> Context:
+def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) -> Context:
     """Make a team without members; raises Refused for a name that is taken, and for a caller who is a member.
 
     An agent from outside leads the team that it makes.
@@ -75,7 +75,7 @@ def create(store: Store, caller: Caller, home: Home) -> Context:
     wanted = Wanted()
     if caller.who is Who.OUTSIDE:
         wanted, caller = Wanted(outside=introduced(caller)), as_lead(caller)
-    context = Context(store.create(config, wanted, environment), caller)
+    context = Context(store.create(config, wanted, environment), caller, vouch=vouch)
     # All of it, since nothing else tells it when config.json is lost.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
     details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}

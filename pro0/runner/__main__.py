@@ -10,7 +10,7 @@ from pro0.errors import Pro0Error
 from pro0.model.caller import Who
 from pro0.model.run import RunOptions
 from pro0.ops import trust
-from pro0.ops.context import Context, caller_of
+from pro0.ops.context import Context, caller_of, nobody
 from pro0.runner.loop import Runner
 from pro0.store.paths import home
 from pro0.store.teams import Store
@@ -24,7 +24,7 @@ def main(words: list[str]) -> int:
         print("pro0: the runner runs as a member of a team, started by pro0 run", file=sys.stderr)  # noqa: T201
         return 2
     options = msgspec.json.decode(words[0], type=RunOptions)
-    context = Context(Store(root).team(team), caller)
+    context = Context(Store(root).team(team), caller, vouch=nobody)
     settings = trust.settings(root, Path(context.team.config.read().project), os.environ)
     return Runner(context, options, settings).work()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
 from pro0.ops import trust
-from pro0.ops.context import TASK_ID, Context, caller_of
+from pro0.ops.context import TASK_ID, Context, caller_of, nobody
 from pro0.shell_agent.agent import ShellAgent
 from pro0.store.paths import home
 from pro0.store.teams import Store
@@ -20,7 +20,7 @@ def main() -> int:
     if caller.who is Who.HUMAN or team is None:
         print("pro0: the shell agent runs as a member of a team, started by its lead", file=sys.stderr)  # noqa: T201
         return 2
-    context = Context(Store(root).team(team), caller)
+    context = Context(Store(root).team(team), caller, vouch=nobody)
     settings = trust.settings(root, Path(context.team.config.read().project), os.environ)
     own = os.environ.get(TASK_ID) or None
     return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds, own).work()

@@ -75,6 +75,7 @@ def test_one_member(pro0: Pro0, team: Context) -> None:
     assert "exit code 3" in pro0("member", "show", "test-runner").out
 
 
+@pytest.mark.usefixtures("scripts")
 def test_the_environment_of_a_member(pro0: Pro0, team: Context) -> None:
     """Issue 2, item 4"""
     pro0("task", "create", "root")

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from pro0.model.caller import THE_HUMAN
 from pro0.ops.catalog import OPERATIONS
+from pro0.ops.context import Context
 from pro0.store.teams import Store
-from tests.cli.conftest import Pro0, make
+from tests.cli.conftest import Pro0, make, seat
 from tests.conftest import Result
 
 SCRIPT = str(Path(sys.executable).with_name("pro0"))
 VERDICTS = {
     *("task.approve", "task.reject", "task.clear", "task.close", "task.continue"),
-    *("plan.approve", "plan.reject", "team.limit"),
+    *("plan.approve", "plan.reject", "team.limit", "member.env", "member.revoke"),
 }
 LINES = {
     "approve": ("task", "approve", "1"),
@@ -30,6 +32,8 @@ LINES = {
     "gate": ("task", "update", "1", "--requires", "none"),
     "delete": ("task", "delete", "1"),
     "limit": ("team", "cost", "--limit", "9"),
+    "grant": ("member", "env", "w1"),
+    "end a grant": ("member", "revoke", "w1"),
     "trust": ("config", "trust"),
     "allow": ("config", "set", "verdicts", "scripts"),
     "allow here": ("config", "set", "verdicts", "scripts", "--project"),
@@ -40,11 +44,11 @@ LINES = {
 PIN, OTHER = "correct horse", "battery staple"
 
 
-def typed(*words: str, answers: tuple[str, ...] = (), **environment: str) -> Result:
+def typed(*words: str, answers: tuple[str, ...] = (), program: str = SCRIPT, **environment: str) -> Result:
     """Run the program in a terminal of its own, as a person does; each answer is typed at a question."""
     child, terminal = pty.fork()
     if child == 0:
-        os.execvpe(SCRIPT, ["pro0", *words], os.environ | environment)
+        os.execvpe(program, [program, *words], os.environ | environment)
     said, left, end = b"", list(answers), time.monotonic() + 120
     try:
         while time.monotonic() < end:
@@ -124,6 +128,20 @@ def test_in_a_terminal_it_is(words: tuple[str, ...], gated: Callable[..., Result
     called = typed("task", *words)
     assert "no terminal" not in called.out
     assert called.code == (4 if words[0] == "close" else 0), called
+
+
+def test_a_grant_is_given_in_a_terminal_and_taken_by_the_shell(
+    gated: Callable[..., Result], home: Path, tmp_path: Path
+) -> None:
+    """Its output goes into a pipe, as in `eval "$(pro0 member env w1)"`; the terminal is there all the same."""
+    seat(Context(Store(home).team("alpha"), THE_HUMAN), "w1")
+    line = f'eval "$({SCRIPT} member env w1)"; echo "I am $PRO0_AGENT_ID"'
+    assert "I am w1" in typed("-c", line, program="/bin/sh").out
+    assert typed("verdict", "pin", answers=(PIN, PIN)).code == 0
+    assert "I am w1" in typed("-c", line, program="/bin/sh", answers=(PIN,)).out
+    assert gated("member", "revoke", "w1").code == 4
+    assert typed("member", "revoke", "w1", answers=(PIN,)).code == 0
+    assert json.loads(gated("member", "grants", "--json").out) == []
 
 
 def test_only_the_persons_own_word_lets_scripts_give_verdicts(gated: Callable[..., Result], home: Path) -> None:

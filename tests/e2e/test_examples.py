@@ -46,7 +46,7 @@ GONE = {"pro0 team stop alpha --timeout 5 --force": 3}
 
 
 @pytest.fixture
-def typed(team: Team, monkeypatch: pytest.MonkeyPatch) -> Team:
+def typed(team: Team, scripts: None, monkeypatch: pytest.MonkeyPatch) -> Team:
     """A team that is not there yet, in a project with the files that examples name."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     (team.project / "Makefile").write_text("all check:\n\t@true\n")

@@ -63,6 +63,7 @@ def refused(entrance: str, kind: str, pro0: Pro0, around: Path, before: dict[str
     assert tree(around) == before, (entrance, kind)
 
 
+@pytest.mark.usefixtures("scripts")
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_a_name_is_checked_at_every_entrance(entrance: str, pro0: Pro0, full: Furnished, tmp_path: Path) -> None:
     """29: some names at each; every name at each in the soak."""
@@ -74,6 +75,7 @@ def test_a_name_is_checked_at_every_entrance(entrance: str, pro0: Pro0, full: Fu
 
 
 @pytest.mark.soak
+@pytest.mark.usefixtures("scripts")
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_every_name_is_checked_at_every_entrance(entrance: str, pro0: Pro0, full: Furnished, tmp_path: Path) -> None:
     """29"""

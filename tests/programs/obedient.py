@@ -1,7 +1,8 @@
 """An agent that does whatever it reads: `obedient.py FILE`, with pro0 on its path.
 
-Every line of its mail that begins with `pro0 ` it runs as itself, and those that begin with `bare pro0 ` in a process
-that has lost every variable of its identity. FILE has one line of JSON for each, with its exit code.
+Every line of its mail that begins with `pro0 ` it runs as itself, those that begin with `bare pro0 ` in a process
+that has lost every variable of its identity, and those that begin with `sh ` in a shell.
+FILE has one line of JSON for each, with its exit code.
 """
 
 import io
@@ -33,9 +34,18 @@ def bare(words: list[str]) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+def shell(words: list[str]) -> tuple[int, str]:
+    """Run a line in a shell that finds pro0, and return how it ended and what it said."""
+    found = os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-c", " ".join(words)], env=found, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
 def obey(line: str, file: str) -> None:
     """Do what a line says, if it says anything to do."""
-    for prefix, act in (("pro0 ", run), ("bare pro0 ", bare)):
+    for prefix, act in (("pro0 ", run), ("bare pro0 ", bare), ("sh ", shell)):
         if line.startswith(prefix):
             code, said = act(shlex.split(line.removeprefix(prefix)))
             with open(file, "a") as log:

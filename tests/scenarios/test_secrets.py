@@ -23,6 +23,8 @@ from tests.waiting import wait_until
 
 __all__ = ["claudes", "team"]
 
+pytestmark = pytest.mark.usefixtures("scripts")
+
 OTHERS = ("MY_PASSWORD", "GITHUB_PAT", "DATABASE_URL", "NPM_TOKEN", "PRO0_SECRET")
 """Nobody's: they stay where they are."""
 OWN = {"ANTHROPIC_API_KEY": "w1", "MINE_KEY": "w2"}

@@ -1,0 +1,233 @@
+"""Every way at hand to pass as another member, the lead agent or a person, by real processes below a real guard."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pro0.git import Git
+from pro0.model.runtime import State
+from pro0.model.task import Awaiting, Draft, Status
+from pro0.ops import grants, messages, tasks
+from pro0.ops.identity import GRANT
+from pro0.store.lease import Lease
+from pro0.store.teams import TeamStore
+from pro0.worktrees import Repository
+from tests.cli.test_verdicts import typed
+from tests.hostile.ways import COMMANDS, IN_SPITE_OF_A_PIN, WAYS, Way
+from tests.ops.guarded import below_its_guard, session
+from tests.repositories import commit, repository_in
+from tests.teams import granted, human, make_team, set_state
+from tests.waiting import STUCK
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "tests" / "programs"
+PYTHON = shlex.quote(sys.executable)
+PIN = "correct horse"
+MEMBERS = ("lead", "w1", "w2", "w3", "w4", "w5")
+
+
+class World:
+    """A team with a lead at work, a person's tmux and repository, and what each way needs."""
+
+    def __init__(self, home: Path, at: Path, sockets: Path) -> None:
+        self.home, self.at, self.repo = home, at, at / "repo"
+        self.socket, self.own = sockets / "person", sockets
+        self.team = make_team(home, *MEMBERS)
+        for name in MEMBERS:
+            set_state(self.team, name, State.IDLE, incarnation=f"inc-{name}-{uuid.uuid4()}")
+        waiting = [Draft(title=name, awaiting=Awaiting.APPROVAL) for name in WAYS]
+        made = tasks.create(human(self.team), waiting)
+        self.task = {name: task.id for name, task in zip(WAYS, made, strict=True)}
+        self.number = {name: number for number, name in enumerate(WAYS)}
+        self.repo.mkdir()
+        repository_in(self.repo)
+        commit(self.repo, ".gitattributes", "* filter=planted diff=planted\n")
+        self.known = self._grants() | {name: session(self.team, name) for name in ("lead", "w2")}
+        start = [*self.tmux, "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "person", "sh"]
+        self.known["person"] = subprocess.run(start, check=True, capture_output=True, text=True).stdout.strip()
+
+    @property
+    def tmux(self) -> list[str]:
+        return ["tmux", "-S", str(self.socket), "-f", "/dev/null"]
+
+    def _grants(self) -> dict[str, str]:
+        over = granted(self.team, "w2")[GRANT]
+        set_state(self.team, "w2", State.IDLE, incarnation=f"inc-w2-{uuid.uuid4()}")
+        revoked = granted(self.team, "w2")[GRANT]
+        grants.revoke(human(self.team), "w2")
+        known = {name: granted(self.team, who)[GRANT] for name, who in (("stolen", "w2"), ("leads", "lead"))}
+        return known | {"over": over, "revoked": revoked}
+
+    def file(self, name: str) -> Path:
+        """Where it is told what came of a way."""
+        return self.at / f"{self.number[name]}.json"
+
+    def script(self, name: str) -> str:
+        """Return what is run for a way, every word in braces filled in."""
+        team, folder, file = self.team, self.at / str(self.number[name]), self.file(name)
+        folder.mkdir()
+        run, told = folder / "run", json.dumps({"who": "-", "approve": 0, "env": 4})
+        program = shlex.join([str(PROGRAMS / "probe.py"), self.task[name], str(file)])
+        probe = f"{PYTHON} -I {program}"
+        run.write_text(f"#!/bin/sh\nPRO0_HOME={self.home} HOME={self.at} PATH={_path()}\nexport PRO0_HOME HOME PATH\n")
+        with run.open("a") as more:
+            more.write(f"exec {probe}\n")
+        run.chmod(0o755)
+        words = self.known | {
+            "probe": probe,
+            "program": program,
+            "run": str(run),
+            "dir": str(folder),
+            "file": str(file),
+            "home": str(self.home),
+            "python": PYTHON,
+            "pro0": f"{PYTHON} -I -m pro0",
+            "root": str(ROOT),
+            "tmux": f"env -u TMUX tmux -S {self.socket}",
+            "own": str(self.own / str(self.number[name])),
+            "repo": str(self.repo),
+            "task": self.task[name],
+            "tasks": str(team.paths.tasks / "tasks.json"),
+            "told": f"echo {shlex.quote(told)} > {file}",
+            "mcp": f"{PYTHON} -I {PROGRAMS / 'over_mcp.py'} {file}",
+            "unique": f"pro0-{uuid.uuid4()}",
+            "launch": str(team.paths.sessions / team.paths.launch(self.known["lead"])),
+            "report": str(team.paths.sessions / team.paths.report(self.known["lead"])),
+        }
+        return re.sub(r"\{(\w+)\}", lambda found: words.get(found[1], found[0]), WAYS[name].script)
+
+    def asks(self, name: str) -> str:
+        """Return what a message asks for: to be the lead agent, whose incarnation no mail would show in one piece."""
+        lead = self.known["lead"]
+        return f"PRO0_AGENT_ID=lead PRO0_INCARNATION={lead[:9]}''{lead[9:]} {self.at / str(self.number[name]) / 'run'}"
+
+    def tried(self, names: list[str], of: str) -> dict[str, tuple[int | None, str]]:
+        """Let the agent of one member try these ways, one after the other."""
+        table, out = self.at / f"table-{of}.json", self.at / f"out-{of}.json"
+        rows = [(name, self.script(name), str(self.file(name)), _bound(WAYS[name])) for name in names]
+        table.write_text(json.dumps(rows))
+        argv = [sys.executable, "-I", str(PROGRAMS / "trickster.py"), str(table), str(out)]
+        below_its_guard(self.team, of, argv, {"HOME": str(self.at), "PATH": _path()})
+        found: dict[str, tuple[int | None, str]] = json.loads(out.read_text())
+        return found
+
+    def use_git(self) -> None:
+        """Do with the repository what the person's commands do."""
+        repository = Repository(self.repo)
+        tree = repository.add(self.at / "tree", "teams/alpha/w1")
+        (tree.path / "one").write_text("1\n")
+        repository.remove(tree.path, "saved")
+        Git(self.repo).run("log", "-p", "--format=%s")
+
+    def came(self, name: str, approved: set[str]) -> str:
+        """Return what came of a way: refused, a program of the person's, the person, or another member."""
+        found: dict[str, Any] = json.loads(self.file(name).read_text()) if self.file(name).exists() else {}
+        if self.task[name] in approved or found.get("env") == 0:
+            return "the person"
+        if found.get("who") in {"lead", *MEMBERS} - {WAYS[name].of}:
+            return f"another: {found['who']}"
+        return "a program" if found.get("who") == "human" else "refused"
+
+
+def _bound(way: Way) -> float:
+    return 0.0 if way.quiet else STUCK
+
+
+def _path() -> str:
+    return f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def _missing(way: Way) -> list[str]:
+    return [one for one in way.needs if not shutil.which(one, path=_path())]
+
+
+@pytest.fixture
+def world(home: Path, tmp_path: Path, short_folder: Path) -> Iterator[World]:
+    at, sockets = tmp_path / "ways", short_folder / uuid.uuid4().hex[:6]
+    at.mkdir()
+    sockets.mkdir()
+    made = World(home, at, sockets)
+    lease = Lease(made.team.paths.team)
+    assert lease.take("lead")
+    try:
+        yield made
+    finally:
+        lease.drop()
+        subprocess.run([*made.tmux, "kill-server"], check=True)
+
+
+def _expected(way: Way, *, pin: bool) -> set[str]:
+    """What may come of a way: with a PIN nobody is the person but by the files and by other code."""
+    if way.open == COMMANDS:
+        return {"a program"}
+    if not way.open:
+        return {"refused"}
+    if pin and way.open not in IN_SPITE_OF_A_PIN:
+        return {"a program", "refused"}
+    return {"the person", "another: lead"}
+
+
+@pytest.mark.parametrize("pin", [False, True], ids=["without a PIN", "with a PIN"])
+def test_each_way_is_refused_or_named(world: World, subtests: pytest.Subtests, pin: bool) -> None:
+    """Rulings 5.6: each is tried, for a verdict and for a grant; what is open stands in SECURITY.md."""
+    if pin:
+        assert typed("verdict", "pin", answers=(PIN, PIN)).code == 0
+    messages.send(human(world.team), "w1", world.asks("a message that asks for it"))
+    here = [name for name, way in WAYS.items() if not _missing(way)]
+    done: dict[str, tuple[int | None, str]] = {}
+    for member in dict.fromkeys(way.of for way in WAYS.values()):
+        done |= world.tried([name for name in here if WAYS[name].of == member], member)
+    world.use_git()
+    approved = _approved(world.team)
+    for name, way in WAYS.items():
+        with subtests.test(name):
+            if name not in here:
+                pytest.skip(f"{name}: there is no {', '.join(_missing(way))}")
+            code, said = done[name]
+            if way.may_fail and code and not world.file(name).exists():
+                pytest.skip(f"{name}: the machine refuses: {said.strip()[-200:]}")
+            assert way.quiet or world.file(name).exists(), (name, code, said)
+            assert world.came(name, approved) in _expected(way, pin=pin), (name, code, said, _content(world.file(name)))
+
+
+def _approved(team: TeamStore) -> set[str]:
+    return {task.id for task in team.tasks.read().tasks if task.status is Status.COMPLETED}
+
+
+def _content(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
+
+
+def test_there_are_many() -> None:
+    assert len(WAYS) >= 40
+
+
+def test_what_is_open_is_named() -> None:
+    """Each heading of what is open stands in SECURITY.md, below the part that it belongs to."""
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    without, both = page.partition("\nWithout a PIN:\n")[2].split("\nWith and without a PIN:\n")
+    for way in WAYS.values():
+        always = way.open in IN_SPITE_OF_A_PIN | {COMMANDS}
+        assert not way.open or f"* **{way.open}**" in (both if always else without), way
+
+
+def test_who_reads_the_persons_keys_learns_the_pin(home: Path, tmp_path: Path) -> None:
+    """What a PIN leaves: a member puts another `pro0` where the person's shell finds it first."""
+    team = make_team(home, "w1")
+    false, learned = tmp_path / "bin" / "pro0", tmp_path / "learned"
+    false.parent.mkdir()
+    text = f"#!/bin/sh\nprintf 'PIN for your verdicts: '; read pin; echo \"$pin\" > {learned}\n"
+    below_its_guard(team, "w1", ["sh", "-c", 'printf %s "$1" > "$2"; chmod +x "$2"', "sh", text, str(false)])
+    path = f"{false.parent}:{_path()}"
+    assert typed("-c", "pro0 task approve 1", program="/bin/sh", answers=(PIN,), PATH=path).code == 0
+    assert learned.read_text() == f"{PIN}\n"
+    assert "* **Reading your keys**" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
