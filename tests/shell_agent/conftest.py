@@ -20,6 +20,7 @@ from pro0.model.team import Answer, Seat, ShutdownWish, TeamConfig, Wanted
 from pro0.ops import members, tasks
 from pro0.ops.context import INCARNATION, Context, clock, new_id
 from pro0.store.teams import Store
+from tests.teams import granted
 from tests.waiting import STUCK, wait_until
 
 PATIENCE = STUCK
@@ -66,7 +67,8 @@ class Desk:
         """Start the agent."""
         self._ears, mouth = os.pipe()
         os.set_blocking(self._ears, False)
-        environment = os.environ | members.identity(self.team, self.session) | {"PRO0_STATE_FD": str(mouth)}
+        identity = members.identity(self.team, self.session) | granted(self.team, "w1")  # there is no guard above it
+        environment = os.environ | identity | {"PRO0_STATE_FD": str(mouth)}
         with open(self.screen, "wb") as screen:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "pro0.shell_agent"],

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
 from pro0.model.task import Status
-from pro0.ops import messages
+from pro0.ops import members, messages
 from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
 
@@ -78,6 +78,8 @@ def test_mail_that_was_shown_to_an_earlier_session_is_shown_again(desk: Desk) ->
     """AC-70"""
     desk.post("important")
     desk.team.mailbox("w1").hand_out("inc-earlier", acknowledge=False)
+    with desk.team.wanted.change("a test") as change:
+        change.value = members.with_seat(change.value, replace(change.value.seats[0], generation=2))
     desk.record(replace(desk.session, generation=2))
     desk.start()
     desk.shows("── human → w1: important")
