@@ -277,12 +277,12 @@ class Repository:
 
 
 def branch_of(member: str, task: str) -> str:
-    """Return the branch on which a member works on a task (S002-053)."""
+    """Return the branch on which a member works on a task."""
     return f"{PREFIX}/{_sane(member)}/{_sane(task)}"
 
 
 def _sane(text: str) -> str:
-    """Return a text as one part of a branch or path: what git or a shell could mind becomes `-` (AC-91)."""
+    """Return a text as one part of a branch or path: what git or a shell could mind becomes `-`."""
     return _ODD.sub("-", text).strip(".-") or "x"
 
 

@@ -95,7 +95,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     delivery: Literal["watches", "line", "none"]
     """How it learns of mail: it watches its mailbox, gets the fixed line, or only reads when it likes."""
     answers_shutdown: bool
-    """Whether it speaks the shutdown protocol; one that does not gets TERM in place of a request (rulings 3.9)."""
+    """Whether it speaks the shutdown protocol; one that does not gets TERM in place of a request (behaviour 3.9)."""
     passes: tuple[str, ...] = ()
     """Patterns of the variables that only this agent gets: its keys, its addresses."""
     passes_of: Callable[[Seat], tuple[str, ...]] | None = None

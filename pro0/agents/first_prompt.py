@@ -1,4 +1,4 @@
-"""The first prompt of a session: in argv, or in a file when it is too long for that (rulings 3.6)."""
+"""The first prompt of a session: in argv, or in a file when it is too long for that (behaviour 3.6)."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

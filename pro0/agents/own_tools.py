@@ -5,7 +5,7 @@ from pro0.agents.adapter import Brief
 SERVER = "pro0"
 """The name of the MCP server, as agents show it before its tools."""
 COMMANDS = ("inbox", "send", "broadcast", "shutdown", "task", "plan")
-"""The commands of `pro0` that start nothing: a `run` that an agent gives to a task waits for a person (rulings 2.9)."""
+"""The commands of `pro0` that start nothing: an agent's `run` of a task waits for a person (behaviour 2.9)."""
 
 TAGS = ("PRO0_INCARNATION", "PRO0_TEAM_UID")
 """What a guard adds, by which it finds what belongs to its session."""

@@ -30,7 +30,7 @@ helped(program)
 @program.result_callback()
 @click.pass_context
 def _remind(context: click.Context, _result: object) -> None:
-    """Tell a person at a terminal what waits for them, when the command looked at a team (rulings 3.8)."""
+    """Tell a person at a terminal what waits for them, when the command looked at a team (behaviour 3.8)."""
     reminders = context.meta.get(REMINDERS)
     if reminders and sys.stdout.isatty() and sys.stderr.isatty():
         sys.stdout.flush()

@@ -131,14 +131,14 @@ def human_only(act: str) -> None:
 
 
 def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
-    """Refuse a verdict that no person gives on a terminal, with the PIN if there is one (rulings 5.6)."""
+    """Refuse a verdict that no person gives on a terminal, with the PIN if there is one (behaviour 5.3, 5.4)."""
     from pro0.ops import verdicts
 
     verdicts.on_terminal(home, project, act)
 
 
 def _reminders(context: Context, named: str) -> list[str]:
-    """Return what a person should know after a command: unread mail, tasks that wait (rulings 3.8)."""
+    """Return what a person should know after a command: unread mail, tasks that wait (behaviour 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
     from pro0.ops import messages, tasks

@@ -1,4 +1,4 @@
-"""`pro0 task`: the table of its commands, and the words of the source documents for them."""
+"""`pro0 task`: the table of its commands, and the words of other ticket programs for them."""
 
 from pro0.cli.lazy import LazyGroup
 

@@ -1,4 +1,4 @@
-"""Settings: flag > environment > project > user > default, decided in this one place (rulings 3.14).
+"""Settings: flag > environment > project > user > default, decided in this one place (behaviour 3.14).
 
 A new setting is one more field of `Settings` (`table.py`): everything else here reads that table.
 """

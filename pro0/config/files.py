@@ -70,7 +70,7 @@ def text_of(path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> dict[object, object]:
-    """Return the mapping in a settings file: YAML without aliases, or the PRD's JSON with comments."""
+    """Return the mapping in a settings file: YAML without aliases, or JSON with comments."""
     if not text.strip():
         return {}
     import yaml  # only when there is something to read: start-up time
@@ -86,7 +86,7 @@ def _parsed(text: str, path: Path) -> dict[object, object]:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a settings file is the PRD's JSON with comments."""
+    """Return whether a settings file is JSON with comments."""
     return text.lstrip().startswith(("{", "//", "/*"))
 
 
@@ -107,7 +107,7 @@ def _trouble(error: Exception) -> str:
 
 
 def _flattened(values: dict[object, object], path: Path) -> dict[object, object]:
-    """Return the flat keys and those of the PRD's `experimental.agentTeams` block as one mapping (S004-105)."""
+    """Return the flat keys and those of the `experimental.agentTeams` block as one mapping (behaviour 3.14)."""
     check_names(values, (*NAMES, "experimental", HOOKS), str(path))
     outer = _mapping(values.get("experimental"), f"experimental ({path})")
     check_names(outer, ("agentTeams",), f"experimental, {path}")

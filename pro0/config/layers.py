@@ -77,7 +77,7 @@ def powers(home: Path, project: Path | None) -> Powers:
 
 
 def require_enabled(settings: Settings) -> None:
-    """Raise Refused when teams are turned off (AC-77)."""
+    """Raise Refused when teams are turned off."""
     if not settings.enabled:
         raise Refused(
             "agent teams are turned off (enabled: false)",

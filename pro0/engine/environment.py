@@ -1,4 +1,4 @@
-"""What a member's processes see of the environment: an allow-list, then its identity (rulings 3.12, 3.17)."""
+"""What a member's processes see of the environment: an allow-list, then its identity (behaviour 3.12, 3.17)."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def kept_environment(
 
 
 def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]:
-    """Return what one agent may see of a team's start environment: not the keys of other agents (rulings 3.17)."""
+    """Return what one agent may see of a team's start environment: not the keys of other agents (behaviour 3.17)."""
     hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
     seen = {
         name: value

@@ -63,5 +63,5 @@ class Grounds:
 
 
 def _branch(config: TeamConfig, seat: Seat) -> str:
-    """Return the branch of a worker's task (S002-055), or that of a teammate."""
+    """Return the branch of a worker's task, or that of a teammate."""
     return branch_of(seat.agent_id, seat.task) if seat.task else branch_of(config.name, seat.agent_id)

@@ -1,4 +1,4 @@
-"""Making sure that a team has a lead: started detached from the terminal, one at a time by its lease (rulings 3.3)."""
+"""Making sure that a team has a lead: detached from the terminal, one at a time by its lease (behaviour 3.3)."""
 
 import os
 import subprocess

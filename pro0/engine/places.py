@@ -1,4 +1,4 @@
-"""Where a team is shown: which backend, why, and its place (rulings 3.13)."""
+"""Where a team is shown: which backend, why, and its place (behaviour 3.13)."""
 
 import shutil
 from collections.abc import Mapping

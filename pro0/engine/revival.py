@@ -1,4 +1,4 @@
-"""A lead that a guard has started: does it lead, or is there a reason not to (rulings 3.12)?"""
+"""A lead that a guard has started: does it lead, or is there a reason not to (behaviour 3.12)?"""
 
 from pro0.engine.log import Log
 from pro0.model.ids import LEAD

@@ -1,4 +1,4 @@
-"""What a guard looks at every two seconds: is the team still there, and does somebody lead it (rulings 3.12)?
+"""What a guard looks at every two seconds: is the team still there, and does somebody lead it (behaviour 3.12)?
 
 Looking is reading two files and one process: no lock, since a look must never keep a lead from taking the lease.
 """

@@ -1,4 +1,4 @@
-"""Who calls, and at which team; never the human (rulings 2.3)."""
+"""Who calls, and at which team; never the human (behaviour 2.3)."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from pro0.ops.withheld import veil
 from pro0.store.teams import Store
 
 POCKODE = ("POCKODE_TASK_ID", "POCKODE_TICKET_ID")
-"""What the source documents call the same (S000-105, S003-021)."""
+"""What other programs call the same."""
 
 
 class Desk:

@@ -1,4 +1,4 @@
-"""Tools with which teammates come and go (S004-044, 047)."""
+"""Tools with which teammates come and go."""
 
 from typing import Annotated
 

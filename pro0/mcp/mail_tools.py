@@ -1,4 +1,4 @@
-"""Tools of mail, and of the answer to a shutdown request (S004-045, 046, 052, 053, 055)."""
+"""Tools of mail, and of the answer to a shutdown request."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Tools of a whole team: made from outside, stopped, removed, looked at (S004-048, 049, 054; rulings 3.16)."""
+"""Tools of a whole team: made from outside, stopped, removed, looked at (behaviour 3.16)."""
 
 from pathlib import Path
 from typing import Annotated

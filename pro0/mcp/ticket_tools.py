@@ -1,4 +1,4 @@
-"""Tools of tasks with the names of S000 and S003, in both families: what an agent may do to its own task."""
+"""Tools of tasks in two families of names, task and ticket: what an agent may do to its own task (behaviour 2.23)."""
 
 from typing import Annotated, Literal
 

@@ -82,7 +82,7 @@ def tool(
 
 
 def both(verb: str) -> tuple[str, str]:
-    """Return the names of a tool in both families (rulings 3.15)."""
+    """Return the names of a tool in both families (behaviour 2.23)."""
     return f"task_{verb}", f"ticket_{verb}"
 
 

@@ -1,4 +1,4 @@
-"""Tools of the shared task list, with the names of the PRD (S004-050, 051, rulings 3.16)."""
+"""Tools of the shared task list, with the names that agents know."""
 
 from typing import Annotated, Literal
 

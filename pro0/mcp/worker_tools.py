@@ -1,4 +1,4 @@
-"""Tools with which work is given to workers, each gone with its one task (S002-009)."""
+"""Tools with which work is given to workers, each gone with its one task."""
 
 from typing import Annotated
 

@@ -8,14 +8,14 @@ from pro0.model.ids import HUMAN, LEAD
 
 
 class Who(StrEnum):
-    """What kind of caller it is; verdicts and other human acts are a human's alone (rulings 2.3)."""
+    """What kind of caller it is; verdicts and other human acts are a human's alone (behaviour 2.3)."""
 
     HUMAN = "human"
     LEAD = "lead"
     LEAD_AGENT = "lead_agent"
     MEMBER = "member"
     OUTSIDE = "outside"
-    """A person's own agent that is in no team: all it may do is to make one, which it then leads (rulings 3.16)."""
+    """A person's own agent that is in no team: all it may do is to make one, which it then leads (behaviour 3.16)."""
 
 
 ANYONE = frozenset(Who) - {Who.OUTSIDE}

@@ -15,12 +15,12 @@ _TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})")
 
 
 def team_name(text: str) -> str:
-    """Return the name of a team, or raise BadInput (rulings 3.2)."""
+    """Return the name of a team, or raise BadInput (behaviour 3.2)."""
     return _checked(text, "team name")
 
 
 def agent_id(text: str) -> str:
-    """Return a member's agent id, or raise BadInput for a bad or reserved one (rulings 3.2)."""
+    """Return a member's agent id, or raise BadInput for a bad or reserved one (behaviour 3.2)."""
     checked = _checked(text, "member name")
     if checked in RESERVED:
         raise BadInput(f"the name {checked!r} is reserved", hint="choose another name")
@@ -28,7 +28,7 @@ def agent_id(text: str) -> str:
 
 
 def agent_id_from(display: str) -> str:
-    """Make an agent id from a display name, "Frontend Coder" becoming "frontend-coder" (S004-100)."""
+    """Make an agent id from a display name, "Frontend Coder" becoming "frontend-coder"."""
     if not display.isprintable() or not display.isascii():
         raise BadInput(f"{display!r} cannot be a member name", hint="use letters a-z, digits, '-' and spaces")
     return agent_id(re.sub(r"[ _]+", "-", display.strip()).lower())

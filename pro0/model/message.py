@@ -1,4 +1,4 @@
-"""Messages and mailboxes, as they are stored (rulings 3.4)."""
+"""Messages and mailboxes, as they are stored (behaviour 3.4)."""
 
 from enum import StrEnum
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The state of a member, one list everywhere (rulings 1)."""
+    """The state of a member, one list everywhere."""
 
     STARTING = "starting"
     WORKING = "working"

@@ -37,7 +37,7 @@ class Stored(
 
 
 def written(default: T) -> T:
-    """Return a field whose default is written out too: a key that readers of the file rely on (the PRD's schema)."""
+    """Return a field whose default is written out too: a key that readers of the file rely on."""
     return msgspec.field(default_factory=lambda: default)
 
 

@@ -1,4 +1,4 @@
-"""The task, as it is stored (rulings 2)."""
+"""The task, as it is stored (behaviour 2.12)."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -232,7 +232,7 @@ class HistorySegment(Document, frozen=True, kw_only=True):
 
 
 class Comment(Stored, frozen=True):
-    """A remark on a task; `author_task` and `author_role` are those of the session that made it (S000-065)."""
+    """A remark on a task; `author_task` and `author_role` are those of the session that made it."""
 
     id: str
     at: Moment

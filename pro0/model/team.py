@@ -36,7 +36,7 @@ class PermissionMode(StrEnum):
 
 
 class Member(Stored, frozen=True):
-    """A seat as config.json lists it, with the keys of the PRD's schema (S004-094)."""
+    """A seat as config.json lists it, with the keys of the documented schema."""
 
     name: str
     agent_id: AgentId

@@ -4,7 +4,7 @@ from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag
 
 
 class SessionUsage(Stored, frozen=True):
-    """The tokens of one session so far; figures of a transcript are estimates (rulings 3.18)."""
+    """The tokens of one session so far; figures of a transcript are estimates (behaviour 3.18)."""
 
     agent_id: AgentId
     incarnation: Tag

@@ -104,7 +104,7 @@ def limits(context: Context) -> Limits:
 
 
 def watchers(context: Context) -> tuple[str, ...]:
-    """Return who is told when a supervised tree stops: lead and human, once each (rulings 2.8, 3.8)."""
+    """Return who is told when a supervised tree stops: lead and human, once each (behaviour 2.8)."""
     return (LEAD,) if LEAD in addresses(context.team, THE_HUMAN) else (LEAD, HUMAN)
 
 

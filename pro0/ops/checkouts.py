@@ -34,7 +34,7 @@ def unmerged(team: TeamStore, project: Path) -> list[str]:
 
 
 def clear_unused(folder: Path, project: Path) -> None:
-    """Remove those worktrees in a folder that hold nothing of their own (rulings 3.14, cleanupOnExit)."""
+    """Remove those worktrees in a folder that hold nothing of their own (behaviour 3.14, cleanupOnExit)."""
     for path in entries(folder):
         with suppress(Pro0Error):  # cleanup says what is wrong with it
             Repository(project).remove_unused(path)

@@ -80,7 +80,7 @@ class Operation(msgspec.Struct, frozen=True):
     changes: bool
     summary: str
     verdict: bool = False
-    """Whether it is a person's word, which needs a terminal (rulings 5.6)."""
+    """Whether it is a person's word, which needs a terminal (behaviour 5.3)."""
 
 
 OPERATIONS: dict[str, Operation] = {}

@@ -1,4 +1,4 @@
-"""What a subscriber to the task list is told: everything, then every change of it (AC-56)."""
+"""What a subscriber to the task list is told: everything, then every change of it."""
 
 from pro0.model.caller import ANYONE
 from pro0.model.task import Task

@@ -15,25 +15,25 @@ from pro0.rules.acts import Act
 
 @operation("task.approve", HUMAN_ONLY, verdict=True)
 def approve(context: Context, id: str, said: str = "") -> Task:
-    """Approve what a task waits with: it is complete, at its gate, or handed back (rulings 2, the matrix)."""
+    """Approve what a task waits with: it is complete, at its gate, or handed back (behaviour 2.13)."""
     return act(context, id, Act.APPROVE, said)
 
 
 @operation("task.reject", HUMAN_ONLY, verdict=True)
 def reject(context: Context, id: str, feedback: str = "") -> Task:
-    """Reject what a task waits with; feedback and verdict are one write (S001-107)."""
+    """Reject what a task waits with; feedback and verdict are one write (behaviour 2.13)."""
     return act(context, id, Act.REJECT, feedback)
 
 
 @operation("task.hold", HUMAN_ONLY)
 def hold(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
-    """Let a task wait for a human before anybody works on it (S001-096)."""
+    """Let a task wait for a human before anybody works on it."""
     return carry_out(context, id, replace(request(context, Act.HOLD, reason), kind=kind))
 
 
 @operation("task.clear", HUMAN_ONLY, verdict=True)
 def clear(context: Context, id: str, said: str = "") -> Task:
-    """Hand a task that waits back without a verdict (S001-097)."""
+    """Hand a task that waits back without a verdict."""
     return act(context, id, Act.CLEAR, said)
 
 
@@ -51,7 +51,7 @@ def retry(context: Context, id: str, said: str = "") -> Task:
 
 @operation("task.close", HUMAN_ONLY, verdict=True)
 def close(context: Context, id: str, result: str = "") -> Task:
-    """Call a task that failed or waits complete; a gated one waits for its gate instead (rulings 2.1)."""
+    """Call a task that failed or waits complete; a gated one waits for its gate instead (behaviour 2.1)."""
     return at_the_gate(context, act(context, id, Act.CLOSE, result))
 
 

@@ -32,7 +32,7 @@ class MailReader:
             self._owes_an_answer = False
 
     def _answer(self, busy_with: Task | None) -> None:
-        """Agree to a shutdown when free; say "not yet" while working (rulings 3.9)."""
+        """Agree to a shutdown when free; say "not yet" while working (behaviour 3.9)."""
         try:
             if busy_with:
                 reason = f"working on {busy_with.id}"

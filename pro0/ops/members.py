@@ -27,7 +27,7 @@ from pro0.store.teams import TeamStore
 
 @operation("member.spawn", IN_CHARGE)
 def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
-    """Ask for new members, all or none; an ended seat of that name gets a new session (rulings 3.11)."""
+    """Ask for new members, all or none; an ended seat of that name gets a new session (behaviour 3.11)."""
     with context.team.require().wanted.change("spawn members") as change:
         spawning(context, change.value)
         seats = []
@@ -84,7 +84,7 @@ def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 
 
 @operation("shutdown.answer", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
 def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
-    """Say yes, or not yet, to the shutdown that this session was asked for (S004-055)."""
+    """Say yes, or not yet, to the shutdown that this session was asked for."""
     caller = context.caller
     if not approve and not reason.strip():
         raise BadInput("a rejection needs a reason", hint='pro0 shutdown reject "still working on task-3"')
@@ -157,7 +157,7 @@ def task_identity(task: str, parent: str) -> dict[str, str]:
 
 
 def worker_identity(task: str, leader: str) -> dict[str, str]:
-    """Return the variables that tell a worker what it is, under the names that such workers know (S002-016 to 018)."""
+    """Return the variables that tell a worker what it is, under the names that such workers know."""
     return {"PI_TEAMS_WORKER": "1", "PI_TEAMS_TICKET_ID": task, "PI_TEAMS_LEADER_SESSION": leader}
 
 

@@ -36,7 +36,7 @@ class Letter(msgspec.Struct, frozen=True):
 def send(context: Context, to: str, content: str, *, in_reply_to: str | None = None, urgent: bool = False) -> Message:
     """Put a message into one member's mailbox, or that of `lead` or `human`; the sender is stamped.
 
-    For a member that crashed and can be restarted it is kept (rulings 5.9).
+    For a member that crashed and can be restarted it is kept (behaviour 3.4).
     An `urgent` one stops the turn of an agent that works, where that agent can be stopped.
     """
     address = roster(context.team).mailbox(to)
@@ -56,7 +56,7 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
 
 @operation("message.broadcast", PEOPLE_AND_AGENTS)
 def broadcast(context: Context, content: str) -> list[Message]:
-    """Put a message into every living member's mailbox but the sender's (AC-69); one that fails stops no other."""
+    """Put a message into every living member's mailbox but the sender's; one that fails stops no other."""
     sender, body = context.caller.agent_id, _body(content)
     messages, failed = [], []
     for seat in roster(context.team).live():
@@ -77,7 +77,7 @@ def broadcast(context: Context, content: str) -> list[Message]:
 
 @operation("message.inbox", PEOPLE_AND_AGENTS)
 def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
-    """Give out the unread messages of the caller; acknowledged by the next call, or at once (rulings 3.4)."""
+    """Give out the unread messages of the caller; acknowledged by the next call, or at once (behaviour 3.4)."""
     # A human has no incarnation that ends: a call that was never shown must not count as read by the next one.
     reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
     mine = addresses(context.team, context.caller)
@@ -149,7 +149,7 @@ def unread(context: Context) -> int:
 
 
 def addresses(team: TeamStore, caller: Caller) -> list[str]:
-    """Return the mailboxes a caller reads: its own; for a human without a lead agent also the lead's (rulings 3.8)."""
+    """Return the mailboxes a caller reads: its own, and for a human without a lead agent the lead's (behaviour 3.8)."""
     if caller.who is not Who.HUMAN:
         return [caller.agent_id]
     return [HUMAN] if led(team.require().wanted.read()) else [HUMAN, LEAD]

@@ -1,4 +1,4 @@
-"""Whether anything of a team can still move by itself, and if not, how its work ended (rulings 3.19)."""
+"""Whether anything of a team can still move by itself, and if not, how its work ended (behaviour 3.19)."""
 
 from enum import IntEnum
 
@@ -17,7 +17,7 @@ from pro0.rules.hiring import startable
 
 
 class Outcome(IntEnum):
-    """How a team's work stands; the value is the exit code of `team wait` (rulings 3.19)."""
+    """How a team's work stands; the value is the exit code of `team wait` (behaviour 3.19)."""
 
     ALL_DONE = 0
     SOMETHING_FAILED = 1
@@ -35,7 +35,7 @@ class Progress(msgspec.Struct, frozen=True, rename="camel"):
 
 @operation("team.progress", ANYONE, changes=False)
 def progress(context: Context) -> Progress:
-    """Return whether anything runs or could be taken by a living member (rulings 3.19)."""
+    """Return whether anything runs or could be taken by a living member (behaviour 3.19)."""
     known, listed = roster(context.team), context.team.tasks.read()
     board, archived = Board(listed.tasks), listed.archived
     open_tasks = [task for task in board if task.status not in SETTLED]

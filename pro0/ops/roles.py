@@ -1,4 +1,4 @@
-"""Roles: looked up by everybody, changed by a human; they belong to a home, not to a team (S000-075)."""
+"""Roles: looked up by everybody, changed by a human; they belong to a home, not to a team (behaviour 2.25)."""
 
 from msgspec.structs import replace
 
@@ -85,7 +85,7 @@ def edit(store: Store, caller: Caller, name: str, changes: dict[str, object]) ->
 
 
 def remove(store: Store, caller: Caller, name: str) -> Role:
-    """Remove a role; raises Refused while an open task or a living member has it (AC-59)."""
+    """Remove a role; raises Refused while an open task or a living member has it."""
     _human(caller, "remove roles")
     make_folder(store.home)
     with store.roles.change(f"remove the role {name}") as change:

@@ -79,7 +79,7 @@ def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
 
 @operation("run.stop", frozenset({Who.MEMBER}))
 def stopped(context: Context, why: str) -> None:
-    """Tell lead and human, once, that the caller's run has stopped short, and why (rulings 3.8)."""
+    """Tell lead and human, once, that the caller's run has stopped short, and why (behaviour 3.8)."""
     runner, team = context.caller, context.team.require()
     said = f"{runner.agent_id} has stopped: {why}"
     with team.wanted.change("tell how a run has stopped") as change:

@@ -18,7 +18,7 @@ class Roster(msgspec.Struct, frozen=True):
     runtime: Runtime
 
     def find(self, text: str) -> Seat:
-        """Return the seat with that id or name, in any case, or raise NotFound (AC-71)."""
+        """Return the seat with that id or name, in any case, or raise NotFound."""
         folded = text.strip().casefold()
         for seat in self.wanted.seats:
             if folded in (seat.agent_id, seat.name.casefold()):

@@ -45,7 +45,7 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The agent's own id of its session."""
     model: str = ""
     permission_mode: str = ""
-    """What it may do without asking (rulings 3.17), empty for an agent that knows no such modes."""
+    """What it may do without asking (behaviour 3.17), empty for an agent that knows no such modes."""
     queued: str = ""
     """Why its one line about mail waits."""
     effort: str = ""

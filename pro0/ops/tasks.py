@@ -32,7 +32,7 @@ AGENT = "agent"
 def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> list[Task]:
     """Add tasks, all or none; their dependencies may name each other by key.
 
-    With `last` one without a priority goes after its pending siblings (rulings 2.10).
+    With `last` one without a priority goes after its pending siblings (behaviour 2.10).
     """
     drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
     hooks.gate(context, Event.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
@@ -48,7 +48,7 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
 
 @operation("task.claim", PEOPLE_AND_AGENTS)
 def claim(context: Context, id: str) -> Task:
-    """Take a ready task; of several callers exactly one gets it, the others are told who (S004-037)."""
+    """Take a ready task; of several callers exactly one gets it, the others are told who."""
     claiming(context)
     return act(context, id, Act.CLAIM)
 
@@ -76,9 +76,9 @@ def release(context: Context, id: str, reason: str = "") -> Task:
 
 @operation("task.complete", PEOPLE_AND_AGENTS)
 def complete(context: Context, id: str, result: str = "") -> Task:
-    """Finish a claimed task with its result; its dependents become ready (S004-051).
+    """Finish a claimed task with its result; its dependents become ready.
 
-    A gated one waits from then on, which to a human is an error: approve is the act for that (rulings 2.1). A hook that
+    A gated one waits from then on, which to a human is an error: approve is for that (behaviour 2.1). A hook that
     says no is exit 4, and the task stays as it is.
     """
     text.checked(result, "result", RESULT_LIMIT)
@@ -197,7 +197,7 @@ def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> No
 
 
 def _seat_of(context: Context) -> Seat | None:
-    """Return the seat of a member that asks, which says its task and its role: never the caller does (S000-065)."""
+    """Return the seat of a member that asks, which says its task and its role: never the caller does."""
     seats = context.team.wanted.read().seats if context.caller.who is Who.MEMBER else ()
     return next((seat for seat in seats if seat.agent_id == context.caller.agent_id), None)
 
@@ -291,7 +291,7 @@ def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> lis
 
 
 def claiming(context: Context) -> None:
-    """Refuse claims while the team is paused or stopping (rulings 3.9)."""
+    """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
     wanted = context.team.require().wanted.read()
     if wanted.wish is Wish.STOP:
         raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code="stopping")
@@ -325,7 +325,7 @@ def _to_complete(context: Context, id: str, result: str) -> list[Task]:
 
 
 def role_of(context: Context, name: str) -> str:
-    """Return the id of a role; raises NotFound for an unknown one (AC-59)."""
+    """Return the id of a role; raises NotFound for an unknown one."""
     return roles.named(Store(context.team.paths.home), name).id
 
 

@@ -94,7 +94,7 @@ def pause(context: Context, *, paused: bool) -> Wanted:
 
 @operation("team.stop", IN_CHARGE)
 def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason: str = "") -> Wanted:
-    """Ask every member to shut down; from now on nobody claims and nothing starts (rulings 3.9)."""
+    """Ask every member to shut down; from now on nobody claims and nothing starts (behaviour 3.9)."""
     with context.team.require().wanted.change("stop a team") as change:
         wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
         change.value = replace(change.value, wish=Wish.STOP, stop=wish)
@@ -104,7 +104,7 @@ def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason
 
 @operation("team.cleanup", IN_CHARGE)
 def dismiss(context: Context) -> bool:
-    """Let a team go that has no teammates left; raises Refused while one lives (S004-048).
+    """Let a team go that has no teammates left; raises Refused while one lives.
 
     Returns True when the caller has a session of its own, which is asked to end: then the lead removes the team.
     """

@@ -63,7 +63,7 @@ def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") ->
 
 @operation("task.expire", LEAD_ONLY)
 def expire(context: Context, id: str, epoch: int, minutes: int) -> Task:
-    """Give a task up whose claim, that of this epoch, was worked on for too long (rulings 2.7)."""
+    """Give a task up whose claim, that of this epoch, was worked on for too long (behaviour 2.7)."""
     why = f"timed out: in progress for more than taskTimeoutMinutes ({minutes})"
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:

@@ -1,4 +1,4 @@
-"""A person's word: a verdict needs a terminal, and the PIN where there is one (rulings 5.6).
+"""A person's word: a verdict needs a terminal, and the PIN where there is one (behaviour 5.3, 5.4).
 
 Whoever is no member may be a program that an agent has started outside: by `tmux run-shell`, a hook, cron. Such a one
 has no terminal. What makes itself a terminal is kept out by the PIN, which is never taken from anywhere else.

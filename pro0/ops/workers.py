@@ -23,7 +23,7 @@ from pro0.rules.dispatch import Stage
 from pro0.worktrees import Repository
 
 TAG = "team"
-"""The label of every task that is delegated (S002-079)."""
+"""The label of every task that is delegated."""
 
 
 TITLE = 100

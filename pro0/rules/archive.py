@@ -1,4 +1,4 @@
-"""What leaves tasks.json so that it stays small, and what comes back: older history, older settled tasks (rulings 3.5).
+"""What leaves tasks.json to keep it small, and what comes back: older history, older settled tasks (behaviour 3.5).
 
 Laws:
 

@@ -76,7 +76,7 @@ class Board:
 
 
 def blockers(board: Board, task: Task) -> list[str]:
-    """Return what keeps a task's dependencies from being met, one phrase each (rulings 2.5, S004-038)."""
+    """Return what keeps a task's dependencies from being met, one phrase each (behaviour 2.5)."""
     return [_phrase(id, board.get(id)) for id in task.dependencies if not _completed(board.get(id))]
 
 
@@ -118,7 +118,7 @@ def claimable(board: Board, agent_id: str) -> list[Task]:
 
 
 def next_order(task: Task) -> tuple[bool, int, datetime, int]:
-    """Return the sort key of `next`: started before, then priority, creation, id (rulings 2.10)."""
+    """Return the sort key of `next`: started before, then priority, creation, id (behaviour 2.10)."""
     return task.started_at is None, task.priority, task.created_at or _START, task_number(task.id)
 
 
@@ -129,14 +129,14 @@ def waits(board: Board) -> tuple[str, ...]:
 
 
 def list_order(task: Task) -> tuple[bool, float, int]:
-    """Return the sort key of `list`: pending by priority, the others newest change first (rulings 2.10)."""
+    """Return the sort key of `list`: pending by priority, the others newest change first (behaviour 2.10)."""
     pending = task.status is Status.PENDING
     rank = float(task.priority) if pending else -(task.updated_at or _START).timestamp()
     return not pending, rank, task_number(task.id)
 
 
 def settling(board: Board) -> list[Task]:
-    """Return the parents that are over since no subtask of theirs is open; supervised ones say so (rulings 2.4)."""
+    """Return the parents that are over since no subtask of theirs is open; supervised ones say so (behaviour 2.4)."""
     return [task for task in board if _may_settle(board, task) and not board.open_children(task.id)]
 
 

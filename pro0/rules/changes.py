@@ -53,7 +53,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
 
 
 def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[TaskList, Task]:
-    """Reserve a pending task for one member, and owe that member one message (rulings 2, assign)."""
+    """Reserve a pending task for one member, and owe that member one message (behaviour 2.16)."""
     if find(tasks, id).type is Kind.EPIC:
         raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
     before = find(tasks, id)
@@ -65,7 +65,7 @@ def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[Tas
 
 
 def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, keep: bool = False) -> TaskList:
-    """Give back what a dead session held: its claims, and the member's reservations (rulings 2, proved death).
+    """Give back what a dead session held: its claims, and the member's reservations (behaviour 3.11).
 
     With `keep` its member goes on at once, in another session: what it held is reserved for it.
     """
@@ -80,7 +80,7 @@ def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, 
 def follow(tasks: TaskList, now: datetime) -> TaskList:
     """Do what follows from the state of the list by itself: parents that are over end, supervised ones review.
 
-    Doing it again changes nothing (rulings 2.4).
+    Doing it again changes nothing (behaviour 2.4).
     """
     request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
     while over := settling(Board(tasks.tasks)):
@@ -156,7 +156,7 @@ def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList
 
 
 def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request) -> TaskList:
-    """Owe it to those above when a task has stopped, once each time (rulings 2, fail, and 2.8)."""
+    """Owe it to those above when a task has stopped, once each time (behaviour 2.8)."""
     if phase(before) in _STOPPED or phase(after) not in _STOPPED:
         return tasks
     return owe(tasks, request.caller, subtasks.stop_notices(Board(tasks.tasks), after, request.watchers))

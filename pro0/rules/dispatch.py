@@ -1,4 +1,4 @@
-"""The dispatch policy: one disposable worker per task, so many at once, the others in line (rulings 2, Policies).
+"""The dispatch policy: one disposable worker per task, so many at once, the others in line (behaviour 2.20).
 
 A worker is a seat that is `disposable`. It is ended when its task is no longer in progress, or is over; what it leaves
 is harvested once its whole tree is dead; then its seat is taken away. A task that is handed back gets another worker.
@@ -27,7 +27,7 @@ _ASKS = frozenset({State.WAITING, State.DIALOG})
 
 
 class Stage(StrEnum):
-    """How far a worker is with its task, as people see it (S002-046)."""
+    """How far a worker is with its task, as people see it."""
 
     BLOCKED = "blocked"
     IN_LINE = "in line"
@@ -77,7 +77,7 @@ def is_to_harvest(view: View, plan: Plan) -> bool:
 
 
 def pass_on(view: View, plan: Plan) -> Plan:
-    """Tell the lead address what a worker remarks about its task, each remark once (S002-070, AC-90)."""
+    """Tell the lead address what a worker remarks about its task, each remark once."""
     state, task_id = plan.state, _whose_worker(plan.seat)
     if state is None or task_id is None:
         return plan
@@ -91,7 +91,7 @@ def pass_on(view: View, plan: Plan) -> Plan:
 
 
 def warn(view: View, plan: Plan) -> Plan:
-    """Tell the lead address that a worker may be stuck, once per cooldown; it is not ended (S002-069, AC-84)."""
+    """Tell the lead address that a worker may be stuck, once per cooldown; it is not ended."""
     state, task_id, seen = plan.living, _whose_worker(plan.seat), view.snapshot.workers
     if state is None or task_id is None or state.state in _ASKS:
         return plan
@@ -107,7 +107,7 @@ def warn(view: View, plan: Plan) -> Plan:
 
 
 def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
-    """Return why a claim is given back or a task has failed, in the words of its history (AC-86, AC-88)."""
+    """Return why a claim is given back or a task has failed, in the words of its history."""
     if seat_is_disposable and state.exit and state.exit.code == 0:
         return "exited without closing its task"
     said = (state.state, UNEXPECTED if seat_is_disposable else "", state.note)
@@ -115,7 +115,7 @@ def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
 
 
 def stage(board: Board, task: Task, state: SeatState | None) -> Stage:
-    """Return how far the worker of a task is; what is over stays over, whatever its process does (AC-82)."""
+    """Return how far the worker of a task is; what is over stays over, whatever its process does."""
     over = {Status.COMPLETED: Stage.DONE, Status.DONE: Stage.DONE, Status.CANCELLED: Stage.CANCELLED}
     if task.status in over:
         return over[task.status]

@@ -35,7 +35,7 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
 
 
 def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: datetime) -> TaskList:
-    """Remove a task; others that name it are changed only with `force` (rulings 2.6)."""
+    """Remove a task; others that name it are changed only with `force` (behaviour 2.6)."""
     gone = find(tasks, id)
     if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
         raise Refused(f"{id} is gated: only a human may delete it", code="not_allowed")
@@ -50,7 +50,7 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
 
 
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:
-    """Let a supervised session change the subtasks of its own task; a gate is changed by a human alone (rulings 2)."""
+    """Let a supervised session change the subtasks of its own task; only a human changes a gate (behaviour 2.2)."""
     if changes.requires is not None and caller.who is not Who.HUMAN:
         raise Refused(f"only a human changes what {task.id} requires", code="not_allowed")
     above = board.supervisor(task)
@@ -88,7 +88,7 @@ def _gate(word: str) -> Gate | None:
 
 
 def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: bool) -> Task:
-    """Hold a command that an agent changed until a human agrees to its exact text; who sets it agrees (rulings 2.9)."""
+    """Hold an agent's changed command until a human agrees to its exact text; who sets it agrees (behaviour 2.9)."""
     if caller.who is Who.HUMAN:
         return _agreed(after) if agreed and after.unagreed else after
     if after.run == before.run:

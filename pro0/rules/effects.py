@@ -48,7 +48,7 @@ def undo_start(task: Task, request: Request) -> Task:
 
 
 def wish(task: Task, request: Request) -> Task:
-    """Note that a human wants a session for it: supervised, unless it says otherwise (rulings 2, Policies)."""
+    """Note that a human wants a session for it: supervised, unless it says otherwise (behaviour 2.19)."""
     wanted = StartWish(by=request.caller.agent_id, at=request.now, agent=request.agent)
     return replace(task, start=wanted, policy=task.policy if request.policy else Policy.SUPERVISED)
 
@@ -159,7 +159,7 @@ def _returns(task: Task) -> int:
 
 
 def _wait_for_subtasks(task: Task, request: Request) -> Task:
-    """Wait, with the claim; too many reviews in a row without progress go to a human instead (rulings 2.7)."""
+    """Wait, with the claim; too many reviews in a row without progress go to a human instead (behaviour 2.7)."""
     stuck = task.open_before is not None and request.open_subtasks >= task.open_before
     cycles = task.review_cycles + 1 if stuck else 0
     counted = replace(task, review_cycles=cycles, open_before=request.open_subtasks)

@@ -1,4 +1,4 @@
-"""How a member ends when it should: asked, answered, refused, forced (rulings 3.9)."""
+"""How a member ends when it should: asked, answered, refused, forced (behaviour 3.9)."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -16,7 +16,7 @@ ENDING_LIMIT = timedelta(seconds=15)
 
 
 def ask(view: View, plan: Plan) -> Plan:
-    """Ask a member that should end; one without the protocol is ended instead of asked (rulings 3.9)."""
+    """Ask a member that should end; one without the protocol is ended instead of asked (behaviour 3.9)."""
     state, wish = plan.living, _wish(view, plan.seat)
     if state is None or wish is None or state.ending_since:
         return plan

@@ -1,4 +1,4 @@
-"""What a subscriber is told: how one state of the task list became another, one event a task (AC-56)."""
+"""What a subscriber is told: how one state of the task list became another, one event a task."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal

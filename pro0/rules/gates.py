@@ -1,4 +1,4 @@
-"""What a human's verdict does, and what stands between work that is complete and a task that is (rulings 2, 2.1, 2.2).
+"""What a human's verdict does, and what stands between work that is complete and a task that is (behaviour 2.1, 2.13).
 
 Laws:
 
@@ -47,7 +47,7 @@ MATRIX: Mapping[tuple[Awaiting, Verdict], Outcome] = {
 
 
 def finish(task: Task, request: Request, passed: Awaiting | None = None) -> Task:
-    """Return a task whose own work is over: done, at its gate, or completed (rulings 2.1); `passed` was approved."""
+    """Return a task whose own work is over: done, at its gate, or completed (behaviour 2.1); `passed` was approved."""
     free = replace(task, claim=None, awaiting=None, closed_reason="")
     if request.open_subtasks:
         return replace(free, status=Status.DONE)
@@ -85,7 +85,7 @@ def hand_back(task: Task, request: Request) -> Task:
 
 
 def held(task: Task, by: str, now: datetime) -> Task:
-    """Return a task that waits since its command is an agent's, bound to its exact text (rulings 2.9)."""
+    """Return a task that waits since its command is an agent's, bound to its exact text (behaviour 2.9)."""
     wait = Wait(kind=Awaiting.ESCALATION, since=now, by=by, reason=AGENT_COMMAND)
     return replace(task, unagreed=True, awaiting=wait)
 

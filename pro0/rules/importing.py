@@ -1,8 +1,8 @@
-"""Tickets of other programs as tasks: their states mapped, their gates honoured, each of them once (rulings 2, Views).
+"""Tickets of other programs as tasks: their states mapped, their gates honoured, each of them once (behaviour 2.24).
 
 Laws:
 
-* A file is no word of a person: what it calls closed waits for its gate when it has one (AC-07), a verdict in it is
+* A file is no word of a person: what it calls closed waits for its gate when it has one, a verdict in it is
   none, and a command it never has.
 * Who works on a ticket is not known here: one in progress is pending again, and offered first.
 * A ticket is known by its origin: importing it again changes nothing.

@@ -1,4 +1,4 @@
-"""May a task go from this phase to that one? The one table of transitions (rulings 2).
+"""May a task go from this phase to that one? The one table of transitions (behaviour 2.1 to 2.16).
 
 Laws:
 
@@ -113,7 +113,7 @@ def _last_act(task: Task) -> str:
 
 
 def _led_by_an_agent(task: Task, request: Request) -> None:
-    """Refuse a lead agent what only a human may do to this task (rulings 2, cancel and retry)."""
+    """Refuse a lead agent what only a human may do to this task: cancel what is gated, retry what is not of a pool."""
     if request.act is Act.CANCEL and (task.requires or task.awaiting):
         raise Refused(f"{task.id} is gated: only a human may cancel it", code="not_allowed")
     if request.act is Act.RETRY and request.policy not in (None, Policy.POOL):

@@ -1,4 +1,4 @@
-"""How deep and how wide a tree of tasks may be, and how long its work may go on (rulings 2.7)."""
+"""How deep and how wide a tree of tasks may be, and how long its work may go on (behaviour 2.7)."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Mailboxes as pure changes: order by seq, acknowledged seq as the truth, full heads sealed (rulings 3.4, 3.5)."""
+"""Mailboxes as pure changes: order by seq, acknowledged seq as the truth, full heads sealed (behaviour 3.4, 3.5)."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

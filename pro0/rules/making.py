@@ -26,7 +26,7 @@ def create(
     last: bool = False,
     watchers: tuple[str, ...] = (LEAD,),
 ) -> tuple[TaskList, list[Task]]:
-    """Add tasks, all or none; raises NotFound for an unknown reference and Refused for a cycle (rulings 2.6).
+    """Add tasks, all or none; raises NotFound for an unknown reference and Refused for a cycle (behaviour 2.6).
 
     With `last` one that has no priority goes after its pending siblings, as it always does under a supervised parent.
     """
@@ -129,7 +129,7 @@ def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: 
 
 
 def _waiting(task: Task, draft: Draft, caller: Caller, now: datetime) -> Task:
-    """Let it wait for a human when that was asked for, or when an agent made its command (rulings 2.9)."""
+    """Let it wait for a human when that was asked for, or when an agent made its command (behaviour 2.9)."""
     if task.run is not None and caller.who is not Who.HUMAN:
         return gates.held(task, caller.agent_id, now)
     if draft.awaiting is None:
@@ -155,14 +155,14 @@ def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
 
 
 def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> None:
-    """Refuse a teammate, a worker too, tasks that would have workers started for them (rulings 3.16)."""
+    """Refuse a teammate, a worker too, tasks that would have workers started for them (behaviour 3.16)."""
     if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
         said = f"{caller.agent_id} may not delegate: only human or lead agent may"
         raise Refused(said, code="not_allowed", hint='say what is needed: pro0 task comment ID "blocked: …"')
 
 
 def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
-    """Let a supervised session make subtasks of its own task, and nobody else's agent make any there (rulings 2.9)."""
+    """Let a supervised session make subtasks of its own task, and no other agent any there (behaviour 2.9)."""
     if caller.who is not Who.MEMBER:
         return
     mine = {task.id for task in board if subtasks.works_on(board, task, caller)}

@@ -1,4 +1,4 @@
-"""What a member may do without asking: as its spawn says, else as the lead agent, else as the team (rulings 3.17)."""
+"""What a member may do without asking: as its spawn says, else as the lead agent, else as the team (behaviour 3.17)."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""The roles that pro0 brings along; every one of them may be changed or removed (S000-070 to S000-074)."""
+"""The roles that pro0 brings along; every one of them may be changed or removed."""
 
 from pro0.model.role import Role, Roles
 

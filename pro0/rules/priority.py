@@ -1,4 +1,4 @@
-"""The place of a task among its siblings when nobody gave it one (rulings 2.10)."""
+"""The place of a task among its siblings when nobody gave it one (behaviour 2.10)."""
 
 from collections.abc import Collection
 

@@ -12,7 +12,7 @@ from pro0.model.worker import Harvest
 
 
 def unread_line(unread: int) -> str:
-    """Return the one fixed line that a pane gets about its mail (rulings 3.6)."""
+    """Return the one fixed line that a pane gets about its mail (behaviour 3.6)."""
     return f"You have {unread} unread message{'' if unread == 1 else 's'}: run `pro0 inbox`"
 
 
@@ -134,19 +134,19 @@ def not_idle(said: str) -> str:
 
 
 def remark(agent_id: str, task_id: str, text: str) -> str:
-    """Return what the lead address is told when a worker comments on its task (S002-070)."""
+    """Return what the lead address is told when a worker comments on its task (behaviour 3.25)."""
     return f"Worker {agent_id} on {task_id}: {text}"
 
 
 def stuck(agent_id: str, task_id: str, seconds: float) -> str:
-    """Return what the lead address is told about a worker that neither shows nor runs anything (S002-069)."""
+    """Return what the lead address is told about a worker that neither shows nor runs anything."""
     minutes = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     look = f"look: pro0 worker logs {agent_id}, or end it: pro0 worker kill {agent_id}"
     return f"Worker {agent_id} may be stuck on {task_id} (no activity for {minutes}); {look}"
 
 
 def harvested(harvest: Harvest, task: Task, tail: str, crop: tuple[str, int, str, str]) -> str:
-    """Return the report of a worker that is over: how it went, what it left, and how that is merged (S002-064, 067)."""
+    """Return the report of a worker that is over: how it went, what it left, and how that is merged."""
     branch, commits, stat, left = crop
     who, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
     head = f"{who} completed {task.id}: {task.title}" if over else _unfinished(who, harvest, task)
@@ -207,7 +207,7 @@ def stopped(task: Task) -> str:
 
 
 def lead_stays_down(times: int) -> str:
-    """Return what the lead address is told when the lead died too often to be started again (rulings 3.12)."""
+    """Return what the lead address is told when the lead died too often to be started again (behaviour 3.12)."""
     return f"the lead has died {times} times in a minute and stays down; see pro0 team logs, then: pro0 team resume"
 
 

@@ -1,4 +1,4 @@
-"""How often a lead comes back by itself (rulings 3.12)."""
+"""How often a lead comes back by itself (behaviour 3.12)."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -1,10 +1,10 @@
-"""The run engine's decisions (S001 E, F, K to O): which task is next, what the end of a turn means, when a run is over.
+"""The run engine's decisions (behaviour 2.21): which task is next, what the end of a turn means, when a run is over.
 
 Laws:
 
 * It never waits for a human: what a human has to answer is left, and the next task is taken.
-* The order: the epic it is at, epics with work in progress, other epics, tasks alone, tasks whose parent is over
-  (S001-186, S001-187); within each the order of `next`.
+* The order: the epic it is at, epics with work in progress, other epics, tasks alone, tasks whose parent is over;
+  within each the order of `next`.
 * A run ends by itself when nothing is left of what it may do; without `auto` also when nothing of it is ready.
 * An agent that fails, or that never signals, ends the run; with `auto` the task is given up, or given to a human, and
   the run goes on, until agents have failed three times in a row. A provider that has enough for now is no such failure.
@@ -280,7 +280,7 @@ def _has_begun(tasks: Iterable[Task]) -> bool:
 
 
 def _fresh_until(task: Task, options: RunOptions, now: datetime) -> datetime | None:
-    """Return until when a task is left alone, so that who has changed it can say more (S001-179); None for not."""
+    """Return until when a task is left alone, so that who has changed it can say more; None for not."""
     last = task.updated_at
     until = last + timedelta(seconds=options.debounce) if last else None
     return until if last and until and last <= now < until else None

@@ -1,4 +1,4 @@
-"""Which part of a task list is looked at: one tree, tasks that stand alone, tasks whose parent is over (S001-118)."""
+"""Which part of a task list is looked at: one tree, tasks that stand alone, tasks whose parent is over."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What an agent says with the last words of its final message: `<promise>KIND: context</promise>` (rulings 2, Signals).
+"""What an agent says with the last words of its final message: `<promise>KIND: context</promise>` (behaviour 2.22).
 
 A tag counts when it is complete, when its kind is known, and when it is said and not talked about: outside code, not in
 the middle of a sentence, not after a word like "emit", not in a part of the prompt that the agent repeats.

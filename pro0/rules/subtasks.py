@@ -1,4 +1,4 @@
-"""What the end of a subtask means for its parent under the supervised policy, and who is told (rulings 2.4 to 2.8).
+"""What the end of a subtask means for its parent under the supervised policy, and who is told (behaviour 2.4 to 2.8).
 
 `changes.follow` calls `reviews` inside the locked change: the end of a subtask and what it means for its parent are
 one write. The lead's side, which sessions are opened and ended, is `supervised`.
@@ -47,7 +47,7 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
 
 
 def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Notice]:
-    """Return who is told that a task has failed or waits: those above it, once each (rulings 2.8; 2, fail)."""
+    """Return who is told that a task has failed or waits: those above it, once each (behaviour 2.8)."""
     above = board.supervisor(task)
     parent = above or board.get(task.parent)
     told = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []

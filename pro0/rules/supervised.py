@@ -2,7 +2,7 @@
 
 All of it is a function of the state of the task list, never of an event, so that a lead that died in the middle sees
 again what is still owed. `hiring` calls it with the snapshot's board: it opens sessions, gives up what takes too long,
-and ends sessions that have nothing left to do (rulings 2.4 to 2.8). The tasks' own side is `subtasks`.
+and ends sessions that have nothing left to do (behaviour 2.4 to 2.8). The tasks' own side is `subtasks`.
 
 A wish of a human (`task.start`) is kept on the task as `start` and is carried out through `to_start` as well.
 """
@@ -30,7 +30,7 @@ def overdue(
 ) -> tuple[list[Task], datetime | None]:
     """Return the tasks under supervised parents that were worked on for longer than allowed, and when the next will be.
 
-    Only the time in progress counts, within one claim (rulings 2.7); `at` reads a stored moment by today's clock.
+    Only the time in progress counts, within one claim (behaviour 2.7); `at` reads a stored moment by today's clock.
     """
     late, next_at = [], list[datetime]()
     for task in board:
@@ -46,7 +46,7 @@ def overdue(
 def is_over(board: Board, task_id: str) -> bool:
     """Return whether the session that was opened for a task has nothing left to do.
 
-    It stays while a human may say `task continue`: that goes on in the same session. Time-out ends it (rulings 2.7).
+    It stays while a human may say `task continue`: that goes on in the same session. Time-out ends it (behaviour 2.7).
     """
     task = board.get(task_id)
     if task is None or task.status in (Status.COMPLETED, Status.CANCELLED):

@@ -23,7 +23,7 @@ from pro0.rules.board import Board, claimable, waits
 from pro0.rules.plan import MEMORY, Plan, Step, View
 
 IDLE_AFTER = timedelta(seconds=2)
-"""How long a member has nothing to do until the lead address is told (rulings 3.7)."""
+"""How long a member has nothing to do until the lead address is told (behaviour 3.7)."""
 STARTING_LIMIT = timedelta(seconds=15)
 """How long a guard may take until its first report."""
 
@@ -180,7 +180,7 @@ def _start(view: View, plan: Plan) -> Plan:
 
 
 def _tell_idle(view: View, plan: Plan) -> Plan:
-    """Tell the lead address once about each time that a member turned idle with nothing to claim (rulings 3.7).
+    """Tell the lead address once about each time that a member turned idle with nothing to claim (behaviour 3.7).
 
     A lead agent reads that address: news of its own idleness would wake it, for ever.
     """
@@ -268,7 +268,7 @@ def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
 def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
     """Return whether the end of a session is to be told, which nobody had asked for.
 
-    Of a task in progress its failure says so (rulings 2.8), and how a run is over is said where it was asked for.
+    Of a task in progress its failure says so (behaviour 2.8), and how a run is over is said where it was asked for.
     """
     if state.state is State.SHUTDOWN or (seat.agent == RUNNER and state.exit and state.exit.code is not None):
         return False

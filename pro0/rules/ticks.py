@@ -42,7 +42,7 @@ _TICK = msgspec.json.Decoder(_Tick)
 
 
 def read(data: bytes, file: str) -> Ticket:
-    """Return the tick in a file, or raise BadInput; what was marked as manual waits for a person's work (AC-12)."""
+    """Return the tick in a file, or raise BadInput; what was marked as manual waits for a person's work."""
     try:
         tick = _TICK.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:

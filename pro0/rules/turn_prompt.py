@@ -1,4 +1,4 @@
-"""What an agent is told that does one task for `pro0 run`, in one turn, with nobody who reads along (S001 F, K)."""
+"""What an agent is told that does one task of `pro0 run`, in one turn, with nobody reading along (behaviour 2.21)."""
 
 from collections.abc import Sequence
 
@@ -51,7 +51,7 @@ def _about(task: Task, epic: Task | None) -> str:
 
 
 def _answers(remarks: Sequence[Remark]) -> str:
-    """Return what people have said, which nobody else's words are mixed with (S001-081)."""
+    """Return what people have said, which nobody else's words are mixed with."""
     said = [remark for remark in remarks if remark.author == HUMAN][-SHOWN:]
     if not said:
         return ""

@@ -30,7 +30,7 @@ LOST_AFTER = timedelta(seconds=20)
 LOST = "nothing that is known for 20 s"
 """The rule by which a session is lost: only a person can say what it shows."""
 _DEAF = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING, State.STOPPING})
-"""States in which nothing is typed: an Enter could do harm (rulings 3.6)."""
+"""States in which nothing is typed: an Enter could do harm (behaviour 3.6)."""
 
 
 def read_the_agent(view: View, plan: Plan) -> Plan:

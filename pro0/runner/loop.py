@@ -1,4 +1,4 @@
-"""The loop of a run: next, run, signal, next; it never waits for a human (S001 F, M)."""
+"""The loop of a run: next, run, signal, next; it never waits for a human (behaviour 2.21)."""
 
 from msgspec.structs import replace
 

@@ -1,7 +1,7 @@
 """The write path, standard library only: temp, write all, fsync, rename, fsync of the folder.
 
 Everything goes through an open folder, never through a path: a folder that was renamed away takes late writes with it,
-so a write after a cleanup brings nothing back (rulings 3.10).
+so a write after a cleanup brings nothing back (behaviour 3.10).
 
 Every guard imports this before it starts its agent: pathlib and contextlib would be half of what that takes.
 """

@@ -17,7 +17,7 @@ from pro0.store import atomic
 from pro0.store.paths import rotated, rotation
 
 LIMIT = 16 * 1024 * 1024
-"""Bytes of one file of a log; whoever writes beyond it begins a new one (rulings 3.5)."""
+"""Bytes of one file of a log; whoever writes beyond it begins a new one (behaviour 3.5)."""
 
 _PART = 1024 * 1024
 """Bytes that are read at once."""

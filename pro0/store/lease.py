@@ -1,4 +1,4 @@
-"""The lead's lease: a lock held for life, with the holder's identity in it (rulings 3.3, 3.12).
+"""The lead's lease: a lock held for life, with the holder's identity in it (behaviour 3.3, 3.12).
 
 Guards read it without a lock, since who looks must never keep a lead from taking it. The folder of the logs is locked
 with it, so that nobody leads beside a lead whose lease a person deleted.

@@ -1,4 +1,4 @@
-"""The only module that spells a file name (the PRD's layout, S004-091)."""
+"""The only module that spells a file name."""
 
 import os
 from pathlib import Path
@@ -108,7 +108,7 @@ def trees_of(home: Path, team: str, uid: str) -> Path:
 
 
 def worktree(home: Path, team: str, uid: str, agent_id: str) -> Path:
-    """Return the folder of one member's worktree (S002-054)."""
+    """Return the folder of one member's worktree."""
     return trees_of(home, team, uid) / agent_id
 
 

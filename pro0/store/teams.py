@@ -1,4 +1,4 @@
-"""The store of all teams: found, made whole in one rename, and thrown away in one rename (rulings 3.1, 3.10)."""
+"""The store of all teams: found, made whole in one rename, and thrown away in one rename (behaviour 3.1, 3.10)."""
 
 import os
 import stat

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from tests import rows
 from tests.house.source import ROOT, functions
 
 FOUND = rows.rows()
+NUMBER = re.compile(r"\d\.\d+")
+NAMED = re.compile(r"behaviour \d\.\d+(?:(?:, | and | to )\d\.\d+)*")
+FOREIGN = re.compile(r"\b(?:[Rr]ulings? \d|S00\d\b|AC-\d\d|PRD\b)")
 RULES = set(re.findall(r"^(\d\.\d+) \*\*", rows.PAGE.read_text(encoding="utf-8"), re.MULTILINE))
 
 
@@ -29,6 +33,22 @@ def is_there(test: str) -> bool:
     return name in named if name else bool(named)
 
 
+def sources() -> Iterator[tuple[Path, str]]:
+    """Yield every module of pro0 with its text."""
+    for path in sorted((ROOT / "pro0").rglob("*.py")):
+        yield path, path.read_text(encoding="utf-8")
+
+
+def named_rules(texts: Iterable[tuple[Path, str]]) -> set[str]:
+    """Return the rules that texts name: `behaviour 3.6`, or several behind the word."""
+    return {rule for _, text in texts for match in NAMED.finditer(text) for rule in NUMBER.findall(match[0])}
+
+
+def found_ids() -> Iterator[tuple[Path, list[str]]]:
+    """Yield the modules of pro0 that name a requirement."""
+    yield from ((path, named) for path, text in sources() if (named := FOREIGN.findall(text)))
+
+
 def test_every_requirement_stands_once_and_in_order() -> None:
     assert list(FOUND) == rows.ids()
 
@@ -45,6 +65,15 @@ def test_every_test_that_is_named_is_there() -> None:
 def test_every_rule_that_is_named_is_there() -> None:
     named = {value.removeprefix("rule: ") for value in map(str, FOUND.values()) if value.startswith("rule: ")}
     assert not sorted(named - RULES)
+
+
+def test_every_rule_that_the_code_names_is_there() -> None:
+    assert not sorted(named_rules(sources()) - RULES)
+
+
+def test_the_code_names_no_requirement() -> None:
+    """Their documents are no part of the project; the page is."""
+    assert not [f"{path.relative_to(ROOT)}: {named[0]}" for path, named in found_ids()]
 
 
 def test_the_page_has_the_present_count() -> None:
@@ -67,3 +96,8 @@ def test_a_test_that_is_not_there_is_found(test: str) -> None:
 def test_a_test_that_is_there_is_known() -> None:
     assert is_there("tests/house/test_rows.py")
     assert is_there("tests/house/test_rows.py::test_a_test_that_is_there_is_known")
+
+
+def test_how_a_rule_is_named() -> None:
+    text = "(behaviour 3.6), as behaviour 2.1 to 2.16 say, and (behaviour 5.3, 5.4); version 3.11"
+    assert named_rules([(Path(), text)]) == {"3.6", "2.1", "2.16", "5.3", "5.4"}
