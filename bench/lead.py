@@ -11,11 +11,11 @@ import psutil
 from bench.figure import Figure
 from bench.scratch import make_team, until, world
 from pro0.engine import outcomes
-from pro0.engine.launch import ensure_lead
+from pro0.engine.opening.launch import ensure_lead
 from pro0.model.runtime import SeatState, State
-from pro0.ops import members
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 
 MEMBERS = 10
 IDLE_SECONDS = 10.0

@@ -15,7 +15,7 @@ from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, world
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Seat
 from pro0.ops.context import Context, clock
-from pro0.ops.members import identity
+from pro0.ops.team.members import identity
 
 ROUNDS = 15
 CALLS = 200

@@ -12,8 +12,8 @@ from pathlib import Path
 from bench.figure import Figure, milliseconds
 from bench.scratch import PRO0, TEAM, make_team, run, until, world
 from pro0.model.task import Draft, Kind, Task
-from pro0.ops import gates, tasks
 from pro0.ops.context import Context
+from pro0.ops.tasks import gates, tasks
 
 TASKS = 100
 VERDICTS = 15

@@ -13,8 +13,9 @@ from pathlib import Path
 from pro0.engine import cleanup
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft
-from pro0.ops import tasks, teams
 from pro0.ops.context import IDENTITY, Context
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
 from pro0.store.teams import Store
 
 PRO0 = Path(sys.executable).with_name("pro0")

@@ -7,8 +7,9 @@ from unittest.mock import patch
 
 from bench.figure import Figure, interleaved
 from bench.scratch import add_tasks, make_team, world
-from pro0.ops import messages, tasks
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.store import atomic
 
 ROUNDS = 40

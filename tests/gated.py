@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pro0.model.caller import Who
 from pro0.model.task import Awaiting, Draft, Gate, Status, Task
-from pro0.ops import gates, tasks
 from pro0.ops.context import Context
-from pro0.rules.board import Board, why_not_ready
+from pro0.ops.tasks import gates, tasks
+from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.store.teams import Store, TeamStore
 from tests.conftest import let_scripts
 from tests.teams import human, make_team, member

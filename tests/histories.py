@@ -18,8 +18,9 @@ from msgspec.structs import replace
 
 from pro0.errors import Pro0Error
 from pro0.model.task import Draft
-from pro0.ops import messages, tasks
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.store.teams import Store, TeamStore
 from tests.faults import EVERY, Shim, kill_before
 from tests.teams import NOW, human, make_team, member

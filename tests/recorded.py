@@ -5,18 +5,18 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents.aider_screens import AIDER_SCREENS
-from pro0.agents.claude_screens import CLAUDE_SCREENS
-from pro0.agents.codex_screens import CODEX_SCREENS
-from pro0.agents.copilot_screens import COPILOT_SCREENS
-from pro0.agents.gemini_screens import GEMINI_SCREENS
-from pro0.agents.opencode_screens import OPENCODE_SCREENS
-from pro0.agents.pi_screens import PI_SCREENS
-from pro0.agents.qwen_screens import QWEN_SCREENS
+from pro0.agents.claude.screens import CLAUDE_SCREENS
+from pro0.agents.codex.screens import CODEX_SCREENS
+from pro0.agents.gemini.screens import GEMINI_SCREENS
+from pro0.agents.opencode.screens import OPENCODE_SCREENS
+from pro0.agents.pi.screens import PI_SCREENS
+from pro0.agents.screens.aider import AIDER_SCREENS
+from pro0.agents.screens.copilot import COPILOT_SCREENS
+from pro0.agents.screens.qwen import QWEN_SCREENS
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
-from pro0.rules import screens
-from pro0.rules.escapes import screen_of
+from pro0.rules.screens import screens
+from pro0.rules.screens.escapes import screen_of
 
 FOLDER = Path(__file__).parent / "screens"
 DRAWINGS = {

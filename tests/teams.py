@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Member, Seat, TeamConfig, Wanted
-from pro0.ops import grants, messages
+from pro0.ops import grants
 from pro0.ops.context import Context, lead_context
 from pro0.ops.identity import AGENT_ID, GRANT, TEAM
+from pro0.ops.mail import messages
 from pro0.store.teams import Store, TeamStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -310,8 +310,8 @@ def test_nothing_else_of_the_program_runs_git() -> None:
         for path in room.rglob("*.py")
         if (found := re.findall(r'["\']git["\'],[^)\n]*', path.read_text()))
     }
-    assert set(told) == {"git.py", "cli/checks.py"}
-    assert told["cli/checks.py"][0].startswith('"git", "--version"')
+    assert set(told) == {"git.py", "cli/doctor/checks.py"}
+    assert told["cli/doctor/checks.py"][0].startswith('"git", "--version"')
 
 
 def _as_config(name: str, value: str) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from pro0.model.caller import Pin
 from pro0.model.hook import Consent
 from pro0.model.message import Mailbox, Segment
-from pro0.model.pin import Pin
 from pro0.model.role import Roles
 from pro0.model.runtime import Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pro0.mcp import listing
-from pro0.mcp.schema import documents
+from pro0.mcp.tools.schema import documents
 
 
 def main() -> None:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pro0.model.team import Seat
 
 AGENTS = {
-    "claude": "pro0.agents.claude:CLAUDE",
-    "codex": "pro0.agents.codex:CODEX",
+    "claude": "pro0.agents.claude.adapter:CLAUDE",
+    "codex": "pro0.agents.codex.adapter:CODEX",
     "command": "pro0.agents.command:COMMAND",
-    "gemini": "pro0.agents.gemini:GEMINI",
-    "opencode": "pro0.agents.opencode:OPENCODE",
-    "pi": "pro0.agents.pi:PI",
+    "gemini": "pro0.agents.gemini.adapter:GEMINI",
+    "opencode": "pro0.agents.opencode.adapter:OPENCODE",
+    "pi": "pro0.agents.pi.adapter:PI",
     "runner": "pro0.agents.runner:RUNNER",
     "shell": "pro0.agents.shell:SHELL",
 }

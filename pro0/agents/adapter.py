@@ -10,8 +10,8 @@ from pro0.agents.memory import Memory as Memory
 from pro0.model.runtime import Process, State
 from pro0.model.screen import Reading, Usage
 from pro0.model.team import PermissionMode, Seat
-from pro0.rules.screens import Drawing
-from pro0.rules.words import Words
+from pro0.rules.screens.screens import Drawing
+from pro0.rules.screens.words import Words
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,8 +12,8 @@ from pro0.agents.own_tools import COMMANDS
 from pro0.model.agent import Definition, Signs, is_told
 from pro0.model.runtime import State
 from pro0.rules.definitions import COMMAND, GIVEN, OPTIONS
-from pro0.rules.drawing import Frame
-from pro0.rules.screens import Drawing, Rule
+from pro0.rules.screens.drawing import Frame
+from pro0.rules.screens.screens import Drawing, Rule
 
 MESSAGE = 64 * 1024
 """Letters of what it prints in one turn that count as its message: the last ones."""

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, cast
 from pro0.errors import NotFound
 
 if TYPE_CHECKING:
-    from pro0.rules.screens import Drawing
+    from pro0.rules.screens.screens import Drawing
 
 DRAWINGS = {
-    "aider": "pro0.agents.aider_screens:AIDER_SCREENS",
-    "claude": "pro0.agents.claude_screens:CLAUDE_SCREENS",
-    "codex": "pro0.agents.codex_screens:CODEX_SCREENS",
-    "copilot": "pro0.agents.copilot_screens:COPILOT_SCREENS",
-    "gemini": "pro0.agents.gemini_screens:GEMINI_SCREENS",
-    "opencode": "pro0.agents.opencode_screens:OPENCODE_SCREENS",
-    "pi": "pro0.agents.pi_screens:PI_SCREENS",
-    "qwen": "pro0.agents.qwen_screens:QWEN_SCREENS",
+    "aider": "pro0.agents.screens.aider:AIDER_SCREENS",
+    "claude": "pro0.agents.claude.screens:CLAUDE_SCREENS",
+    "codex": "pro0.agents.codex.screens:CODEX_SCREENS",
+    "copilot": "pro0.agents.screens.copilot:COPILOT_SCREENS",
+    "gemini": "pro0.agents.gemini.screens:GEMINI_SCREENS",
+    "opencode": "pro0.agents.opencode.screens:OPENCODE_SCREENS",
+    "pi": "pro0.agents.pi.screens:PI_SCREENS",
+    "qwen": "pro0.agents.screens.qwen:QWEN_SCREENS",
 }
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from pro0.model.message import Mailbox
-from pro0.rules import mail, prompts
+from pro0.rules import mail
+from pro0.rules.words import prompts
 
 TOLD = "told"
 """The file in the session's folder with the seq of the newest message that was told of."""

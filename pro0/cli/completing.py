@@ -44,7 +44,7 @@ def _team(context: click.Context) -> "Context":
 
 
 def _members(context: click.Context) -> Iterable[Offer]:
-    from pro0.ops.status import status
+    from pro0.ops.team.status import status
 
     return [(member.agent_id, f"{member.agent}, {member.state}") for member in status(_team(context)).members]
 
@@ -55,7 +55,7 @@ def _receivers(context: click.Context) -> Iterable[Offer]:
 
 def _of_tasks(fits: "Callable[[Task], object]") -> Callable[[click.Context], Iterable[Offer]]:
     def offers(context: click.Context) -> Iterable[Offer]:
-        from pro0.ops.tasks import list_tasks
+        from pro0.ops.tasks.tasks import list_tasks
 
         return [(task.id, task.title) for task in list_tasks(_team(context)) if fits(task)]
 
@@ -63,14 +63,14 @@ def _of_tasks(fits: "Callable[[Task], object]") -> Callable[[click.Context], Ite
 
 
 def _workers(context: click.Context) -> Iterable[Offer]:
-    from pro0.ops.workers import workers
+    from pro0.ops.work.workers import workers
 
     return [(one.agent_id or one.task.id, one.task.title) for one in workers(_team(context))]
 
 
 def _roles(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
-    from pro0.ops.roles import known
+    from pro0.ops.tasks.roles import known
 
     return [(role.id, role.name) for role in known(store())]
 
@@ -78,7 +78,8 @@ def _roles(_context: click.Context) -> Iterable[Offer]:
 def _agents(_context: click.Context) -> Iterable[Offer]:
     from pro0.agents import AGENTS
     from pro0.cli.context import store
-    from pro0.ops import project, trust
+    from pro0.ops import trust
+    from pro0.ops.team import project
 
     own = trust.settings(store().home, project.root(Path.cwd().resolve()), os.environ).agents
     return [(name, "") for name in sorted({*AGENTS, *own} - {"runner"})]
@@ -87,7 +88,7 @@ def _agents(_context: click.Context) -> Iterable[Offer]:
 def _layouts(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
     from pro0.cli.layout_file import known
-    from pro0.ops import project
+    from pro0.ops.team import project
 
     return [(name, "") for name in known(project.root(Path.cwd().resolve()), store().home)]
 

@@ -11,8 +11,8 @@ import click
 from pro0.cli.output import REMINDERS, VEIL, say
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import Caller, Who
-from pro0.ops import project
 from pro0.ops.context import TEAM, Context, caller_of
+from pro0.ops.team import project
 from pro0.store import paths
 from pro0.store.teams import Store, TeamStore
 
@@ -104,7 +104,7 @@ def veiled(context: Context) -> None:
 
 def acting(team: str | None) -> Context:
     """Return the context of a command that the lead has to carry out; Refused, before anything, for a stopped lead."""
-    from pro0.engine.launch import awake
+    from pro0.engine.opening.launch import awake
 
     context = here(team)
     awake(context.team)
@@ -116,7 +116,7 @@ def need_lead(team: TeamStore, show: Callable[[str], None] = lambda _text: None)
 
     `show` is what shows progress now: it has to leave its line first.
     """
-    from pro0.engine.launch import ensure_lead
+    from pro0.engine.opening.launch import ensure_lead
 
     if said := ensure_lead(team):
         show("")
@@ -141,7 +141,8 @@ def _reminders(context: Context, named: str) -> list[str]:
     """Return what a person should know after a command: unread mail, tasks that wait (behaviour 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
-    from pro0.ops import messages, tasks
+    from pro0.ops.mail import messages
+    from pro0.ops.tasks import tasks
 
     unread = messages.unread(context)
     waiting = [task.id for task in tasks.board(context) if task.waits]

@@ -7,7 +7,7 @@ from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
 from pro0.ops import trust
-from pro0.ops.drafts import SeatDraft
+from pro0.ops.tasks.drafts import SeatDraft
 from pro0.rules.layouts import layout_of
 from pro0.store.paths import LAYOUT_SUFFIXES
 

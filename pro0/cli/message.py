@@ -11,10 +11,10 @@ from pro0.cli.output import json_option, line, local, say, text_or_stdin, write,
 from pro0.errors import BadInput, NotFound, TimedOut
 from pro0.model.caller import Who
 from pro0.model.message import Message
-from pro0.ops import delivery, messages
 from pro0.ops.context import Context
-from pro0.ops.delivery import Delivered, Fate
-from pro0.ops.messages import Letter
+from pro0.ops.mail import delivery, messages
+from pro0.ops.mail.delivery import Delivered, Fate
+from pro0.ops.mail.messages import Letter
 from pro0.rules.text import visible
 
 LOOK = 0.1

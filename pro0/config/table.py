@@ -7,8 +7,7 @@ import msgspec
 
 from pro0.config.rules import Rule, choice, limit, mapping, names, switch, whole, word
 from pro0.model.agent import Definition
-from pro0.model.plan_gate import Approver
-from pro0.model.team import WINDOW_LAYOUTS, WindowLayout
+from pro0.model.team import WINDOW_LAYOUTS, Approver, WindowLayout
 
 Permission = Literal["ask", "edits", "plan", "bypass"]
 PERMISSIONS: tuple[Permission, ...] = ("ask", "edits", "plan", "bypass")

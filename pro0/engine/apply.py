@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.config import Settings
-from pro0.engine.aides import Aides
+from pro0.engine.background.aides import Aides
 from pro0.engine.log import Log
-from pro0.engine.opening import Opener
+from pro0.engine.opening.opening import Opener
 from pro0.engine.places import backend_of, place_of
 from pro0.engine.record import Record
 from pro0.errors import NotFound, Pro0Error, Refused, Unwritable
@@ -26,8 +26,10 @@ from pro0.model.decision import (
     Expire,
     Finish,
     Free,
+    Harvest,
     Hire,
     Nudge,
+    Prepare,
     Question,
     Snapshot,
     Start,
@@ -37,9 +39,12 @@ from pro0.model.decision import (
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import ENDED, Handle, Process, Runtime, SeatState
-from pro0.model.worker import Harvest, Prepare
-from pro0.ops import checkouts, hiring, members, messages, ownership, tasks, trees
+from pro0.ops import ownership
 from pro0.ops.context import lead_context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks, trees
+from pro0.ops.team import members
+from pro0.ops.work import checkouts, hiring
 from pro0.store import atomic
 from pro0.store.paths import trees_of
 from pro0.store.teams import TeamStore

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pro0 import config, processes
-from pro0.engine.launch import STOPPED, awake, leads
+from pro0.engine.opening.launch import STOPPED, awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import Kept, Pro0Error, Refused, StoreError, TimedOut, Unwritable
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
-from pro0.ops import checkouts, ownership, teams
+from pro0.ops import ownership
 from pro0.ops.context import Context, already
+from pro0.ops.team import teams
+from pro0.ops.work import checkouts
 from pro0.store.lease import Lease
 from pro0.store.lock import TIMEOUT
 from pro0.store.paths import trees_of

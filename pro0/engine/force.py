@@ -18,9 +18,10 @@ from pro0.engine.places import backend_of, place_of
 from pro0.errors import Pro0Error, Refused, Unwritable
 from pro0.model.runtime import Process, SeatState
 from pro0.model.team import Seat, ShutdownWish
-from pro0.ops import members, ownership, teams
+from pro0.ops import ownership
 from pro0.ops.context import Context
 from pro0.ops.seats import roster
+from pro0.ops.team import members, teams
 from pro0.processes.ending import FIRM
 from pro0.store.teams import TeamStore
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from pro0 import __version__, processes
 from pro0.config import Settings
-from pro0.engine.aides import aides_of
 from pro0.engine.apply import Applier
+from pro0.engine.background.aides import aides_of
 from pro0.engine.cleanup import remove
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
@@ -23,8 +23,8 @@ from pro0.errors import NotFound, Pro0Error, Refused, Unwritable
 from pro0.ops import trust
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
-from pro0.rules import revival
-from pro0.rules.supervision import decide
+from pro0.rules.lead import revival
+from pro0.rules.lead.supervision import decide
 from pro0.store.lease import Lease
 from pro0.store.paths import CONCERNS_THE_LEAD
 from pro0.store.teams import Store, TeamStore

@@ -8,17 +8,16 @@ from typing import TypeVar
 from pro0 import processes
 from pro0.agents import AGENTS, adapter_named
 from pro0.config import Settings
-from pro0.engine.aides import Aides
+from pro0.engine.background.aides import Aides
+from pro0.engine.background.ledger import Ledger
 from pro0.engine.jumps import Jumps
-from pro0.engine.ledger import Ledger
 from pro0.engine.places import place_of
 from pro0.engine.record import Record
 from pro0.errors import Pro0Error
-from pro0.model.decision import Snapshot
+from pro0.model.decision import Snapshot, Workers
 from pro0.model.hook import Event
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
-from pro0.model.worker import Workers
 from pro0.ops import ownership
 from pro0.rules import mail
 from pro0.store.teams import TeamStore

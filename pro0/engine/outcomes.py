@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterable
 
 from pro0 import processes
-from pro0.engine.launch import ensure_lead
+from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
 from pro0.ops.context import clock
 from pro0.ops.seats import roster
-from pro0.rules.changes import find
+from pro0.rules.tasks.changes import find
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 

@@ -10,8 +10,8 @@ from pro0 import sessions
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle, SeatState
 from pro0.model.team import TeamConfig
-from pro0.sessions import it2
 from pro0.sessions.backend import Backend, Place
+from pro0.sessions.iterm2 import it2
 from pro0.store.teams import TeamStore
 from pro0.terminals.library import library, missing
 

@@ -5,9 +5,10 @@ from pro0.model.ids import LEAD
 from pro0.model.message import Notice
 from pro0.model.runtime import Phase
 from pro0.model.team import Wish
-from pro0.ops import messages
 from pro0.ops.context import clock, lead_context
-from pro0.rules import prompts, revival
+from pro0.ops.mail import messages
+from pro0.rules.lead import revival
+from pro0.rules.words import prompts
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 

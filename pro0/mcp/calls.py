@@ -65,7 +65,7 @@ class Calls:
     def _outcome(self, call: Call) -> dict[str, JSON] | Fault | None:
         """Return what comes of a call, None when a thread of its own will tell."""
         from pro0.mcp.desk import Desk
-        from pro0.mcp.tools import TOOLS, failed, perform
+        from pro0.mcp.tools.table import TOOLS, failed, perform
 
         tool = TOOLS.get(call.name)
         if tool is None:

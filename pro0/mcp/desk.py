@@ -7,9 +7,9 @@ from threading import Lock
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
-from pro0.ops import tasks
 from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id, nobody
 from pro0.ops.identity import GRANT
+from pro0.ops.tasks import tasks
 from pro0.ops.withheld import veil
 from pro0.store.teams import Store
 

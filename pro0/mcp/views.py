@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from pro0.model.message import MessageType
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Task
-from pro0.ops.messages import Letter
-from pro0.ops.status import MemberStatus
-from pro0.rules.board import Board, why_not_ready
+from pro0.ops.mail.messages import Letter
+from pro0.ops.team.status import MemberStatus
+from pro0.rules.tasks.board import Board, why_not_ready
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

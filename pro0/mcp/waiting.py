@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from pro0.errors import TimedOut
 from pro0.model.team import Seat, ShutdownWish
-from pro0.ops import members
 from pro0.ops.context import Context
+from pro0.ops.team import members
 
 PATIENCE = 20.0
 """Seconds."""
@@ -16,7 +16,7 @@ PATIENCE = 20.0
 
 def led(context: Context) -> None:
     """Return once the team has a lead; raises EnvironmentMissing."""
-    from pro0.engine.launch import ensure_lead
+    from pro0.engine.opening.launch import ensure_lead
 
     ensure_lead(context.team)
 

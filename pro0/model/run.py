@@ -5,8 +5,7 @@ from typing import Annotated
 import msgspec
 
 from pro0.model.agent import Definition
-from pro0.model.process import Process
-from pro0.model.stored import Argument, Count, Moment, Stored, Tag, TaskId
+from pro0.model.stored import Argument, Count, Moment, Process, Stored, Tag, TaskId
 
 RUNNER = "runner"
 """The agent, and the name of the first member, that runs tasks one after the other."""

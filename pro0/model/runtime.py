@@ -3,12 +3,45 @@
 from enum import StrEnum
 
 from pro0.model.message import Unread as Unread
-from pro0.model.process import Process as Process
-from pro0.model.rate_limit import RateLimit as RateLimit
-from pro0.model.state import ENDED as ENDED
-from pro0.model.state import State as State
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
+from pro0.model.stored import Process as Process
 from pro0.model.team import Seat
+
+
+class RateLimit(Stored, frozen=True):
+    """What keeps sessions of one agent from starting: its provider has enough, at least until a moment."""
+
+    agent: str
+    since: Moment
+    """When the first of the errors in a row began, and in `at` the last one that counted."""
+    at: Moment
+    until: Moment
+    named: bool = False
+    """Whether the error named its end; else it is a guess, longer each time."""
+    times: Count = 1
+    note: str = ""
+
+
+class State(StrEnum):
+    """The state of a member, one list everywhere."""
+
+    STARTING = "starting"
+    WORKING = "working"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"
+    DIALOG = "dialog"
+    DRAFT = "draft"
+    ERROR = "error"
+    UNKNOWN = "unknown"
+    STOPPING = "stopping"
+    UNRESPONSIVE = "unresponsive"
+    SHUTDOWN = "shutdown"
+    EXITED = "exited"
+    CRASHED = "crashed"
+
+
+ENDED = frozenset({State.SHUTDOWN, State.EXITED, State.CRASHED})
 
 
 class Exit(Stored, frozen=True):

@@ -54,3 +54,11 @@ class Document(Stored, frozen=True, kw_only=True, rename="camel", omit_defaults=
 def iso(moment: datetime) -> str:
     """Return a moment as ISO-8601 UTC with milliseconds, as people and JSON see it."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+class Process(Stored, frozen=True):
+    """One process for all time: a pid alone may be reused, with start and boot id it cannot be."""
+
+    pid: Pid
+    start: str
+    boot_id: str

@@ -1,28 +1,12 @@
 """Which operations exist, and who may call each."""
 
-from pro0.ops import (
-    costs,
-    delivery,
-    feed,
-    gates,
-    grants,
-    hiring,
-    importing,
-    members,
-    messages,
-    outside,
-    plan_approval,
-    progress,
-    repair,
-    roles,
-    runs,
-    status,
-    tasks,
-    teams,
-    trees,
-    workers,
-)
+from pro0.ops import grants
 from pro0.ops.context import OPERATIONS
+from pro0.ops.mail import delivery, messages
+from pro0.ops.repair import repair
+from pro0.ops.tasks import gates, importing, roles, tasks, trees
+from pro0.ops.team import costs, feed, members, outside, plan_approval, progress, status, teams
+from pro0.ops.work import hiring, runs, workers
 
 NOUNS = (
     costs,

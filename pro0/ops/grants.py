@@ -15,9 +15,9 @@ from pro0.model.team import Grant
 from pro0.ops.context import AGENT_ID, TEAM, Context, operation
 from pro0.ops.holders import digest, valid
 from pro0.ops.identity import GRANT
-from pro0.ops.members import task_identity
 from pro0.ops.seats import Roster, roster
-from pro0.rules.changes import find
+from pro0.ops.team.members import task_identity
+from pro0.rules.tasks.changes import find
 from pro0.store.paths import HOME_VARIABLE
 
 LIMIT = 100

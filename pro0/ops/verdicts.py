@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.errors import Refused
-from pro0.model.pin import Pin
+from pro0.model.caller import Pin
 from pro0.ops import trust
 from pro0.rules import pin as rules
 from pro0.store.files import File, make_folder

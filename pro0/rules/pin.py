@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
-from pro0.model.pin import Pin
+from pro0.model.caller import Pin
 
 TRIES = 5
 LOCKED = timedelta(minutes=15)

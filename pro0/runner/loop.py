@@ -7,13 +7,27 @@ from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.task import Task
-from pro0.ops import gates, runs, tasks
 from pro0.ops.context import Context, require_living
-from pro0.ops.hooks import BLOCKED
-from pro0.rules import run_limits
-from pro0.rules.acts import Act
-from pro0.rules.running import Course, End, Rest, Step, Take, budget, choose, denied, epic_of, judge, summary, too_many
-from pro0.rules.turn_prompt import prompt
+from pro0.ops.tasks import gates, tasks
+from pro0.ops.tasks.hooks import BLOCKED
+from pro0.ops.work import runs
+from pro0.rules.runs import run_limits
+from pro0.rules.runs.running import (
+    Course,
+    End,
+    Rest,
+    Step,
+    Take,
+    budget,
+    choose,
+    denied,
+    epic_of,
+    judge,
+    summary,
+    too_many,
+)
+from pro0.rules.runs.turn_prompt import prompt
+from pro0.rules.tasks.acts import Act
 from pro0.runner.account import Account
 from pro0.runner.orders import Orders
 from pro0.runner.tell import Teller

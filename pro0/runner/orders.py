@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from pro0 import processes
 from pro0.errors import Pro0Error
-from pro0.model.process import Process
+from pro0.model.stored import Process
 from pro0.model.task import Task
 from pro0.ops.context import Context
-from pro0.ops.mail_reader import MailReader
+from pro0.ops.team.mail_reader import MailReader
 from pro0.store.watch import Watch
 from pro0.voice import Voice
 

@@ -12,17 +12,17 @@ from pro0.agents.adapter import Brief, Call, Heard, OneTurn
 from pro0.agents.first_prompt import FILE
 from pro0.children import Changes, Ending, Running
 from pro0.config import Settings
-from pro0.engine.briefs import PRO0
-from pro0.engine.environment import of_agent
+from pro0.engine.opening.briefs import PRO0
+from pro0.engine.opening.environment import of_agent
 from pro0.model.run import RunOptions
 from pro0.model.screen import Usage
 from pro0.model.task import Task
 from pro0.model.team import Environment, Seat
 from pro0.ops.context import Context
-from pro0.ops.members import task_identity
 from pro0.ops.seats import roster
-from pro0.rules.permissions import permission_mode
-from pro0.rules.running import Turn
+from pro0.ops.team.members import task_identity
+from pro0.rules.lead.permissions import permission_mode
+from pro0.rules.runs.running import Turn
 from pro0.store import atomic
 from pro0.voice import Voice
 

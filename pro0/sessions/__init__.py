@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 BACKENDS = {
     "headless": "pro0.sessions.headless:Headless",
     "in-process": "pro0.sessions.in_process:InProcess",
-    "iterm2": "pro0.sessions.iterm2:ITerm2",
+    "iterm2": "pro0.sessions.iterm2.backend:ITerm2",
     "memory": "pro0.sessions.memory:Memory",
-    "tmux": "pro0.sessions.tmux:Tmux",
+    "tmux": "pro0.sessions.tmux.backend:Tmux",
 }
 
 

@@ -1,7 +1,7 @@
 """The guard that a handle names, where a session is known by its guard."""
 
-from pro0.model.process import Process
 from pro0.model.runtime import Handle
+from pro0.model.stored import Process
 
 
 def stamp(guard: Process | None) -> str:

@@ -14,7 +14,7 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.processes.arguments import arguments
-from pro0.rules.escapes import plain
+from pro0.rules.screens.escapes import plain
 from pro0.sessions.backend import Asked, Key, Place, always, quiet
 from pro0.sessions.headless import Headless
 from pro0.terminals import address, protocol

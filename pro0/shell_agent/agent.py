@@ -10,11 +10,11 @@ from pro0.children import Ending, Running
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.runtime import State
 from pro0.model.task import Status, Task
-from pro0.ops import tasks
 from pro0.ops.context import Context
-from pro0.ops.hooks import BLOCKED
-from pro0.ops.mail_reader import MailReader
-from pro0.ops.members import task_identity
+from pro0.ops.tasks import tasks
+from pro0.ops.tasks.hooks import BLOCKED
+from pro0.ops.team.mail_reader import MailReader
+from pro0.ops.team.members import task_identity
 from pro0.store.paths import CONCERNS_A_MEMBER
 from pro0.store.watch import Watch
 from pro0.voice import Voice

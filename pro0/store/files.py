@@ -209,7 +209,7 @@ _MENDS = {
 
 
 def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
-    from pro0.rules import salvage  # late: what is sound needs none of it
+    from pro0.rules.repair import salvage  # late: what is sound needs none of it
 
     if salvage.is_newer(data):
         return newer(path, salvage.version(data))

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from pro0.model import ids
 from pro0.model.stored import SCHEMA_VERSION
 from pro0.model.task import Entry, HistorySegment, Task, TaskList, TaskSegment
-from pro0.rules import archive
-from pro0.rules.archive import HISTORY_COUNT
+from pro0.rules.tasks import archive
+from pro0.rules.tasks.archive import HISTORY_COUNT
 from pro0.store import atomic
 from pro0.store.files import File, encode, newer
 from pro0.store.lock import tidy

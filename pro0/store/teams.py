@@ -15,7 +15,7 @@ from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
-from pro0.rules.presets import PRESETS
+from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic, journal
 from pro0.store.files import File, delete, make_folder, there, translate
 from pro0.store.lock import locked

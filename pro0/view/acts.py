@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from pro0.engine.launch import ensure_lead
+from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import Refused
-from pro0.ops import gates, members, messages, verdicts
+from pro0.ops import verdicts
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import gates
+from pro0.ops.team import members
 
 
 def on_board(home: Path, project: Callable[[], Path], act: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pro0.model.runtime import State
-from pro0.ops.status import MemberStatus
+from pro0.ops.team.status import MemberStatus
 from pro0.rules.text import visible
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
 

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Status, Task
-from pro0.ops.messages import Letter
-from pro0.ops.status import MemberStatus
-from pro0.rules.gates import wait_in_words
+from pro0.ops.mail.messages import Letter
+from pro0.ops.team.status import MemberStatus
+from pro0.rules.lead.turns import need
+from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
-from pro0.rules.turns import need
 from pro0.view.bar import COLOURS
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
 from pro0.view.keys import Key, pasted

@@ -10,10 +10,11 @@ from pro0.errors import Pro0Error
 from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.task import Task
-from pro0.ops import messages, tasks
 from pro0.ops.context import Context
-from pro0.ops.messages import Letter
-from pro0.ops.status import MemberStatus, TeamStatus, status
+from pro0.ops.mail import messages
+from pro0.ops.mail.messages import Letter
+from pro0.ops.tasks import tasks
+from pro0.ops.team.status import MemberStatus, TeamStatus, status
 
 AGAIN = 1.0
 """Seconds between two looks."""

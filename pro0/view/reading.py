@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from pro0.model.task import Task
-from pro0.ops import tasks
 from pro0.ops.context import Context
-from pro0.rules.gates import wait_in_words
+from pro0.ops.tasks import tasks
+from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.view.drawing import columns_of
 from pro0.view.news import News

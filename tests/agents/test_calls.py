@@ -6,9 +6,10 @@ import tomllib
 import pytest
 from msgspec.structs import replace
 
-from pro0.agents import AGENTS, adapter_named, opencode, own_tools
+from pro0.agents import AGENTS, adapter_named, own_tools
 from pro0.agents.adapter import Brief, Call
 from pro0.agents.first_prompt import IN_ARGV
+from pro0.agents.opencode import adapter as opencode
 from pro0.errors import BadInput
 from pro0.model.team import PermissionMode, Seat
 

@@ -18,7 +18,7 @@ from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
 from pro0.model.team import PermissionMode, Seat
-from pro0.rules import screens
+from pro0.rules.screens import screens
 
 BYPASS = Modes(ask=(), bypass=("--yes", "--all"))
 

@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from pro0.agents import gemini_hooks
-from pro0.agents.gemini import GEMINI
+from pro0.agents.gemini import hooks as gemini_hooks
+from pro0.agents.gemini.adapter import GEMINI
 from pro0.model.message import Mailbox, Notice
-from pro0.rules import mail, prompts
+from pro0.rules import mail
+from pro0.rules.words import prompts
 from tests.agents import placed
 from tests.waiting import STUCK
 

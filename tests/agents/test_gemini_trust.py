@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named, gemini_trust
+from pro0.agents import adapter_named
 from pro0.agents.adapter import Brief
 from pro0.agents.first_prompt import FILE
-from pro0.agents.gemini import GEMINI
+from pro0.agents.gemini import trust as gemini_trust
+from pro0.agents.gemini.adapter import GEMINI
 from pro0.agents.memory import Memory
 from pro0.model.runtime import State
 from pro0.model.team import Seat

@@ -13,7 +13,7 @@ from pro0.agents.adapter import Heard, OneTurn
 from pro0.agents.first_prompt import FILE, IN_ARGV
 from pro0.model.screen import Usage
 from pro0.model.team import PermissionMode
-from pro0.rules import signals
+from pro0.rules.runs import signals
 from tests.agents.test_calls import BRIEF, ID, REAL, SECRET
 
 RECORDINGS = Path(__file__).parent / "recordings"

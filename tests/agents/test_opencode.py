@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from pro0.agents.adapter import Memory, Sight
-from pro0.agents.opencode import OPENCODE
-from pro0.agents.opencode_server import Server
+from pro0.agents.opencode.adapter import OPENCODE
+from pro0.agents.opencode.server import Server
 from pro0.model.runtime import State
 from pro0.model.screen import Usage
 from tests.agents import placed

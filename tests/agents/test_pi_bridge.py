@@ -10,7 +10,7 @@ import pytest
 
 from pro0 import resources
 from pro0.agents import own_tools
-from pro0.rules import prompts
+from pro0.rules.words import prompts
 from tests.waiting import STUCK
 
 node = pytest.mark.skipif(shutil.which("node") is None, reason="pi needs node, and so does its bridge")

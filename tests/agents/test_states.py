@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Memory
-from pro0.agents.claude import CLAUDE
-from pro0.agents.codex import CODEX
-from pro0.agents.gemini import GEMINI
-from pro0.agents.pi import PI
+from pro0.agents.claude.adapter import CLAUDE
+from pro0.agents.codex.adapter import CODEX
+from pro0.agents.gemini.adapter import GEMINI
+from pro0.agents.pi.adapter import PI
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from tests.agents import placed

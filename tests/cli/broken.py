@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Process, Report, State
 from pro0.model.task import Changes, Draft
-from pro0.ops import members, tasks
 from pro0.ops.context import Context, clock
-from pro0.rules import archive
-from pro0.rules.archive import HISTORY_COUNT
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members
+from pro0.rules.tasks import archive
+from pro0.rules.tasks.archive import HISTORY_COUNT
 from pro0.store.files import File
 from tests.cli.conftest import make, seat
 

@@ -13,8 +13,8 @@ from pro0.cli.main import main
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Seat
-from pro0.ops import teams
 from pro0.ops.context import Context, clock, new_id
+from pro0.ops.team import teams
 from pro0.store.teams import Store
 from tests.conftest import Result
 from tests.teams import granted

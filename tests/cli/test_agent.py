@@ -10,11 +10,11 @@ import pytest
 from pro0.agents import AGENTS
 from pro0.agents.adapter import Adapter, Call
 from pro0.agents.drawings import drawing_named
-from pro0.cli.programs import ask_version
+from pro0.cli.agent.programs import ask_version
 from pro0.model.runtime import State
-from pro0.ops import members
 from pro0.ops.context import Context
-from pro0.ops.drafts import SeatDraft
+from pro0.ops.tasks.drafts import SeatDraft
+from pro0.ops.team import members
 from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.recorded import FOLDER
 from tests.waiting import wait_until

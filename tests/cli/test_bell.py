@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from pro0.model.task import Awaiting, Draft
-from pro0.ops import gates, tasks
 from pro0.ops.context import Context
+from pro0.ops.tasks import gates, tasks
 from pro0.view.drawing import columns_of
 from tests.waiting import STUCK
 

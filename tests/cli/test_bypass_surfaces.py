@@ -10,9 +10,9 @@ import pytest
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
 from pro0.model.task import Awaiting, Draft, Gate
-from pro0.ops import importing, tasks
 from pro0.ops.context import Context
-from pro0.rules.importing import Ticket
+from pro0.ops.tasks import importing, tasks
+from pro0.rules.tickets.importing import Ticket
 from pro0.store.teams import TeamStore
 from pro0.view.acts import ACTS
 from tests.gated import STATES, Homes, furnish

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.ops import project as projects
+from pro0.ops.team import project as projects
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make
 

@@ -75,7 +75,7 @@ def broken_home(original: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """A copy of it; the machine is not looked at, which takes a tmux server each time."""
     shutil.copytree(original, home)
     let_scripts(home)
-    monkeypatch.setattr("pro0.cli.doctor.machine", lambda: iter(()))
+    monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
     return home
 
 

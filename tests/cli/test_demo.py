@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.cli.demonstration import checks, machine, plan, repository
-from pro0.cli.demonstration.checks import Check
-from pro0.cli.demonstration.follow import Look
-from pro0.cli.demonstration.repository import Commit
-from pro0.cli.demonstration.scratch import Scratch
-from pro0.cli.demonstration.stage import Facts, Killing
+from pro0.cli.demo import checks, machine, plan, repository
+from pro0.cli.demo.checks import Check
+from pro0.cli.demo.follow import Look
+from pro0.cli.demo.repository import Commit
+from pro0.cli.demo.scratch import Scratch
+from pro0.cli.demo.stage import Facts, Killing
 from pro0.errors import EnvironmentMissing
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import State
 from pro0.model.task import Entry, Status, Task
-from pro0.ops.status import MemberStatus
+from pro0.ops.team.status import MemberStatus
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 KILLED = Killing("ben", "task-1", "outline", "old", at=1.0, noticed_after=0.1, retaken_by="ada", back_after=0.3)

@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.cli.checks import Verdict, machine
+from pro0.cli.doctor.checks import Verdict, machine
 from pro0.model.runtime import Phase
 from pro0.model.task import Claim
 from pro0.model.team import Wish
@@ -36,7 +36,7 @@ CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", 
 def no_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine is looked at in one test only: a tmux server takes its time."""
     if "machine" not in request.keywords:
-        monkeypatch.setattr("pro0.cli.doctor.machine", lambda: iter(()))
+        monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
 
 
 @pytest.fixture
@@ -353,7 +353,7 @@ def test_wherever_it_is_killed_it_can_be_finished(
     bad = whole.replace(b'"revision": ', b'"revision": "x", "surprise": ', 1)
 
     def act() -> None:
-        from pro0.cli.repairs import mend
+        from pro0.cli.doctor.repairs import mend
         from pro0.model.caller import THE_HUMAN
         from pro0.store.teams import Store
 

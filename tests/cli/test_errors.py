@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import Pro0Error
-from pro0.ops import tasks
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, make
 from tests.waiting import STUCK
 
@@ -86,7 +86,7 @@ def test_a_closed_pipe_is_quiet(team: Context) -> None:
         with team.team.tasks.change("test") as change:
             from pro0.model.caller import THE_HUMAN
             from pro0.model.task import Draft
-            from pro0.rules import making
+            from pro0.rules.tasks import making
 
             draft = Draft(title=f"{number}" * 200)
             change.value, _ = making.create(change.value, [draft], THE_HUMAN, team.now(), team.new_id)

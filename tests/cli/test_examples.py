@@ -8,8 +8,8 @@ import pytest
 
 from pro0.cli.call import program
 from pro0.model.task import Draft
-from pro0.ops import tasks
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, seat
 from tests.cli.examples import calls, of_a_document, of_the_helps
 

@@ -9,8 +9,8 @@ from threading import Thread
 from typing import IO
 
 from pro0.model.task import Draft
-from pro0.ops import tasks
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0
 from tests.waiting import STUCK, wait_until
 

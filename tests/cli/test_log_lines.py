@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pro0.cli import team_logs
-from pro0.cli.log_lines import text_of
+from pro0.cli.team import logs as team_logs
+from pro0.cli.team.log_lines import text_of
 
 SEAT = {"agentId": "w1", "name": "w1", "agent": "shell"}
 LINES = {

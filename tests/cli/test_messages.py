@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.runtime import State
-from pro0.ops import members, messages
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.team import members
 from tests.cli.conftest import Pro0, become, seat, tree
 from tests.waiting import wait_until
 

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from pro0.ops import members, tasks
 from pro0.ops.context import Context
-from pro0.ops.drafts import SeatDraft
+from pro0.ops.tasks import tasks
+from pro0.ops.tasks.drafts import SeatDraft
+from pro0.ops.team import members
 from tests.cli.conftest import Pro0, become
 
 PRESETS = ["project-manager", "engineer", "designer", "reviewer"]

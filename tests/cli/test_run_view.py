@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from pro0.cli.run_view import drawn
+from pro0.cli.run.view import drawn
 from pro0.model.run import RunEvent, RunOptions
 from pro0.model.task import Awaiting, Kind, Status, Task, Wait
-from pro0.rules.board import Board
+from pro0.rules.tasks.board import Board
 from tests.rules.building import T0, W1, claimed
 
 OPTIONS = RunOptions(epic="task-1", max_cost=10.0)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pro0.cli.seating import seated
-from pro0.ops.drafts import SeatDraft
+from pro0.cli.member.seating import seated
+from pro0.ops.tasks.drafts import SeatDraft
 from tests.cli.conftest import Pro0
 
 

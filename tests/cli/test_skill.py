@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import agents
-from pro0.rules.skill import SKILL
+from pro0.rules.words.skill import SKILL
 from tests.cli.conftest import Pro0
 
 HOMES = {".claude/skills/pro0/SKILL.md"}

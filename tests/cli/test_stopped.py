@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.cli import attaching
 from pro0.cli.output import going_on
+from pro0.cli.team import attaching
 from pro0.errors import Refused
 from pro0.model.runtime import Phase, Process, State
 from pro0.model.team import Wish

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.cli import attaching, settings
+from pro0.cli.config import settings
+from pro0.cli.team import attaching
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Exit, Handle, Process, State
 from pro0.ops.context import Context
@@ -307,7 +308,7 @@ def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkey
     def fails(_team: object) -> bool:
         raise EnvironmentMissing("the lead of alpha ended at once", hint="a hint")
 
-    monkeypatch.setattr("pro0.engine.launch.ensure_lead", fails)
+    monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)
     called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "--task", "one")
     assert called.code == 6, called
     assert "was taken away again" in called.err

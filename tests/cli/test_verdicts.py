@@ -221,7 +221,7 @@ def test_a_try_that_is_killed_counts(gated: Callable[..., Result], home: Path) -
     from datetime import UTC, datetime
 
     from pro0.errors import Refused
-    from pro0.model.pin import Pin
+    from pro0.model.caller import Pin
     from pro0.rules import pin as rules
 
     now, known = datetime.now(UTC), Pin(hash="x")

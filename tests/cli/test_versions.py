@@ -10,7 +10,7 @@ from pro0.ops.context import Context
 def test_a_notice_and_no_error(
     said: str, team: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pro0.engine.launch.ensure_lead", lambda _team: said)
+    monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", lambda _team: said)
     shown: list[str] = []
     need_lead(team.team, shown.append)
     assert capsys.readouterr() == ("", f"pro0: {said}\n" if said else "")

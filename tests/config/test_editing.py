@@ -6,7 +6,7 @@ import pytest
 
 from pro0 import config
 from pro0.errors import BadInput
-from pro0.ops import settings_file
+from pro0.ops.team import settings_file
 
 WRITTEN = """# mine
 maxTeammates: 4      # as many as I can watch

@@ -17,9 +17,9 @@ from pro0.model.runtime import Handle, Launch
 from pro0.sessions.backend import Backend, Opening, Place
 from pro0.sessions.headless import Headless
 from pro0.sessions.in_process import InProcess
-from pro0.sessions.iterm2 import ITerm2
+from pro0.sessions.iterm2.backend import ITerm2
 from pro0.sessions.memory import Memory
-from pro0.sessions.tmux import Tmux
+from pro0.sessions.tmux.backend import Tmux
 from tests.contracts.stand_in import StandIn
 from tests.waiting import STUCK, wait_until
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from pro0.engine.places import choose_mode
 from pro0.errors import BadInput, EnvironmentMissing, Refused
-from pro0.sessions import it2
 from pro0.sessions.backend import Opening
+from pro0.sessions.iterm2 import it2
 from tests.contracts.stages import ITerm2Stage
 from tests.waiting import STUCK, wait_until
 
@@ -44,7 +44,7 @@ def test_a_nudge_is_typed_once_with_its_enter(stage: ITerm2Stage) -> None:
 
 def test_a_pane_says_whose_it_is_though_its_maker_is_killed_meanwhile(stage: ITerm2Stage) -> None:
     """Else it would stay for ever: nobody closes a pane that is not known to be pro0's."""
-    program = "import sys; from pro0.sessions import it2; it2.split(*sys.argv[1:], vertical=True)"
+    program = "import sys; from pro0.sessions.iterm2 import it2; it2.split(*sys.argv[1:], vertical=True)"
     for _ in range(3):
         before = stage.app.panes().keys()
         words = [sys.executable, "-c", program, stage.app.session, "pro0team", stage.place.uid]
@@ -160,7 +160,7 @@ def test_an_api_that_is_turned_off_ends_nobody(stage: ITerm2Stage) -> None:
 
 def test_a_shell_that_never_comes_up_is_said_and_undone(stage: ITerm2Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.app.tmux("set-option", "-g", "default-command", "sleep 600")
-    monkeypatch.setattr("pro0.sessions.iterm2.STARTING", 0.5)
+    monkeypatch.setattr("pro0.sessions.iterm2.backend.STARTING", 0.5)
     with pytest.raises(EnvironmentMissing, match=r"made 2 of 2 panes .* did not start it within") as error:
         stage.open(2)
     assert "open a new pane by hand" in str(error.value.hint)

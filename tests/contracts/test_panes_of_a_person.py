@@ -10,7 +10,7 @@ import pytest
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
-from pro0.sessions.tmux_windows import Group, bring_up
+from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.stages import InsideStage, TmuxStage
 from tests.waiting import STUCK, wait_until
 
@@ -171,8 +171,8 @@ def test_a_first_start_that_fails_ends_no_server_of_a_person(
             theirs(own, "new-session", "-d", "-s", "mine", "cat", "-")
         return bring_up(place, groups, start=start).replace('"list-panes"', '"kill-pane" "-t" "%999" ; "list-panes"')
 
-    monkeypatch.setattr("pro0.sessions.tmux.LEAVING", 0.1)
-    monkeypatch.setattr("pro0.sessions.tmux.bring_up", failing)
+    monkeypatch.setattr("pro0.sessions.tmux.backend.LEAVING", 0.1)
+    monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", failing)
     if when == "before":
         theirs(own, "start-server", ";", "set-option", "-g", "exit-empty", "off")
     with pytest.raises(EnvironmentMissing, match=r"made 3 of 3 panes .*%999"):

@@ -15,9 +15,9 @@ import pytest
 
 from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
-from pro0.sessions import tmux_server
 from pro0.sessions.backend import Place
-from pro0.sessions.tmux_windows import Group, bring_up
+from pro0.sessions.tmux import server as tmux_server
+from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.stages import STAGES, InsideStage, TmuxStage, incarnations
 from tests.waiting import STUCK, wait_until
 
@@ -196,14 +196,14 @@ def test_a_failure_half_way_removes_what_was_made(terminal: TmuxStage, monkeypat
         script = bring_up(place, groups, start=start)
         return script.replace('"list-panes"', '"kill-pane" "-t" "%999" ; "list-panes"')
 
-    monkeypatch.setattr("pro0.sessions.tmux.bring_up", failing)
+    monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", failing)
     world = terminal.world()
     with pytest.raises(EnvironmentMissing, match=r"made 8 of 8 panes .*%999"):
         terminal.open(8)
     wait_until(lambda: terminal.world() == world, SECONDS, "nothing is left")
-    monkeypatch.setattr("pro0.sessions.tmux.bring_up", bring_up)
+    monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", bring_up)
     handles = terminal.open(2)
-    monkeypatch.setattr("pro0.sessions.tmux.bring_up", failing)
+    monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", failing)
     with pytest.raises(EnvironmentMissing):
         terminal.open(6)
     assert terminal.backend.alive(handles) == incarnations(handles)

@@ -15,7 +15,7 @@ import pytest
 
 from pro0.model.runtime import Handle
 from pro0.sessions import backend
-from pro0.sessions.tmux_script import typed_since
+from pro0.sessions.tmux.script import typed_since
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.contracts.stages import STAGES, InsideStage, Stage, TmuxStage

@@ -18,15 +18,15 @@ from msgspec.structs import replace
 from pro0 import agents
 from pro0.agents import AGENTS, adapter_named, defined
 from pro0.agents.adapter import Memory, Sight
-from pro0.agents.opencode_database import FINISHES, ROLES, _Message, _Time, _turn
-from pro0.agents.opencode_server import STATUSES, _state
+from pro0.agents.opencode.database import FINISHES, ROLES, _Message, _Time, _turn
+from pro0.agents.opencode.server import STATUSES, _state
 from pro0.model.agent import DRAWN, Definition, Signs
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Reading, Screen
-from pro0.rules import nudges, screens
-from pro0.rules.screens import Drawing
-from pro0.rules.states import ATTENTION, combine
-from pro0.rules.words import Words
+from pro0.rules.screens import nudges, screens
+from pro0.rules.screens.screens import Drawing
+from pro0.rules.screens.states import ATTENTION, combine
+from pro0.rules.screens.words import Words
 from tests.agents import placed
 from tests.recorded import recordings
 

@@ -14,28 +14,18 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
+from pro0.model.decision import Harvest
 from pro0.model.runtime import Process
 from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
-from pro0.model.worker import Harvest
-from pro0.ops import (
-    costs,
-    gates,
-    grants,
-    hiring,
-    importing,
-    members,
-    messages,
-    plan_approval,
-    runs,
-    tasks,
-    teams,
-    trees,
-    workers,
-)
-from pro0.ops.members import SeatDraft
-from pro0.rules.importing import Ticket
+from pro0.ops import grants
+from pro0.ops.mail import messages
+from pro0.ops.tasks import gates, importing, tasks, trees
+from pro0.ops.team import costs, members, plan_approval, teams
+from pro0.ops.team.members import SeatDraft
+from pro0.ops.work import hiring, runs, workers
+from pro0.rules.tickets.importing import Ticket
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
 from tests.crash.worlds import Picture, Place, Tree, World

@@ -4,13 +4,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
-from pro0.model.team import ShutdownWish, Wish
-from pro0.ops import grants, hiring, messages, plan_approval, tasks, trees, workers
-from pro0.rules import changes
-from pro0.rules.acts import Act, Request
+from pro0.model.team import PlanGate, ShutdownWish, Wish
+from pro0.ops import grants
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks, trees
+from pro0.ops.team import plan_approval
+from pro0.ops.work import hiring, workers
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
 from tests.crash.worlds import HEAD, HISTORY, World, small_archive
 from tests.teams import NOW, make_team, set_state

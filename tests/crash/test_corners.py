@@ -9,7 +9,8 @@ import pytest
 from pro0.errors import EnvironmentMissing, StoreError
 from pro0.model.caller import THE_HUMAN
 from pro0.model.message import BODY_LIMIT
-from pro0.ops import messages, teams
+from pro0.ops.mail import messages
+from pro0.ops.team import teams
 from pro0.rules import mail
 from pro0.store.files import there
 from tests.crash import starts, worlds

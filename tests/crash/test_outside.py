@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pro0.model.task import Draft
-from pro0.ops import tasks
+from pro0.ops.tasks import tasks
 from pro0.store.teams import Store
 from tests.crash.lanes import counted
 from tests.faults import temporary_files

@@ -15,8 +15,9 @@ import pytest
 from pro0.errors import Pro0Error
 from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft, Status
-from pro0.ops import gates, runs, tasks, trees
 from pro0.ops.catalog import OPERATIONS
+from pro0.ops.tasks import gates, tasks, trees
+from pro0.ops.work import runs
 from pro0.store.teams import Store
 from tests import crowd
 from tests.crash import starts, worlds

@@ -11,8 +11,8 @@ import pytest
 
 from pro0 import processes
 from pro0.errors import Pro0Error
-from pro0.ops import tasks
-from pro0.ops.repair import repair
+from pro0.ops.repair.repair import repair
+from pro0.ops.tasks import tasks
 from tests.crash import starts, worlds
 from tests.crash.lanes import LANES, SOAK, counted, sample
 from tests.crash.worlds import Place, Tree, World

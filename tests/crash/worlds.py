@@ -17,11 +17,14 @@ from unittest.mock import patch
 import msgspec
 from msgspec.structs import replace
 
-from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context, lead_context
-from pro0.ops.progress import progress
-from pro0.ops.status import status
-from pro0.rules import archive, mail
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
+from pro0.ops.team.progress import progress
+from pro0.ops.team.status import status
+from pro0.rules import mail
+from pro0.rules.tasks import archive
 from pro0.store import tasklist
 from pro0.store.paths import NEW, TRASH
 from pro0.store.teams import Store, TeamStore

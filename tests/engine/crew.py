@@ -16,12 +16,13 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.message import Message
 from pro0.model.runtime import Process, Report, SeatState, State
 from pro0.model.task import SETTLED, Draft, Task
-from pro0.ops import members, progress, tasks, teams
 from pro0.ops.context import TEAM_UID
-from pro0.ops.members import SeatDraft
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, progress, teams
+from pro0.ops.team.members import SeatDraft
 from pro0.processes import table
 from pro0.processes.arguments import arguments
-from pro0.sessions import it2
+from pro0.sessions.iterm2 import it2
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import Store
 from tests.waiting import STUCK, wait_until

@@ -13,21 +13,21 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.config import Settings
 from pro0.engine import outcomes
-from pro0.engine.aides import aides_of
+from pro0.engine.background.aides import aides_of
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.model.runtime import SeatState, State
-from pro0.ops import members
 from pro0.ops.context import clock
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import PATIENCE, Crew, crew
 from tests.waiting import wait_until
 
 DYING = """
 import os, signal, sys
-from pro0.engine import opening
-from pro0.sessions import headless, tmux
+from pro0.engine.opening import opening
+from pro0.sessions import headless; from pro0.sessions.tmux import backend as tmux
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 import threading
 
-from pro0.engine.backlog import Backlog
+from pro0.engine.background.backlog import Backlog
 from tests.waiting import STUCK
 
 

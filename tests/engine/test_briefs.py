@@ -6,12 +6,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.agents import adapter_named
-from pro0.engine.briefs import Briefs
+from pro0.engine.opening.briefs import Briefs
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Awaiting, Draft
 from pro0.model.team import Seat
-from pro0.ops import gates, roles, tasks
+from pro0.ops.tasks import gates, roles, tasks
 from pro0.store.teams import Store
 from tests.teams import human, make_team, member
 

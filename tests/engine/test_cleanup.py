@@ -7,8 +7,10 @@ import pytest
 from pro0.engine.cleanup import cleanup
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.task import Draft
-from pro0.ops import members, messages, tasks
-from pro0.ops.members import SeatDraft
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import PATIENCE, Crew, kill
 from tests.waiting import wait_until
 
@@ -119,7 +121,7 @@ def test_a_removal_that_was_interrupted_is_finished(alpha: Crew) -> None:
 
 def test_another_team_is_left_alone(alpha: Crew) -> None:
     from pro0.model.caller import THE_HUMAN
-    from pro0.ops import teams
+    from pro0.ops.team import teams
 
     teams.create(alpha.store, THE_HUMAN, teams.Home("beta", alpha.project, "headless", "a test"))
     clean(alpha)

@@ -9,8 +9,8 @@ import pytest
 from pro0.errors import Refused
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
-from pro0.ops import teams
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import teams
+from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import PATIENCE, Crew, gone, kill
 from tests.waiting import wait_until
 

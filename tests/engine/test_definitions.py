@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.agent import Definition, Modes, Signs
 from pro0.model.runtime import State
-from pro0.ops import members, messages
-from pro0.ops.drafts import SeatDraft, with_definitions
-from pro0.rules import prompts
+from pro0.ops.mail import messages
+from pro0.ops.tasks.drafts import SeatDraft, with_definitions
+from pro0.ops.team import members
+from pro0.rules.words import prompts
 from tests.engine.crew import PATIENCE, Crew, crew
 from tests.waiting import wait_until
 

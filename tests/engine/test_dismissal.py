@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from pro0.engine import outcomes
 from pro0.model.caller import Caller, Who
 from pro0.model.team import Seat
-from pro0.ops import teams
 from pro0.ops.context import Context
+from pro0.ops.team import teams
 from tests.engine.crew import PATIENCE, Crew
 from tests.waiting import wait_until
 

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from pro0.engine.cleanup import cleanup
 from pro0.errors import EnvironmentMissing, Kept
 from pro0.model.task import Draft, Status
-from pro0.ops import checkouts, members
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
+from pro0.ops.work import checkouts
 from pro0.store.paths import worktrees
 from tests.engine.crew import PATIENCE, Crew, kill
 from tests.repositories import commit, git, repository_in

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from pro0.config import USER_FILE
-from pro0.engine.hooking import changes
+from pro0.engine.background.hooking import changes
 from pro0.model.hook import Event
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
-from pro0.ops import gates, trees
+from pro0.ops.tasks import gates, trees
 from pro0.store.paths import EVENTS
 from tests.engine.crew import PATIENCE, Crew
 from tests.rules.supervising import session

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from pro0 import processes
-from pro0.engine.environment import lead_environment
+from pro0.engine.opening.environment import lead_environment
 from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status
-from pro0.ops import members
 from pro0.ops.identity import IDENTITY
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 from pro0.processes.table import SPARED
 from tests.engine.crew import PATIENCE, Crew, crew, gone, kill
 from tests.waiting import wait_until
@@ -22,7 +22,7 @@ from tests.waiting import wait_until
 ENSURE = """
 import sys
 from pathlib import Path
-from pro0.engine import launch, outcomes
+from pro0.engine.opening import launch; from pro0.engine import outcomes
 from pro0.store.teams import Store
 team = Store(Path(sys.argv[1])).team("alpha")
 launch.ensure_lead(team)

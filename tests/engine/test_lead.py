@@ -9,13 +9,13 @@ import time
 import pytest
 
 from pro0 import processes
-from pro0.engine import launch
-from pro0.engine.launch import ensure_lead, leads
+from pro0.engine.opening import launch
+from pro0.engine.opening.launch import ensure_lead, leads
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
 from pro0.model.team import Seat
-from pro0.ops import members, teams
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members, teams
+from pro0.ops.team.members import SeatDraft
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 from tests.engine.crew import PATIENCE, Crew, gone, kill, switches
@@ -24,7 +24,7 @@ from tests.waiting import wait_until
 ENSURE = """
 import os, sys
 from pathlib import Path
-from pro0.engine.launch import ensure_lead
+from pro0.engine.opening.launch import ensure_lead
 from pro0.store.teams import Store
 ensure_lead(Store(Path(os.environ["PRO0_HOME"])).team("alpha"))
 """

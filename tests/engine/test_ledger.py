@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from pro0.agents.adapter import Memory, Sight
-from pro0.engine.ledger import Ledger
-from pro0.engine.sights import Watched
+from pro0.engine.background.ledger import Ledger
+from pro0.engine.background.sights import Watched
 from pro0.model.runtime import SeatState, State
 from pro0.model.screen import Usage
 from pro0.ops.context import clock

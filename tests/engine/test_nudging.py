@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from pro0 import sessions
 from pro0.agents import AGENTS
 from pro0.agents.adapter import Adapter, Call, Sight
-from pro0.agents.claude_screens import CLAUDE_SCREENS
+from pro0.agents.claude.screens import CLAUDE_SCREENS
+from pro0.engine.background.nudging import FORGETS, Nudger
 from pro0.engine.log import Log
-from pro0.engine.nudging import FORGETS, Nudger
 from pro0.model.decision import Nudge, Nudged
 from pro0.model.runtime import Handle, Process, Report, SeatState, State
 from pro0.model.screen import Screen
 from pro0.model.team import Seat
 from pro0.ops.context import clock
-from pro0.rules.prompts import ready_line, unread_line
+from pro0.rules.words.prompts import ready_line, unread_line
 from pro0.sessions.backend import QUIET, Asked, Key, always
 from pro0.sessions.memory import Memory
 from tests.engine.crew import Crew

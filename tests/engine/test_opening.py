@@ -10,18 +10,19 @@ from msgspec.structs import replace
 from pro0 import processes, sessions
 from pro0.config import Settings
 from pro0.engine import outcomes
-from pro0.engine.aides import aides_of
 from pro0.engine.apply import Applier
+from pro0.engine.background.aides import aides_of
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
 from pro0.model.team import Seat
-from pro0.ops import members, messages
 from pro0.ops.context import new_id
-from pro0.ops.members import SeatDraft
-from pro0.rules.supervision import decide
+from pro0.ops.mail import messages
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
+from pro0.rules.lead.supervision import decide
 from pro0.sessions.memory import Memory
 from tests.engine.crew import Crew
 from tests.waiting import wait_until

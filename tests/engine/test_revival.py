@@ -11,14 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import __version__, processes, resources
-from pro0.engine import launch
-from pro0.engine.environment import lead_environment, member_environment, start_environment
-from pro0.engine.launch import ensure_lead
+from pro0.engine.opening import launch
+from pro0.engine.opening.environment import lead_environment, member_environment, start_environment
+from pro0.engine.opening.launch import ensure_lead
 from pro0.engine.revival import STAYS_DOWN, STOPPED
 from pro0.model.runtime import Phase
-from pro0.ops import teams
 from pro0.ops.context import IDENTITY, clock
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import teams
+from pro0.ops.team.members import SeatDraft
 from pro0.store.lease import Lease
 from tests.engine.crew import PATIENCE, Crew
 from tests.waiting import wait_until

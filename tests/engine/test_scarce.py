@@ -11,8 +11,8 @@ import pytest
 from pro0.engine import outcomes
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
-from pro0.ops import members
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 from tests.crash.lanes import LANES, SOAK
 from tests.engine.crew import PATIENCE, Crew
 from tests.waiting import wait_until

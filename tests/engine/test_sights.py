@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from pro0.engine import sights
+from pro0.engine.background import sights
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
-from pro0.rules.turns import LOOK
+from pro0.rules.lead.turns import LOOK
 from tests.engine.crew import Crew
 from tests.engine.test_nudging import Hand, Pane, pane
 

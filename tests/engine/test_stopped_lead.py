@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pro0 import processes
-from pro0.engine import cleanup, launch, outcomes
+from pro0.engine import cleanup, outcomes
+from pro0.engine.opening import launch
 from pro0.errors import Refused
 from pro0.model.runtime import Process
-from pro0.ops import members
+from pro0.ops.team import members
 from pro0.store import health
 from pro0.store.lease import Lease
 from pro0.store.paths import LOCK

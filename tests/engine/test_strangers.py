@@ -14,8 +14,9 @@ from pro0.engine.cleanup import cleanup
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, Report, State
 from pro0.model.task import Draft
-from pro0.ops import ownership, teams
+from pro0.ops import ownership
 from pro0.ops.context import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
+from pro0.ops.team import teams
 from pro0.processes import mark
 from pro0.processes.arguments import arguments
 from pro0.processes.table import SPARED

@@ -12,9 +12,10 @@ from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.role import Role
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Draft, Policy, Status, Task
-from pro0.ops import gates, members, roles, tasks, teams, trees
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.tasks import gates, roles, tasks, trees
+from pro0.ops.team import members, teams
+from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import PATIENCE, Crew, kill
 from tests.waiting import wait_until
 

@@ -10,8 +10,10 @@ from pro0.config import USER_FILE
 from pro0.engine.cleanup import cleanup
 from pro0.errors import Kept, NotFound, Refused
 from pro0.model.task import Draft, Status
-from pro0.ops import gates, tasks, teams, workers
-from pro0.rules.dispatch import Stage
+from pro0.ops.tasks import gates, tasks
+from pro0.ops.team import teams
+from pro0.ops.work import workers
+from pro0.rules.lead.dispatch import Stage
 from tests.engine.crew import PATIENCE, Crew, crew
 from tests.repositories import git, repository_in
 from tests.waiting import wait_until

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.rules.escapes import plain
+from pro0.rules.screens.escapes import plain
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.guard.sessions import Session

@@ -14,8 +14,10 @@ from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Handle, Refusal, Report, SeatState, State
 from pro0.model.task import Awaiting, Claim, Draft, Status, Wait
 from pro0.model.team import Answer, Member, Seat, ShutdownWish
-from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context, clock
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
 from pro0.store.files import File
 from pro0.store.teams import Store
 

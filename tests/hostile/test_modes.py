@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pro0.ops.members import SeatDraft
+from pro0.ops.team.members import SeatDraft
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
 from tests.engine.crew import Crew, crew

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.runtime import Handle
-from pro0.sessions import tmux
+from pro0.sessions.tmux import backend as tmux
 from tests.contracts.stages import RECORDER, InsideStage
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.hostile.names import NAMES

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from pro0.model.task import Draft
-from pro0.ops import messages, tasks
-from pro0.ops.members import SeatDraft
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team.members import SeatDraft
 from tests.contracts.stages import RECORDER
 from tests.contracts.stand_in import terminal_for
 from tests.engine.crew import PATIENCE, Crew, crew

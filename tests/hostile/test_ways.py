@@ -16,8 +16,10 @@ import pytest
 from pro0.git import Git
 from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Status
-from pro0.ops import grants, messages, tasks
+from pro0.ops import grants
 from pro0.ops.identity import GRANT
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository

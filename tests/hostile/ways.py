@@ -66,7 +66,7 @@ with open(sys.argv[1], 'w') as file: json.dump(known, file)" {tasks} {task} && "
     + "{told}"
 )
 CALLED = """{python} -I -c "
-import sys; from pathlib import Path; from pro0.model.caller import THE_HUMAN; from pro0.ops import gates
+import sys; from pathlib import Path; from pro0.model.caller import THE_HUMAN; from pro0.ops.tasks import gates
 from pro0.ops.context import Context; from pro0.store.teams import Store
 gates.approve(Context(Store(Path(sys.argv[1])).team('alpha'), THE_HUMAN), sys.argv[2])" {home} {task} && {told}"""
 IN_A_CGROUP = """for at in /sys/fs/cgroup /sys/fs/cgroup/pids /sys/fs/cgroup/cpu; do mkdir $at/{unique} && break; done

@@ -21,7 +21,7 @@ def unvouched(modules: Modules) -> Iterator[str]:
         if (room := room_of(name)) not in HOW:
             continue
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            if ast.unparse(call) == FIRST_LIMIT and name == "pro0.cli.team_start":
+            if ast.unparse(call) == FIRST_LIMIT and name == "pro0.cli.team.start":
                 continue
             said = next((ast.unparse(one.value) for one in call.keywords if one.arg == "vouch"), None)
             made = isinstance(call.func, ast.Name) and call.func.id in MAKERS
@@ -43,7 +43,7 @@ def test_teams_are_made_by_surfaces_in_one_place() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "teams.create"
     }
-    assert callers == {"pro0.engine.founding", "pro0.cli.demonstration.acts"}
+    assert callers == {"pro0.engine.opening.founding", "pro0.cli.demo.acts"}
 
 
 @pytest.mark.parametrize(

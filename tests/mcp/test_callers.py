@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from pro0.mcp.tools import TOOLS
+from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Policy, Status
-from pro0.ops import grants, messages, tasks
+from pro0.ops import grants
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.rules.text import visible
 from pro0.store.teams import Store, TeamStore
 from tests.faults import contents

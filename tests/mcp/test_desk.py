@@ -8,9 +8,9 @@ import pytest
 
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
-from pro0.mcp.tools import TOOLS, perform
+from pro0.mcp.tools.table import TOOLS, perform
 from pro0.model.task import Draft
-from pro0.ops import tasks
+from pro0.ops.tasks import tasks
 from pro0.store.files import File
 from tests.teams import granted, human, make_team
 

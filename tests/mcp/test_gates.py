@@ -6,8 +6,8 @@ import pytest
 
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
-from pro0.mcp.tool import TOOLS, arguments_of
-from pro0.mcp.tools import perform
+from pro0.mcp.tools.table import perform
+from pro0.mcp.tools.tool import TOOLS, arguments_of
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
 from tests.gated import STATES, Homes, furnish

@@ -9,8 +9,8 @@ import pytest
 
 from pro0.mcp import listing
 from pro0.mcp.listing import KINDS
-from pro0.mcp.schema import POOL, described, documents
-from pro0.mcp.tools import TOOLS
+from pro0.mcp.tools.schema import POOL, described, documents
+from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
 

@@ -154,7 +154,7 @@ def orphaned(folder: Path) -> None:
 
 NOISE = """
 import sys, warnings
-from pro0.mcp import tools
+from pro0.mcp.tools import table as tools
 real = tools.harmless
 def noisy(*values):
     import os

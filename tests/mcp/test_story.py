@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from pro0.config import USER_FILE
 from pro0.engine.cleanup import cleanup
-from pro0.mcp.tools import TOOLS
+from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
-from pro0.model.plan_gate import PlanGate
+from pro0.model.team import PlanGate
 from pro0.store.teams import Store
 from tests.mcp.clients import ERAS, Caller, client
 from tests.repositories import repository_in

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pro0.mcp.channel import unread
-from pro0.ops import messages
+from pro0.ops.mail import messages
 from tests.mcp.conftest import Serve
 from tests.mcp.served import PATIENCE, Served
 from tests.mcp.test_callers import as_member

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from pro0.mcp.listing import KINDS
-from pro0.mcp.schema import offered
-from pro0.mcp.tool import Tool
-from pro0.mcp.tools import TOOLS
-from pro0.rules.instructions import instructions, unread_here
+from pro0.mcp.tools.schema import offered
+from pro0.mcp.tools.table import TOOLS
+from pro0.mcp.tools.tool import Tool
+from pro0.rules.words.instructions import instructions, unread_here
 from tests.house.source import package, strings
 
 TELLING = tuple(f"pro0.rules.{name}" for name in ("prompts", "welcome", "instructions", "assignment", "presets"))

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused, StoreError
 from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Status, Task
-from pro0.ops import tasks
-from pro0.ops.progress import Outcome, progress
-from pro0.ops.status import status
-from pro0.rules.archive import HISTORY_COUNT, SETTLED_COUNT
+from pro0.ops.tasks import tasks
+from pro0.ops.team.progress import Outcome, progress
+from pro0.ops.team.status import status
+from pro0.rules.tasks.archive import HISTORY_COUNT, SETTLED_COUNT
 from pro0.store.teams import Store, TeamStore
 from tests.faults import (
     DONE,
@@ -260,8 +260,8 @@ SPILLS: dict[str, tuple[int, Callable[[TeamStore], object]]] = {
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pro0.rules.archive.SETTLED_COUNT", 30)
-    monkeypatch.setattr("pro0.rules.archive.SEGMENT_COUNT", 10)
+    monkeypatch.setattr("pro0.rules.tasks.archive.SETTLED_COUNT", 30)
+    monkeypatch.setattr("pro0.rules.tasks.archive.SEGMENT_COUNT", 10)
 
 
 @pytest.mark.usefixtures("small")

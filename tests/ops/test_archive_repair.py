@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from pro0.errors import StoreError
 from pro0.model.ids import task_number
 from pro0.model.task import Changes, Entry, Task
-from pro0.ops import tasks
-from pro0.ops.repair import repair
-from pro0.rules import soundness
+from pro0.ops.repair.repair import repair
+from pro0.ops.tasks import tasks
+from pro0.rules.repair import soundness
 from pro0.store.teams import TeamStore
 from tests.ops.test_archive import everything, make, settled
 from tests.teams import NOW, human, make_team
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.usefixtures("small")
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pro0.rules.archive.SETTLED_COUNT", 30)
-    monkeypatch.setattr("pro0.rules.archive.SEGMENT_COUNT", 10)
+    monkeypatch.setattr("pro0.rules.tasks.archive.SETTLED_COUNT", 30)
+    monkeypatch.setattr("pro0.rules.tasks.archive.SEGMENT_COUNT", 10)
 
 
 @pytest.fixture

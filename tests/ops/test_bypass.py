@@ -8,9 +8,9 @@ import pytest
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
 from pro0.model.task import Awaiting, Changes, Draft
-from pro0.ops import gates, tasks, trees
 from pro0.ops.catalog import OPERATIONS
 from pro0.ops.context import Context
+from pro0.ops.tasks import gates, tasks, trees
 from tests.gated import STATES, Homes, furnish
 from tests.ops.test_permissions import CALLS
 from tests.teams import as_who

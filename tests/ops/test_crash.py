@@ -12,9 +12,11 @@ import pytest
 
 from pro0.errors import Refused
 from pro0.model.task import Draft
-from pro0.ops import members, messages, tasks, teams
-from pro0.ops.members import SeatDraft
-from pro0.ops.status import status
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, teams
+from pro0.ops.team.members import SeatDraft
+from pro0.ops.team.status import status
 from pro0.store.teams import Store, TeamStore
 from tests.faults import DONE, KILLED, KILLS, MUTATING, Fault, points, temporary_files
 from tests.teams import human, make_team, member, settle_debts

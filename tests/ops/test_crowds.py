@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Refused
-from pro0.model.plan_gate import PlanGate
 from pro0.model.task import Changes, Draft
-from pro0.ops import messages, plan_approval, tasks
+from pro0.model.team import PlanGate
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import plan_approval
 from pro0.rules.mail import HEAD_COUNT
 from pro0.store.teams import Store, TeamStore
 from tests import crowd

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound
 from pro0.model.runtime import ENDED, State
-from pro0.ops import delivery, messages, status
-from pro0.ops.delivery import Delivered, Fate
+from pro0.ops.mail import delivery, messages
+from pro0.ops.mail.delivery import Delivered, Fate
+from pro0.ops.team import status
 from pro0.store.teams import TeamStore
 from tests.teams import human, make_team, member, set_state
 

@@ -8,7 +8,7 @@ import pytest
 
 from pro0.model.stored import Document
 from pro0.model.task import Draft
-from pro0.ops import tasks
+from pro0.ops.tasks import tasks
 from pro0.store import files
 from pro0.store.teams import Store, TeamStore
 from tests.faults import count

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from pro0.errors import NotFound
 from pro0.model.task import Changes, Draft, Task
-from pro0.ops import tasks
 from pro0.ops.context import Context
-from pro0.ops.feed import Feed, subscribe
-from pro0.rules import archive
+from pro0.ops.tasks import tasks
+from pro0.ops.team.feed import Feed, subscribe
 from pro0.rules.feed import Event, events
+from pro0.rules.tasks import archive
 from tests.teams import human, make_team
 
 IDS = st.sampled_from([f"task-{number}" for number in range(1, 6)])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.ops import messages
+from pro0.ops.mail import messages
 from pro0.rules.mail import HEAD_COUNT
 from pro0.store.teams import Store, TeamStore
 from tests import crowd

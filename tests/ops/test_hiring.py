@@ -6,8 +6,9 @@ import pytest
 
 from pro0.config import USER_FILE
 from pro0.model.task import Draft, Policy, Status
-from pro0.ops import hiring, tasks
 from pro0.ops.context import lead_context
+from pro0.ops.tasks import tasks
+from pro0.ops.work import hiring
 from pro0.store.teams import TeamStore
 from tests.teams import human, make_team
 

@@ -16,8 +16,9 @@ from pro0.errors import BadInput, Refused
 from pro0.model.hook import Event
 from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status
-from pro0.ops import hooks, tasks, trust
+from pro0.ops import trust
 from pro0.ops.context import Context
+from pro0.ops.tasks import hooks, tasks
 from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore
 from tests.leftovers import processes_under

@@ -16,8 +16,9 @@ from pro0.mcp import listing
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
-from pro0.ops import grants, tasks
+from pro0.ops import grants
 from pro0.ops.context import caller_of, new_id
+from pro0.ops.tasks import tasks
 from pro0.store.teams import TeamStore
 from tests.faults import contents
 from tests.ops.guarded import MOUNTS, NAMESPACE, PATIENCE, below_its_guard, read, refusal, session

@@ -7,9 +7,10 @@ import pytest
 
 from pro0.errors import BadInput
 from pro0.model.task import Changes, Draft
-from pro0.ops import members, tasks, teams
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, teams
+from pro0.ops.team.members import SeatDraft
 from pro0.rules.text import LABELS, LINE_LIMIT, REASON_LIMIT, TITLE_LIMIT
 from pro0.store.teams import TeamStore
 from tests.teams import human, make_team, member

@@ -9,9 +9,9 @@ from pro0.errors import StoreError
 from pro0.model.message import MessageType, Notice
 from pro0.model.task import Task
 from pro0.model.team import ShutdownWish
-from pro0.ops import members
 from pro0.ops.context import Context
-from pro0.ops.mail_reader import MailReader
+from pro0.ops.team import members
+from pro0.ops.team.mail_reader import MailReader
 from pro0.store.teams import TeamStore
 from tests.teams import NOW, make_team, member
 

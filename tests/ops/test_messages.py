@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.message import BODY_LIMIT, MessageType
 from pro0.model.runtime import State
-from pro0.ops import members, messages
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.team import members
 from pro0.store.teams import TeamStore
 from tests.faults import contents
 from tests.teams import NOW, human, make_team, member, set_state

@@ -11,9 +11,11 @@ import pytest
 
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft
-from pro0.ops import members, messages, tasks
-from pro0.rules import changes
-from pro0.rules.acts import Act, Request
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Request
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.faults import DONE, FAILED, KILLED, KILLS, MUTATING, Fault, fail_with, points

@@ -13,9 +13,11 @@ from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.runtime import Process, State
 from pro0.model.task import Draft, Status
 from pro0.model.team import Wish
-from pro0.ops import members, messages, outside, status, tasks, teams
 from pro0.ops.context import Context
-from pro0.ops.members import SeatDraft
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, outside, status, teams
+from pro0.ops.team.members import SeatDraft
 from pro0.store.teams import Store, TeamStore
 from tests.faults import contents
 from tests.teams import make_team, member, set_state

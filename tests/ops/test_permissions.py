@@ -7,35 +7,19 @@ import pytest
 
 from pro0.errors import Pro0Error, Refused
 from pro0.model.caller import ANYONE, Who
+from pro0.model.decision import Harvest
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
-from pro0.model.worker import Harvest
-from pro0.ops import (
-    costs,
-    delivery,
-    feed,
-    gates,
-    grants,
-    hiring,
-    importing,
-    members,
-    messages,
-    outside,
-    plan_approval,
-    progress,
-    repair,
-    roles,
-    runs,
-    status,
-    tasks,
-    teams,
-    trees,
-    workers,
-)
+from pro0.ops import grants
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context
+from pro0.ops.mail import delivery, messages
+from pro0.ops.repair import repair
+from pro0.ops.tasks import gates, importing, roles, tasks, trees
+from pro0.ops.team import costs, feed, members, outside, plan_approval, progress, status, teams
+from pro0.ops.work import hiring, runs, workers
 from pro0.store.teams import Store
 from tests.faults import contents
 from tests.teams import NOW, as_who, human, make_team, member, set_state

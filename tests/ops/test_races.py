@@ -8,7 +8,8 @@ from typing import Any
 from pro0.errors import Refused
 from pro0.model.message import MessageType
 from pro0.model.task import Draft, Status
-from pro0.ops import messages, tasks
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.store.mailbox import Box
 from pro0.store.teams import Store, TeamStore
 from tests import crowd

@@ -8,14 +8,15 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.process import Process
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import State
 from pro0.model.screen import Usage
+from pro0.model.stored import Process
 from pro0.model.task import Draft
 from pro0.model.team import OutsideAgent, Seat
-from pro0.ops import runs, tasks
-from pro0.ops.members import SeatDraft
+from pro0.ops.tasks import tasks
+from pro0.ops.team.members import SeatDraft
+from pro0.ops.work import runs
 from pro0.store.teams import TeamStore
 from tests.teams import NOW, human, make_team, member, set_state
 

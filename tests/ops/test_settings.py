@@ -7,7 +7,7 @@ import pytest
 
 from pro0.model.caller import Who
 from pro0.model.team import Environment
-from pro0.ops.acting import limits, settings
+from pro0.ops.tasks.acting import limits, settings
 from pro0.store.teams import TeamStore
 from tests.conftest import Result
 from tests.teams import as_who, granted, make_team

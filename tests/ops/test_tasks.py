@@ -9,10 +9,12 @@ from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
-from pro0.ops import messages, tasks, teams
 from pro0.ops.context import lead_context
-from pro0.rules import changes
-from pro0.rules.acts import Act, Request
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Request
 from pro0.store.teams import TeamStore
 from tests.faults import contents
 from tests.teams import NOW, human, make_team, member, set_state, settle_debts

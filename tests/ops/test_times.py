@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from pro0.model.runtime import State
 from pro0.model.task import Changes, Draft
 from pro0.model.team import ShutdownWish
-from pro0.ops import members, messages, tasks, teams
 from pro0.ops.context import Context, lead_context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, teams
 from pro0.store import health
 from pro0.store.paths import LOCK
 from pro0.store.teams import TeamStore

@@ -13,7 +13,8 @@ from pro0 import config
 from pro0.config.rules import never
 from pro0.errors import BadInput, Refused
 from pro0.model.hook import Event
-from pro0.ops import hooks, trust
+from pro0.ops import trust
+from pro0.ops.tasks import hooks
 
 MINE = {"argv": ["/bin/sh", "-c", "evil"]}
 WIDER: dict[str, list[tuple[object, object]]] = {

@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 from pro0.model.task import Awaiting, Draft, Task
-from pro0.ops import gates, tasks
+from pro0.ops.tasks import gates, tasks
 from tests.teams import human, make_team
 
 ROUNDS = 40

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from pro0 import processes
-from pro0.model.process import Process
+from pro0.model.stored import Process
 from pro0.processes import arguments, ending, linux, pidfd, portable, table
 from tests.processes import families
 from tests.waiting import STUCK, wait_until

@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 from pro0.model.task import Draft, Status, Task
-from pro0.ops import messages, tasks
 from pro0.ops.context import TASK_ID, Context, caller_of
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.store.paths import home
 from pro0.store.teams import Store
 

@@ -11,7 +11,7 @@ from random import Random
 from threading import Event, Thread, Timer
 
 from pro0.agents.drawings import drawing_named
-from pro0.rules.screens import typed
+from pro0.rules.screens.screens import typed
 from tests.real_agents.provider.request import Entry, Request
 from tests.real_agents.provider.turns import Turn, fail, say, shell, use
 from tests.real_agents.scripts import MAIL

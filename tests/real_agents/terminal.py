@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from pro0.model.screen import Screen
-from pro0.rules.escapes import screen_of
+from pro0.rules.screens.escapes import screen_of
 from tests.waiting import wait_until
 
 KEYS = {"Enter": b"\r", "Escape": b"\x1b", "BSpace": b"\x7f"}

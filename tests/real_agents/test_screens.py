@@ -7,8 +7,8 @@ import pytest
 
 from pro0.agents.drawings import drawing_named
 from pro0.model.runtime import State
-from pro0.rules import screens
-from pro0.rules.states import ATTENTION, combine
+from pro0.rules.screens import screens
+from pro0.rules.screens.states import ATTENTION, combine
 from tests.real_agents.agents import ASKING, BARE
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.provider.turns import hang, say, shell

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.task import Awaiting, Changes, Claim, Draft, Status, Task, TaskList, Wait
-from pro0.rules import changes, editing, making
-from pro0.rules.acts import Act, Phase, Request
+from pro0.rules.tasks import changes, editing, making
+from pro0.rules.tasks.acts import Act, Phase, Request
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 W1 = Caller(Who.MEMBER, "w1", "inc-w1")

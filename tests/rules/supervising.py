@@ -11,7 +11,7 @@ from pro0.model.decision import Action, Decision, Nudged, Seen, Snapshot
 from pro0.model.runtime import Exit, Failure, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Answer, Seat, ShutdownWish, TeamConfig, Wanted, Wish
-from pro0.rules.supervision import decide
+from pro0.rules.lead.supervision import decide
 from tests.rules.building import T0, at, claimed, task
 
 GUARD = Process(pid=1000, start="1", boot_id="boot")

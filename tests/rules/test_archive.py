@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Archived, Entry, Status, Task, TaskList, TaskSegment
-from pro0.rules import archive, changes
-from pro0.rules.acts import Act
-from pro0.rules.archive import HISTORY_COUNT, SEGMENT_COUNT, SETTLED_COUNT
-from pro0.rules.board import Board
+from pro0.rules.tasks import archive, changes
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.archive import HISTORY_COUNT, SEGMENT_COUNT, SETTLED_COUNT
+from pro0.rules.tasks.board import Board
 from tests.rules.building import ask, at, listed, task
 
 ENDS = (Status.COMPLETED, Status.FAILED, Status.CANCELLED)

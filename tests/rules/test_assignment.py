@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.rules.assignment import BOARD, LONG, Assignment, Told, first_prompt
+from pro0.rules.words.assignment import BOARD, LONG, Assignment, Told, first_prompt
 from tests.rules.building import task
 
 ROOT = Assignment(team="alpha", agent_id="t1", project="/src", task=task(1))

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.model.decision import Decision, End, Finish, Free, Snapshot, Start, Tell
 from pro0.model.runtime import Exit, Phase, State
-from pro0.rules.supervision import IDLE_AFTER
+from pro0.rules.lead.supervision import IDLE_AFTER
 from tests.rules.building import at, claimed, task
 from tests.rules.supervising import decided, exited, look, only, recorded, report, seat, session, wish
 

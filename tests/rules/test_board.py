@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, StartWish, Status, Task, TaskList, Wait
-from pro0.rules import changes
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import (
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import (
     Board,
     blockers,
     claimable,

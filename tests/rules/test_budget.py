@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.decision import Snapshot, Start, Tell
-from pro0.rules.budget import reached
+from pro0.rules.lead.budget import reached
 from tests.rules.supervising import decided, look, only, seat, session
 
 

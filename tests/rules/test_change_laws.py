@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Changes, Draft, Kind, TaskList
-from pro0.rules import changes, editing, graph, making
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board
+from pro0.rules.tasks import changes, editing, graph, making
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import Board
 from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, dead, listed, task
 
 CALLERS = st.sampled_from([W1, W1_LATER, W2, LEAD_AGENT, THE_HUMAN])

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN, Caller
 from pro0.model.task import Draft, Gate, Kind, Status, TaskList
-from pro0.rules import changes
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board, why_not_ready
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, dead, listed, make, standing, task
 
 

@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.decision import Dismiss, End, Free, Hire, Tell
+from pro0.model.decision import Dismiss, End, Free, Harvest, Hire, Prepare, Tell, Workers
 from pro0.model.runtime import Exit, SeatState, State
 from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.model.team import Seat, Wish
-from pro0.model.worker import Harvest, Prepare, Workers
-from pro0.rules import dispatch, making
-from pro0.rules.board import Board
-from pro0.rules.dispatch import Stage
+from pro0.rules.lead import dispatch
+from pro0.rules.lead.dispatch import Stage
+from pro0.rules.tasks import making
+from pro0.rules.tasks.board import Board
 from tests.rules.building import W1, at, claimed, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 

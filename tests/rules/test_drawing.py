@@ -3,7 +3,7 @@
 import pytest
 
 from pro0.model.screen import Screen
-from pro0.rules.drawing import Block, Frame, Parts, cut
+from pro0.rules.screens.drawing import Block, Frame, Parts, cut
 
 EDGED = Frame(prompt=r"^❯(?:\s|$)", edge=r"^─{4}", top=r"^═{4}", hints="Try ")
 FLOORED = Frame(prompt=r"^┃ ?", floor=r"^╹", hints="Ask ")

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import THE_HUMAN, Caller
 from pro0.model.task import Changes, Gate, Kind, Status, Task, TaskList
-from pro0.rules import editing
-from pro0.rules.acts import Phase, phase
-from pro0.rules.board import Board, why_not_ready
+from pro0.rules.tasks import editing
+from pro0.rules.tasks.acts import Phase, phase
+from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import (
     LEAD_AGENT,
     T0,

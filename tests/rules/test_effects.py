@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Entry, Gate, Policy, StartWish, Status, Task, Wait
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.lifecycle import advance
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.lifecycle import advance
 from tests.rules.building import T0, W1, ask, at, claimed, standing, task
 
 WISH = StartWish(by="human", at=T0)

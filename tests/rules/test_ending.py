@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from pro0.model.decision import Ask, Decision, End, Finish, Snapshot, Tell, Withdraw
 from pro0.model.runtime import Phase, Refusal, SeatState, State
 from pro0.model.team import Answer, Seat
-from pro0.rules.ending import ENDING_LIMIT
+from pro0.rules.lead.ending import ENDING_LIMIT
 from tests.rules.building import at
 from tests.rules.supervising import (
     decided,

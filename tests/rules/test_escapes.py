@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pro0.model.screen import Screen
-from pro0.rules.escapes import Cell, Style, grey, hue, painted, plain, screen_of
+from pro0.rules.screens.escapes import Cell, Style, grey, hue, painted, plain, screen_of
 
 ROWS = [
     ("\x1b[2mdim\x1b[0m not", [Style(dim=True)] * 3 + [Style()] * 4),

@@ -4,8 +4,8 @@ import pytest
 
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
-from pro0.rules.drawing import Frame
-from pro0.rules.screens import NOTE_LIMIT, Drawing, Evidence, Rule, TitleRule, explain
+from pro0.rules.screens.drawing import Frame
+from pro0.rules.screens.screens import NOTE_LIMIT, Drawing, Evidence, Rule, TitleRule, explain
 
 DRAWING = Drawing(
     frame=Frame(prompt=r"^> ?", foot="^foot", hints="^ask"),

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Status, Task, Verdict, Wait
-from pro0.rules import changes, gates
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board, why_not_ready
+from pro0.rules.tasks import changes, gates
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import LEAD_AGENT, T0, W1, ask, at, claimed, listed, make, standing, task, update
 
 COMPLETE, BACK, CANCEL = Phase.COMPLETED, Phase.PENDING, Phase.CANCELLED

@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.rules.graph import SHOWN, cycle, told
+from pro0.rules.tasks.graph import SHOWN, cycle, told
 
 GRAPHS = st.dictionaries(st.integers(0, 5).map(str), st.lists(st.integers(0, 5).map(str), max_size=4), max_size=6)
 

@@ -8,8 +8,8 @@ from pro0.model.decision import Dismiss, End, Expire, Free, Hire, Nudge, Snapsho
 from pro0.model.runtime import Failure, State, Unread
 from pro0.model.task import Policy, StartWish, Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules import hiring
-from pro0.rules.board import Board
+from pro0.rules.lead import hiring
+from pro0.rules.tasks.board import Board
 from tests.rules.building import T0, at, claimed, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 

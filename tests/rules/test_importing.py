@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Awaiting, Draft, Entry, Gate, Kind, Status, Task, TaskList, Wait
-from pro0.rules import text, ticks
-from pro0.rules.acts import Act
-from pro0.rules.board import Board, why_not_ready
-from pro0.rules.changes import act
-from pro0.rules.importing import Note, Ticket, faults, moment, take_over
+from pro0.rules import text
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.tasks.changes import act
+from pro0.rules.tickets import ticks
+from pro0.rules.tickets.importing import Note, Ticket, faults, moment, take_over
 from tests.rules.building import T0, ask, at, make
 
 LATER = datetime(2026, 2, 1, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pro0.rules.instructions import instructions, unread_here
+from pro0.rules.words.instructions import instructions, unread_here
 
 TOLD = {
     "lead_agent": ("You lead", "create_task", "spawn_teammate", "stop_team"),

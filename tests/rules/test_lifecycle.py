@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.task import SETTLED, Awaiting, Gate, Policy, Status, Task
-from pro0.rules import lifecycle
-from pro0.rules.acts import GRANTS, Act, Phase, phase
-from pro0.rules.effects import RETURNS
-from pro0.rules.lifecycle import advance
+from pro0.rules.tasks import lifecycle
+from pro0.rules.tasks.acts import GRANTS, Act, Phase, phase
+from pro0.rules.tasks.effects import RETURNS
+from pro0.rules.tasks.lifecycle import advance
 from tests.rules.building import CALLERS, LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, standing
 
 HUMAN, LEAD, AGENT, MEMBER = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft, Kind, Policy, Status, TaskList
-from pro0.rules.acts import Act
-from pro0.rules.limits import Limits
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.limits import Limits
 from tests.rules.building import ask, listed, make, task
 
 
@@ -94,7 +94,7 @@ def test_the_command_line_gives_two_but_in_supervised_trees() -> None:
 
 def test_a_settled_parent_takes_nothing_and_says_what_to_do() -> None:
     """AC-59."""
-    from pro0.rules import changes
+    from pro0.rules.tasks import changes
 
     closed, _ = changes.act(listed(task(1)), "task-1", ask(Act.CANCEL, THE_HUMAN))
     with pytest.raises(Refused) as refused:

@@ -5,9 +5,9 @@ import pytest
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import Caller
 from pro0.model.task import Awaiting, Changes, Draft, Entry, Gate, Kind, Policy, Status, Task, Wait
-from pro0.rules import changes, making
-from pro0.rules.acts import Act, Phase
-from pro0.rules.board import Board, why_not_ready
+from pro0.rules.tasks import changes, making
+from pro0.rules.tasks.acts import Act, Phase
+from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import (
     LEAD_AGENT,
     T0,

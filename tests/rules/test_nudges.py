@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.agents.claude_screens import CLAUDE_SCREENS
+from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
-from pro0.rules import nudges
-from pro0.rules.prompts import ready_line, unread_line
+from pro0.rules.screens import nudges
+from pro0.rules.words.prompts import ready_line, unread_line
 from tests.recorded import drawn
 from tests.rules.test_screens import RECORDED
 

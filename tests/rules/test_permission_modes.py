@@ -5,9 +5,8 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.ids import LEAD
-from pro0.model.plan_gate import PlanGate
-from pro0.model.team import PermissionMode, Wanted
-from pro0.rules.permissions import permission_mode, within
+from pro0.model.team import PermissionMode, PlanGate, Wanted
+from pro0.rules.lead.permissions import permission_mode, within
 from tests.rules.supervising import CONFIG, seat
 
 ASK, EDITS, PLAN, BYPASS = PermissionMode.ASK, PermissionMode.EDITS, PermissionMode.PLAN, PermissionMode.BYPASS

@@ -9,14 +9,13 @@ from pro0.errors import BadInput, Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.decision import End, Free, Start, Tell
 from pro0.model.message import MessageType
-from pro0.model.plan_gate import PLAN_LIMIT, PlanGate
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Status, TaskList
-from pro0.model.team import PermissionMode, Seat
-from pro0.rules import changes
-from pro0.rules.acts import Act, Request
-from pro0.rules.permissions import permission_mode
-from pro0.rules.plan_approval import TURN_LIMIT, decided, goes_on, handed_in, lifted, may_decide, plan_id, view
+from pro0.model.team import PLAN_LIMIT, PermissionMode, PlanGate, Seat
+from pro0.rules.lead.permissions import permission_mode
+from pro0.rules.lead.plan_approval import TURN_LIMIT, decided, goes_on, handed_in, lifted, may_decide, plan_id, view
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Request
 from tests.rules.building import at
 from tests.rules.building import task as a_task
 from tests.rules.supervising import CONFIG, exited, held, kinds, look, only, recorded, seat, session

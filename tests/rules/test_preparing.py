@@ -2,9 +2,8 @@
 
 from msgspec.structs import replace
 
-from pro0.model.decision import Question, Start, Tell
+from pro0.model.decision import Ground, Prepare, Question, Start, Tell
 from pro0.model.runtime import State
-from pro0.model.worker import Ground, Prepare
 from tests.rules.building import at
 from tests.rules.supervising import decided, look, only, recorded, seat, session
 

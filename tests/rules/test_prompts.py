@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.message import Message, MessageType
-from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import RateLimit, SeatState, State
 from pro0.model.task import Awaiting, Status, Task, Wait
-from pro0.rules import prompts
+from pro0.model.team import PlanGate
+from pro0.rules.words import prompts
 from tests.rules.building import T0, task
 
 CRASHED = SeatState(agent_id="w1", generation=1, incarnation="i", state=State.CRASHED, since=T0, started_at=T0)

@@ -6,13 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.message import Notice
-from pro0.model.process import Process
 from pro0.model.runtime import Exit, Failure, Phase, Refusal, Report, Runtime, SeatState, State
+from pro0.model.stored import Process
 from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
-from pro0.rules import archive, rebuilding
-from pro0.rules.rebuilding import RISKY, Known
-from pro0.rules.salvage import Remains
+from pro0.rules.repair import rebuilding
+from pro0.rules.repair.rebuilding import RISKY, Known
+from pro0.rules.repair.salvage import Remains
+from pro0.rules.tasks import archive
 from tests.rules.building import T0, at, task
 
 GUARD, AGENT = Process(pid=7, start="70", boot_id="b"), Process(pid=8, start="80", boot_id="b")

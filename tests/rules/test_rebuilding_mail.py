@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.model.message import HandOver, Message, MessageType
 from pro0.rules.mail import HEAD_COUNT
-from pro0.rules.rebuilding_mail import Pieces, Rebuilt, rebuilt
+from pro0.rules.repair.rebuilding_mail import Pieces, Rebuilt, rebuilt
 from tests.rules.building import T0, at
 
 

@@ -5,9 +5,10 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller
 from pro0.model.task import Changes, Draft, Gate, Kind, Policy, Status, Task
-from pro0.rules import changes, editing, text
-from pro0.rules.acts import Act, Phase
-from pro0.rules.limits import Limits
+from pro0.rules import text
+from pro0.rules.tasks import changes, editing
+from pro0.rules.tasks.acts import Act, Phase
+from pro0.rules.tasks.limits import Limits
 from tests.rules.building import (
     LEAD_AGENT,
     T0,

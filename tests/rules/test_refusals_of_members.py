@@ -6,12 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN
-from pro0.model.plan_gate import PLAN_LIMIT, PlanGate, Verdict
-from pro0.model.team import PermissionMode, Seat, Wanted
-from pro0.rules import plan_approval
+from pro0.model.team import PLAN_LIMIT, PermissionMode, PlanGate, Seat, Verdict, Wanted
 from pro0.rules.definitions import GIVEN, definitions
 from pro0.rules.layouts import layout_of
-from pro0.rules.permissions import within
+from pro0.rules.lead import plan_approval
+from pro0.rules.lead.permissions import within
 from tests.rules.building import LEAD_AGENT, at
 from tests.rules.refusing import Case, refused
 from tests.rules.supervising import CONFIG, seat

@@ -8,13 +8,12 @@ import msgspec
 import pytest
 
 from pro0.model.message import Mailbox
-from pro0.model.process import Process
 from pro0.model.runtime import Report, Runtime
-from pro0.model.stored import Document, Stored
+from pro0.model.stored import Document, Process, Stored
 from pro0.model.task import Claim, Comments, Entry, Status, Task, TaskList
 from pro0.model.team import Wanted, Wish
-from pro0.rules import salvage
-from pro0.rules.salvage import Remains, fit, remains, version
+from pro0.rules.repair import salvage
+from pro0.rules.repair.salvage import Remains, fit, remains, version
 from tests.rules.building import T0, task
 
 ONE = task(1, history=(Entry(at=T0, actor="human", act="create"),))

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0.model.decision import Harvest
 from pro0.model.runtime import Exit, State
 from pro0.model.task import Status
-from pro0.model.worker import Harvest
-from pro0.rules import assignment, dispatch, prompts, welcome
-from pro0.rules.assignment import Assignment
-from pro0.rules.welcome import Welcome
+from pro0.rules.lead import dispatch
+from pro0.rules.words import assignment, prompts, welcome
+from pro0.rules.words.assignment import Assignment
+from pro0.rules.words.welcome import Welcome
 from pro0.store.paths import trees_of, worktree
 from tests.rules.building import at, claimed, task
 from tests.rules.supervising import session

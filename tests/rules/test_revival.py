@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from pro0.model.decision import Action, End, Start
 from pro0.model.runtime import Handle, State
-from pro0.rules import revival
-from pro0.rules.supervision import decide
+from pro0.rules.lead import revival
+from pro0.rules.lead.supervision import decide
 from tests.rules.building import at
 from tests.rules.supervising import look, seat, session, wish
 

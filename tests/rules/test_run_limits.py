@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from pro0.model.rate_limit import RateLimit
 from pro0.model.run import RunOptions
+from pro0.model.runtime import RateLimit
 from pro0.model.task import Task
-from pro0.rules.acts import Act
-from pro0.rules.run_limits import counted, held
-from pro0.rules.running import Course, End, Rest, Step, Take, Turn, judge
-from pro0.rules.throttling import FIRST
+from pro0.rules.lead.throttling import FIRST
+from pro0.rules.runs.run_limits import counted, held
+from pro0.rules.runs.running import Course, End, Rest, Step, Take, Turn, judge
+from pro0.rules.tasks.acts import Act
 from tests.rules.building import T0, at
 
 AUTO = RunOptions(agent="claude", auto=True)

@@ -6,10 +6,23 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
-from pro0.rules.acts import Act
-from pro0.rules.board import Board
-from pro0.rules.running import Course, End, Rest, Step, Take, Turn, budget, choose, denied, judge, summary, too_many
-from pro0.rules.turn_prompt import prompt
+from pro0.rules.runs.running import (
+    Course,
+    End,
+    Rest,
+    Step,
+    Take,
+    Turn,
+    budget,
+    choose,
+    denied,
+    judge,
+    summary,
+    too_many,
+)
+from pro0.rules.runs.turn_prompt import prompt
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import Board
 from tests.rules.building import T0, W1, W1_LATER, at, claimed
 
 ME = Caller(Who.MEMBER, "runner", "inc-runner")

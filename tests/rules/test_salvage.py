@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pro0.model.message import HandOver, Mailbox, Message, MessageType
 from pro0.model.stored import Document
 from pro0.model.task import Claim, Entry, Status, Task, TaskList
-from pro0.rules import rebuilding
-from pro0.rules.rebuilding import Known
-from pro0.rules.rebuilding_mail import Pieces, rebuilt
-from pro0.rules.salvage import is_newer, remains
-from pro0.rules.soundness import mailbox
+from pro0.rules.repair import rebuilding
+from pro0.rules.repair.rebuilding import Known
+from pro0.rules.repair.rebuilding_mail import Pieces, rebuilt
+from pro0.rules.repair.salvage import is_newer, remains
+from pro0.rules.repair.soundness import mailbox
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 KNOWN = Known(name="alpha", now=NOW)

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.task import Kind, Status
-from pro0.rules.board import Board
-from pro0.rules.scope import EVERYTHING, Scope, within
+from pro0.rules.runs.scope import EVERYTHING, Scope, within
+from pro0.rules.tasks.board import Board
 from tests.rules.building import task
 
 LIST = (

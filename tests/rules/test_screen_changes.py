@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
-from pro0.rules.states import ATTENTION
+from pro0.rules.screens.states import ATTENTION
 from tests.recorded import DRAWINGS, QUIET, Recording, drawn, recordings
 
 # What covers the middle of a screen is not one that scrolls, and has no end that must not be cut.

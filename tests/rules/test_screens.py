@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
-from pro0.rules import screens
-from pro0.rules.escapes import screen_of
+from pro0.rules.screens import screens
+from pro0.rules.screens.escapes import screen_of
 from tests.recorded import DRAWINGS, FOLDER, QUIET, Recording, drawn, recordings
 
 RECORDED = recordings()

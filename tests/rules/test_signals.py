@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pro0.model.task import Awaiting
-from pro0.rules.signals import HANDS_OFF, Kind, Signal, read
+from pro0.rules.runs.signals import HANDS_OFF, Kind, Signal, read
 
 NINE = [
     ("COMPLETE", None),

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from pro0.model.message import Mailbox, Message, MessageType
 from pro0.model.task import Claim, Entry, Status, Task, TaskList
 from pro0.model.team import Seat, Wanted
-from pro0.rules import soundness
-from pro0.rules.soundness import NOTE, Finding
+from pro0.rules.repair import soundness
+from pro0.rules.repair.soundness import NOTE, Finding
 from tests.rules.building import T0, at, listed, task
 
 REPAIR, BY_HAND = "pro0 doctor --repair", "stop the team and correct the file by hand"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Reading
-from pro0.rules.states import ATTENTION, combine
+from pro0.rules.screens.states import ATTENTION, combine
 
 WORKING, IDLE, WAITING, DIALOG = State.WORKING, State.IDLE, State.WAITING, State.DIALOG
 DRAFT, ERROR, UNKNOWN = State.DRAFT, State.ERROR, State.UNKNOWN

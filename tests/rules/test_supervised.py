@@ -6,10 +6,11 @@ from msgspec.structs import replace
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status, Task, Wait
-from pro0.rules import changes, subtasks, supervised
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board, claimable, why_not_ready
-from pro0.rules.making import create
+from pro0.rules.lead import supervised
+from pro0.rules.tasks import changes, subtasks
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import Board, claimable, why_not_ready
+from pro0.rules.tasks.making import create
 from tests.rules.building import W2, ask, at, claimed, dead, listed, make
 from tests.rules.trees import Tree, children, session
 
@@ -182,7 +183,7 @@ def test_a_failed_subtask_stops_the_tree_until_a_human_resolves_it(how: str) -> 
         assert (same.claim.incarnation, same.epoch) == ("inc-task-2", 2)
         assert tree.told("s2") == ["go on with task-2: more disk"]
     elif how == "delete":
-        from pro0.rules.editing import delete
+        from pro0.rules.tasks.editing import delete
 
         tree.tasks = delete(tree.tasks, "task-2", THE_HUMAN, force=False, now=at(1))
         assert tree.told("s1")[-1].startswith("task-2 was deleted.")

@@ -7,10 +7,11 @@ import pytest
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller
 from pro0.model.task import Awaiting, Draft, Policy, Status, Task
-from pro0.rules import changes, supervised
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board
-from pro0.rules.making import create
+from pro0.rules.lead import supervised
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.making import create
 from tests.rules.building import LEAD_AGENT, W1, ask, at, listed, make
 from tests.rules.trees import Tree, children, session
 

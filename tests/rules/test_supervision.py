@@ -7,7 +7,7 @@ from pro0.model.decision import Deliver, End, Finish, Free, Start, Tell
 from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Phase, SeatState, State
 from pro0.model.task import Status, Task, TaskList
-from pro0.rules.supervision import IDLE_AFTER, STARTING_LIMIT
+from pro0.rules.lead.supervision import IDLE_AFTER, STARTING_LIMIT
 from tests.rules.building import LEAD_AGENT, at, task
 from tests.rules.supervising import (
     GUARD,

@@ -17,9 +17,9 @@ from pro0.model.decision import Action, Ask, End, Finish, Free, Snapshot, Start,
 from pro0.model.runtime import ENDED, Exit, Phase, Report, Runtime, State
 from pro0.model.task import TaskList
 from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
-from pro0.rules import changes
-from pro0.rules.acts import Act, Request
-from pro0.rules.supervision import decide
+from pro0.rules.lead.supervision import decide
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Request
 from tests.rules.building import T0, task
 from tests.rules.supervising import AGENT, CONFIG, GUARD
 

@@ -3,11 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.decision import End, Snapshot, Start, Tell
+from pro0.model.decision import End, Ground, Prepare, Snapshot, Start, Tell
 from pro0.model.runtime import Exit, Handle, Refusal, SeatState, State
 from pro0.model.task import Awaiting, Status, Wait
 from pro0.model.team import Wish
-from pro0.model.worker import Ground, Prepare
 from tests.rules.building import at, task
 from tests.rules.supervising import (
     AGENT,

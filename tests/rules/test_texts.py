@@ -6,15 +6,15 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.plan_gate import PlanGate
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Task
+from pro0.model.team import PlanGate
 from pro0.ops.context import clock
-from pro0.rules import assignment, prompts
-from pro0.rules.assignment import Assignment, Told
-from pro0.rules.presets import PRESETS
-from pro0.rules.skill import NAME, SKILL
-from pro0.rules.welcome import Welcome, first_prompt
+from pro0.rules.words import assignment, prompts
+from pro0.rules.words.assignment import Assignment, Told
+from pro0.rules.words.presets import PRESETS
+from pro0.rules.words.skill import NAME, SKILL
+from pro0.rules.words.welcome import Welcome, first_prompt
 from tests.cli.conftest import commands as cli_commands
 
 WELCOME = Welcome(team="alpha", agent_id="ada", project="/src", others=("ben", "cleo"), prompt="Build {it}.")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pro0.model.decision import Decision, Seen, Snapshot, Start, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
-from pro0.rules.throttling import FIRST, LONGEST, REASON, is_limit, renewed, said_end
+from pro0.rules.lead.throttling import FIRST, LONGEST, REASON, is_limit, renewed, said_end
 from tests.rules.building import at
 from tests.rules.supervising import decided, look, only, seat, session
 

@@ -6,8 +6,8 @@ import pytest
 
 from pro0.errors import BadInput
 from pro0.model.task import Kind
-from pro0.rules import tickets
-from pro0.rules.importing import Note, Ticket
+from pro0.rules.tickets import tickets
+from pro0.rules.tickets.importing import Note, Ticket
 
 NO_FIELD = "its front matter has a line that is no field: "
 WHOLE = """---

@@ -5,8 +5,8 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from pro0.model.task import Gate, Kind, Remark, Task
-from pro0.rules import signals
-from pro0.rules.turn_prompt import FEEDBACK, SHOWN, SIGNALS, prompt
+from pro0.rules.runs import signals
+from pro0.rules.runs.turn_prompt import FEEDBACK, SHOWN, SIGNALS, prompt
 from tests.rules.building import T0
 
 EPIC = Task(id="task-1", title="the epic", type=Kind.EPIC)

@@ -10,8 +10,8 @@ from pro0.model.decision import Nudge, Nudged, Seen, Tell
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import State, Unread
 from pro0.model.team import Seat
-from pro0.rules import prompts
-from pro0.rules.turns import AGAIN, LOOK, LOST_AFTER, REMIND, need
+from pro0.rules.lead.turns import AGAIN, LOOK, LOST_AFTER, REMIND, need
+from pro0.rules.words import prompts
 from tests.rules.building import T0, at, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 

@@ -4,9 +4,10 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.task import Draft, Policy, Task, TaskList
-from pro0.rules import changes, supervised
-from pro0.rules.acts import Act, Phase, phase
-from pro0.rules.board import Board
+from pro0.rules.lead import supervised
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.board import Board
 from tests.rules.building import ask, at, make
 
 

@@ -11,7 +11,7 @@ import pytest
 from pro0.config import Settings
 from pro0.model.run import RunOptions
 from pro0.model.task import Draft, Kind, Status
-from pro0.ops import tasks
+from pro0.ops.tasks import tasks
 from pro0.runner.loop import Runner
 from pro0.store.teams import TeamStore
 from tests.faults import Shim

@@ -8,7 +8,8 @@ from pro0.config import Settings
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
-from pro0.ops import costs, tasks
+from pro0.ops.tasks import tasks
+from pro0.ops.team import costs
 from pro0.runner.loop import Runner
 from tests.teams import human, make_team, member, set_state
 

@@ -10,7 +10,8 @@ from pro0.config import Settings
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Draft
-from pro0.ops import costs, status, tasks
+from pro0.ops.tasks import tasks
+from pro0.ops.team import costs, status
 from pro0.runner.loop import Runner
 from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore

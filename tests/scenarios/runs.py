@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft, Task
-from pro0.ops import tasks
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from pro0.store.teams import Store
 from tests.conftest import Result
 from tests.engine.crew import PATIENCE

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pro0.cli.demonstration.plan import MEMBERS
+from pro0.cli.demo.plan import MEMBERS
 from tests.leftovers import processes_under
 from tests.waiting import STUCK, wait_until
 
@@ -42,7 +42,7 @@ BROKEN = """
 import sys
 from functools import partial
 from msgspec.structs import replace
-from pro0.cli.demonstration import plan, story
+from pro0.cli.demo import plan, story
 from pro0.cli.main import main
 
 tasks = [replace(task, run="exit 3") if task.title == "test words.py" else task for task in plan.TASKS]
@@ -210,10 +210,10 @@ def test_interrupted_at_any_moment_it_leaves_nothing(
     [
         "pro0.cli.call",
         "click.types",
-        "pro0.cli.demo",
-        "pro0.cli.demonstration.story",
+        "pro0.cli.demo.command",
+        "pro0.cli.demo.story",
         "rich.table",
-        "pro0.agents.claude",
+        "pro0.agents.claude.adapter",
         "pro0.sessions.headless",
     ],
 )

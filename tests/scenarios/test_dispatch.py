@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pro0.model.task import Draft, Status
-from pro0.ops import workers
+from pro0.ops.work import workers
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import Crew, crew
 from tests.repositories import git, repository_in

@@ -10,8 +10,9 @@ import pytest
 
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
-from pro0.ops import members, tasks, teams
-from pro0.ops.members import SeatDraft
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, teams
+from pro0.ops.team.members import SeatDraft
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.crash.test_outside import may_mount
 from tests.engine.crew import PATIENCE, Crew, crew, gone

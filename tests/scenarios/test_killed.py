@@ -8,7 +8,7 @@ import pytest
 from pro0 import processes
 from pro0.model.runtime import Process, State
 from pro0.model.task import Draft, Status
-from pro0.ops import members
+from pro0.ops.team import members
 from tests.engine.crew import PATIENCE, Crew, gone, kill
 from tests.waiting import wait_until
 

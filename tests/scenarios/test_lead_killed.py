@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.engine.cleanup import cleanup
-from pro0.engine.environment import start_environment
+from pro0.engine.opening.environment import start_environment
 from pro0.model.runtime import Phase
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID

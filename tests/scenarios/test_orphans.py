@@ -17,8 +17,8 @@ import pytest
 from pro0 import processes
 from pro0.engine.cleanup import cleanup
 from pro0.model.runtime import ENDED, Process
-from pro0.ops.members import SeatDraft
-from pro0.sessions import it2
+from pro0.ops.team.members import SeatDraft
+from pro0.sessions.iterm2 import it2
 from tests.contracts.stand_in import terminal_for
 from tests.crash.lanes import SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew, gone, kill

@@ -10,11 +10,11 @@ import time
 import pytest
 
 from pro0 import processes
-from pro0.model.process import Process
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED
+from pro0.model.stored import Process
 from pro0.model.task import Draft, Gate, Kind, Status
-from pro0.ops import gates
+from pro0.ops.tasks import gates
 from pro0.store.teams import Store
 from tests.crash.lanes import SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, kill

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from pro0.agents import AGENTS, adapter_named
-from pro0.engine.environment import kept_environment, keys_of_agents, of_agent
+from pro0.engine.opening.environment import kept_environment, keys_of_agents, of_agent
 from pro0.model.agent import Definition
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, team

@@ -10,8 +10,8 @@ from pro0.engine.cleanup import cleanup
 from pro0.errors import Refused
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
-from pro0.ops import tasks
-from pro0.ops.progress import Outcome
+from pro0.ops.tasks import tasks
+from pro0.ops.team.progress import Outcome
 from tests.engine.crew import PATIENCE, Crew, kill
 
 TASKS = 100

@@ -13,7 +13,7 @@ from pro0 import processes
 from pro0.model.runtime import Process, State
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
-from pro0.ops.members import SeatDraft
+from pro0.ops.team.members import SeatDraft
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew
 from tests.programs import skewed

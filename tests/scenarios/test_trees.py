@@ -10,7 +10,7 @@ import pytest
 
 from pro0 import processes
 from pro0.model.task import SETTLED, Status
-from pro0.ops import gates
+from pro0.ops.tasks import gates
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew, kill
 from tests.scenarios.trees import ROOT, acts, begin, journal, plan, shuffled, told, work

@@ -10,8 +10,8 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check, surroundings
-from pro0.sessions.tmux_script import Row, block, line, literal, ours, rows, word
-from pro0.sessions.tmux_windows import arrange, bring_up
+from pro0.sessions.tmux.script import Row, block, line, literal, ours, rows, word
+from pro0.sessions.tmux.windows import arrange, bring_up
 from tests.waiting import STUCK
 
 PLACE = Place("team", "0123456789abcdef", Path("/"))

@@ -17,8 +17,9 @@ from pro0.model.message import Message, MessageType, Notice
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Draft, Status, Task
 from pro0.model.team import Answer, Seat, ShutdownWish, TeamConfig, Wanted
-from pro0.ops import members, tasks
 from pro0.ops.context import INCARNATION, Context, clock, new_id
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members
 from pro0.store.teams import Store
 from tests.teams import granted
 from tests.waiting import STUCK, wait_until

@@ -11,7 +11,8 @@ import pytest
 from pro0 import processes
 from pro0.model.runtime import Process, State
 from pro0.model.task import SETTLED, Status
-from pro0.ops import tasks, teams
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
 from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
 

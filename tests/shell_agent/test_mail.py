@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
 from pro0.model.task import Status
-from pro0.ops import members, messages
+from pro0.ops.mail import messages
+from pro0.ops.team import members
 from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Gate, Status
-from pro0.ops import tasks, teams
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
 from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
 

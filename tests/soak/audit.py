@@ -7,8 +7,8 @@ from pro0 import processes
 from pro0.model.message import Message
 from pro0.model.runtime import ENDED
 from pro0.model.task import Status, Task
-from pro0.ops import tasks
 from pro0.ops.context import INCARNATION, TEAM_UID
+from pro0.ops.tasks import tasks
 from tests.scenarios.leads import leader
 from tests.soak.band import MISFITS, WORKERS, Band
 

@@ -12,14 +12,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.engine.environment import start_environment
-from pro0.engine.launch import ensure_lead
+from pro0.engine.opening.environment import start_environment
+from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import Pro0Error
 from pro0.model.runtime import Process
 from pro0.model.task import SETTLED, Draft
-from pro0.ops import members, messages, tasks, teams
-from pro0.ops.members import SeatDraft
+from pro0.ops.mail import messages
 from pro0.ops.seats import roster
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members, teams
+from pro0.ops.team.members import SeatDraft
 from pro0.store.lease import Lease
 from tests.engine.crew import Crew
 from tests.programs import agent

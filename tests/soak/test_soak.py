@@ -19,7 +19,7 @@ from pro0 import processes
 from pro0.engine.cleanup import cleanup
 from pro0.errors import Pro0Error
 from pro0.model.task import SETTLED, Draft, Status
-from pro0.ops import tasks
+from pro0.ops.tasks import tasks
 from tests.bystanders import somebodys_tmux
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew

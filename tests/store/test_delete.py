@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pro0.agents.adapter import Call
-from pro0.engine.briefs import Briefs
+from pro0.engine.opening.briefs import Briefs
 from pro0.store.files import delete
 from tests.hostile.test_paths import ODD
 from tests.teams import make_team

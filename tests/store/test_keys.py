@@ -15,7 +15,8 @@ from pro0.errors import StoreError
 from pro0.model.message import Mailbox, Message, MessageType
 from pro0.model.task import Comment, Comments, Entry, Task, TaskList
 from pro0.model.team import Environment
-from pro0.rules import archive, mail
+from pro0.rules import mail
+from pro0.rules.tasks import archive
 from pro0.store.files import File, encode
 from pro0.store.keys import repeated
 from tests.teams import NOW

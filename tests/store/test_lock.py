@@ -19,7 +19,8 @@ import pytest
 
 from pro0.errors import NotFound, StoreError
 from pro0.model.task import Draft
-from pro0.ops import messages, tasks
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
 from pro0.store import atomic, lock
 from pro0.store.files import add_folder
 from pro0.store.lease import Lease

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pro0.errors import StoreError
 from pro0.model.task import Entry, HistorySegment, Status, Task, TaskList, TaskSegment
-from pro0.rules import archive
+from pro0.rules.tasks import archive
 from pro0.store import tasklist
 from pro0.store.paths import segment
 from pro0.store.tasklist import TaskFile

@@ -13,7 +13,7 @@ from pro0.model.message import Notice
 from pro0.model.stored import iso
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
-from pro0.rules.presets import PRESETS
+from pro0.rules.words.presets import PRESETS
 from pro0.store import teams
 from pro0.store.tasklist import TaskFile
 from pro0.store.teams import Store, TeamStore, check_owner

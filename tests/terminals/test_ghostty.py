@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.rules.escapes import plain
+from pro0.rules.screens.escapes import plain
 from pro0.terminals.ghostty import Ghostty
 from pro0.terminals.library import library
 from tests.waiting import wait_until

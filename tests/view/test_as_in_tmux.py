@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.ops.members import SeatDraft
+from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import Crew
 from tests.view.cells import Cell, cells
 from tests.view.person import SECONDS, Person

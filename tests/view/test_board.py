@@ -8,8 +8,8 @@ from msgspec import structs
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Awaiting, Status, Task, Wait
-from pro0.ops.messages import Letter
-from pro0.ops.status import LeadStatus, MemberStatus, TeamStatus
+from pro0.ops.mail.messages import Letter
+from pro0.ops.team.status import LeadStatus, MemberStatus, TeamStatus
 from pro0.view.bar import bar
 from pro0.view.board import HELP, KEYS, Board
 from pro0.view.drawing import columns_of, plain

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pro0.engine.places import backend_of, shown_at
-from pro0.ops import members
-from pro0.ops.members import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 from tests.conftest import Result
 from tests.engine.crew import Crew
 from tests.view.person import Person

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft, Gate
-from pro0.ops import messages, tasks, teams
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
 from pro0.store.teams import Store
 from pro0.view.drawing import columns_of
 from pro0.view.keys import Key

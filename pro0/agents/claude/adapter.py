@@ -1,0 +1,164 @@
+"""Claude Code (`@anthropic-ai/claude-code`); what is known of it was measured with 2.1.197."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents import first_prompt, own_tools, turn_end
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn, Sight
+from pro0.agents.claude import turn as claude_turn
+from pro0.agents.claude.screens import CLAUDE_SCREENS
+from pro0.agents.claude.transcript import began, config_folder, last_error, transcript, usage
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import value
+from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
+from pro0.model.runtime import State
+from pro0.model.screen import Reading
+from pro0.model.team import PermissionMode
+from pro0.rules.screens.words import Words
+
+MODES = {
+    PermissionMode.ASK: "default",
+    PermissionMode.EDITS: "acceptEdits",
+    PermissionMode.PLAN: "plan",
+    PermissionMode.BYPASS: "bypassPermissions",
+}
+READING = "Read,Grep,Glob"
+"""The tools of its own that are left to one that only delegates."""
+SETTINGS = "settings.json"
+SERVERS = "mcp.json"
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with; all that must be set is in files of this session's own."""
+    prompt, files = first_prompt.words(brief)
+    seat, folder = brief.seat, brief.folder
+    argv = (
+        "claude",
+        *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
+        *("--permission-mode", MODES[brief.mode]),
+        *("--settings", f"{folder}/{SETTINGS}"),
+        *("--mcp-config", f"{folder}/{SERVERS}"),
+        *(("--tools", READING) if brief.delegate_only else ()),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--effort", seat.effort) if seat.effort else ()),
+        *(("--", prompt) if prompt else ()),
+    )
+    settings, servers = msgspec.json.encode(_settings(brief)), msgspec.json.encode(_servers(brief))
+    return Call(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    usual = call(brief)
+    program, *words = usual.argv
+    return replace(usual, argv=(program, *claude_turn.WORDS, *words))
+
+
+def _settings(brief: Brief) -> dict[str, object]:
+    allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
+    # Its first request goes out before its MCP servers are connected; a hook that takes a second holds it back.
+    hooks: dict[str, object] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
+    if brief.mailbox:
+        hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
+    return {
+        "permissions": {"allow": [*allowed, f"Read(/{brief.folder}/{first_prompt.FILE})"]},
+        "hooks": hooks,
+    }
+
+
+def _command(line: str) -> dict[str, object]:
+    return {"type": "command", "command": line, "timeout": 10}
+
+
+def _servers(brief: Brief) -> dict[str, object]:
+    program, *arguments = own_tools.server(brief)
+    # alwaysLoad: the tools are there from the start, not behind a search for tools.
+    server = {"type": "stdio", "command": program, "args": arguments, "alwaysLoad": True}
+    return {"mcpServers": {own_tools.SERVER: server}}
+
+
+class _Session(msgspec.Struct, rename="camel"):
+    """sessions/{pid}.json, as far as it is read; without a status until the first turn has begun."""
+
+    session_id: str = ""
+    status: object = ""
+    waiting_for: object = ""
+
+
+_SESSION = msgspec.json.Decoder(_Session)
+STATUS = Words(
+    source="session file",
+    place="status",
+    known={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
+)
+WAITING_FOR = {"dialog open": State.DIALOG}
+"""What `waitingFor` says of one that waits; whatever else it names, a person is asked for something."""
+
+
+def look(sight: Sight, _memory: Memory) -> Reading | None:
+    """Return what its session file says, and that it is an error when the turn before ended with one."""
+    if not sight.agent:
+        return None
+    folder = config_folder(sight.environment)
+    found = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
+    state = _state(found) if found else None
+    if state in (None, State.IDLE) and _awaits_its_prompt(sight, folder):
+        rule = "the first prompt is not taken yet"
+        return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
+    if not found or state is None:
+        return None
+    session, note = found.session_id, str(found.waiting_for or "")
+    if state is State.UNKNOWN:
+        return STATUS.reading(f"{found.status or ''} {note}", session)
+    if state is State.IDLE and (error := last_error(transcript(folder, session, sight.cwd))):
+        return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
+    rule = note or str(found.status or "no status yet")
+    return Reading(state=state, source="session file", rule=rule, note=note, session=session)
+
+
+def _state(found: _Session) -> State | None:
+    """Return what status and reason say together: who is busy works, whatever for, and who waits waits for a person."""
+    state = STATUS.meaning(found.status or "")
+    if state is State.WAITING:
+        return WAITING_FOR.get(str(found.waiting_for), state)
+    return State.UNKNOWN if found.waiting_for and state is not State.WORKING else state
+
+
+def _awaits_its_prompt(sight: Sight, folder: Path) -> bool:
+    """Return whether the prompt in its argv is still to come, before which it shows an empty input and is `idle`.
+
+    By the transcript of the session that was started, whose id is that of the folder: a person may have cleared it.
+    """
+    return first_prompt.awaited(sight) and not transcript(folder, Path(sight.folder).name, sight.cwd).is_file()
+
+
+CLAUDE = Adapter(
+    name="claude",
+    program="claude",
+    install="npm install -g @anthropic-ai/claude-code",
+    seen=("2.1.197", "2.1.330"),
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=(
+        *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_OAUTH_*"),
+        *("CLAUDE_CODE_API_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
+        *("CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "MAX_*", "BASH_*", "MCP_*"),
+        *("DISABLE_*", "ENABLE_*", "API_TIMEOUT_MS", "IS_SANDBOX", *NETWORK, *AMAZON, *GOOGLE),
+    ),
+    session_ids="chosen",
+    began=began,
+    look=look,
+    words=(STATUS,),
+    screens=CLAUDE_SCREENS,
+    asks_at_turn_end=True,
+    interrupt="Escape",
+    usage=usage,
+    turn=OneTurn(call=turn, hear=claude_turn.hear),
+    takes=("model", "effort"),
+    delegates=True,
+    skills=".claude/skills",
+)

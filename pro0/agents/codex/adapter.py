@@ -1,0 +1,95 @@
+"""Codex (`@openai/codex`); what is known of it was measured with 0.169.0."""
+
+from pro0.agents import first_prompt, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.codex import turn as codex_turn
+from pro0.agents.codex.rollout import EVENTS, began, look, usage
+from pro0.agents.codex.screens import CODEX_SCREENS
+from pro0.agents.toml_text import toml
+from pro0.agents.variables import AMAZON, NETWORK
+from pro0.model.runtime import State
+from pro0.model.team import PermissionMode
+
+READ_ONLY = ("--sandbox", "read-only", "--ask-for-approval", "never")
+MODES = {
+    PermissionMode.ASK: ("--sandbox", "read-only", "--ask-for-approval", "on-request"),
+    PermissionMode.EDITS: ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
+    PermissionMode.PLAN: READ_ONLY,
+    PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
+}
+IN_ONE_TURN = {
+    PermissionMode.ASK: ("--sandbox", "read-only"),
+    PermissionMode.EDITS: ("--sandbox", "workspace-write"),
+    PermissionMode.PLAN: ("--sandbox", "read-only"),
+    PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
+}
+"""`codex exec` asks for nothing."""
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with; all that must be set is in argv, and none of it is secret."""
+    prompt, files = first_prompt.words(brief)
+    argv = (
+        "codex",
+        *(("resume", brief.session) if brief.resume else ()),
+        # Else it starts a server that outlives the session and that later sessions share, environment and all.
+        "--no-daemon",
+        *(READ_ONLY if brief.delegate_only else MODES[brief.mode]),
+        *_settings(brief),
+        *(("--", prompt) if prompt else ()),
+    )
+    return Call(argv=argv, files=files)
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what its sandbox does not let through is refused."""
+    _, files = first_prompt.words(brief)
+    sandbox = IN_ONE_TURN[PermissionMode.PLAN if brief.delegate_only else brief.mode]
+    return Call(
+        argv=("codex", "exec", "--json", "--skip-git-repo-check", *sandbox, *_settings(brief), "-"), files=files
+    )
+
+
+def _settings(brief: Brief) -> tuple[str, ...]:
+    seat = brief.seat
+    return (
+        *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
+    )
+
+
+def _server(brief: Brief) -> str:
+    """Return the MCP server as TOML; it gets none but the named variables, and runs outside the sandbox."""
+    program, *arguments = own_tools.server(brief)
+    entries = {
+        "command": program,
+        "args": arguments,
+        "env_vars": own_tools.variables(brief),
+        "default_tools_approval_mode": "approve",
+    }
+    return "{" + ",".join(f"{key}={toml(value)}" for key, value in entries.items()) + "}"
+
+
+CODEX = Adapter(
+    name="codex",
+    program="codex",
+    install="npm install -g @openai/codex",
+    seen=("0.165.0", "0.169.0"),
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=("OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "OLLAMA_*", *NETWORK, *AMAZON),
+    session_ids="learned",
+    began=began,
+    look=look,
+    words=(EVENTS,),
+    screens=CODEX_SCREENS,
+    interrupt="Escape",
+    usage=usage,
+    turn=OneTurn(call=turn, hear=codex_turn.hear, reads_stdin=True),
+    takes=("model", "effort"),
+    delegates=True,
+    skills=".codex/skills",
+)

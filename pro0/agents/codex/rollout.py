@@ -1,0 +1,193 @@
+"""The rollouts of Codex: sessions/{year}/{month}/{day}/rollout-{time}-{id}.jsonl below CODEX_HOME, a line an event."""
+
+import glob
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Sight
+from pro0.agents.memory import Memory, exchanged
+from pro0.agents.transcripts import head, shortened, tail
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Usage
+from pro0.rules.screens.words import Words
+
+_ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
+_FAR = 1 << 20
+"""Bytes from the end in which the begin of the present turn is looked for."""
+_CANDIDATES = 20
+_ROLLOUT = "rollout"
+
+
+class _Tokens(msgspec.Struct):
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class _Info(msgspec.Struct):
+    total_token_usage: _Tokens
+
+
+class _Error(msgspec.Struct):
+    message: str = ""
+
+
+class _Payload(msgspec.Struct):
+    type: str = ""
+    info: _Info | None = None
+    error: _Error | None = None
+    model: str = ""
+    reason: str = ""
+
+
+class _Line(msgspec.Struct):
+    type: str
+    timestamp: datetime
+    payload: _Payload
+
+
+_LINE = msgspec.json.Decoder(_Line)
+EVENTS = Words(
+    source=_ROLLOUT,
+    place="event",
+    known={
+        **dict.fromkeys(("task_started", "turn_started"), State.WORKING),
+        **dict.fromkeys(("task_complete", "turn_complete", "turn_aborted"), State.IDLE),
+        **dict.fromkeys(
+            (
+                *("token_count", "item_completed", "user_message", "agent_message", "agent_reasoning", "plan_update"),
+                *("agent_reasoning_raw_content", "exec_command_end", "patch_apply_end", "mcp_tool_call_end"),
+                *("web_search_end", "image_generation_end", "view_image_tool_call", "sub_agent_activity"),
+                *("thread_settings_applied", "thread_name_updated", "thread_goal_updated", "thread_rolled_back"),
+                *("context_compacted", "undo_completed", "entered_review_mode", "exited_review_mode"),
+                *("error", "warning", "stream_error", "deprecation_notice", "hook_started", "hook_completed"),
+                *("model_reroute", "model_verification", "mcp_startup_complete", "turn_diff"),
+                *("shutdown_complete", "realtime_conversation_closed", "background_event"),
+            ),
+            None,
+        ),
+    },
+)
+"""The events that begin and end a turn, and those that may come at any time, also after its end."""
+_EVENT = "event_msg"
+
+
+def began(sight: Sight) -> bool:
+    """Return whether there is a rollout of the session."""
+    return bool(sight.session) and _named(sight) is not None
+
+
+def look(sight: Sight, memory: Memory) -> Reading | None:
+    """Return what the last event of a turn says; permissions are not in there, the title tells of them."""
+    path = _rollout(sight, memory)
+    if path is None:
+        return None
+    session, last = _id(path), _last_turn(path)
+    if last is None:
+        return Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
+    line, state = last
+    if line.timestamp < sight.started_at:  # of an earlier session, which may have been killed in its turn
+        return None
+    if state is State.UNKNOWN:
+        return EVENTS.reading(line.payload.type, session)
+    if line.payload.error:
+        note = shortened(line.payload.error.message)
+        return Reading(state=State.ERROR, source=_ROLLOUT, rule="failed turn", note=note, session=session)
+    return Reading(state=state, source=_ROLLOUT, rule=line.payload.type, session=session)
+
+
+def _last_turn(path: Path) -> tuple[_Line, State] | None:
+    """Return the event that tells of the turn; None when that is far back: then the turn goes on."""
+    for size in (64 << 10, _FAR):
+        events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
+        if any(EVENTS.known.get(line.payload.type) for line in events):
+            return EVENTS.last(events, lambda line: line.payload.type)
+    return None
+
+
+def usage(sight: Sight, memory: Memory) -> Usage | None:
+    """Return what the session has used since it was started: the last sum in the rollout, less what was before."""
+    path = _rollout(sight, memory)
+    for line in memory.follow(path).read(_LINE) if path else ():
+        if line.type == "turn_context":
+            memory.model = line.payload.model or memory.model
+        if line.payload.info:
+            used = _used(line.payload.info.total_token_usage, memory.model)
+            if line.timestamp < sight.started_at:
+                memory.before = used
+            else:
+                memory.count(_ROLLOUT, exchanged(used, Usage(), memory.before))
+    return memory.total
+
+
+def _used(tokens: _Tokens, model: str) -> Usage:
+    fresh = tokens.input_tokens - tokens.cached_input_tokens - tokens.cache_write_input_tokens
+    return Usage(
+        input_tokens=max(0, fresh),
+        output_tokens=tokens.output_tokens,
+        cache_read_tokens=tokens.cached_input_tokens,
+        cache_write_tokens=tokens.cache_write_input_tokens,
+        models=(model,) if model else (),
+    )
+
+
+def _rollout(sight: Sight, memory: Memory) -> Path | None:
+    """Return the rollout of the session: the one with its id, or, while that is not known, with its first prompt."""
+    found = memory.found.get(_ROLLOUT) or (_named(sight) if sight.session else _begun(sight))
+    if found:
+        memory.found[_ROLLOUT] = found
+    return found
+
+
+def _named(sight: Sight) -> Path | None:
+    root, name = _sessions(sight.environment), f"rollout-*-{glob.escape(sight.session)}.jsonl"
+    day = _made(sight.session)
+    days = [_folder(root, day + timedelta(days=n)) for n in (0, -1, 1)] if day else []
+    near = (path for folder in days for path in folder.glob(name))
+    return next(near, None) or next(root.glob(f"*/*/*/{name}"), None)
+
+
+def _made(session: str) -> datetime | None:
+    """Return when an id was made, which is in the ids of today; None for another kind."""
+    try:
+        found = uuid.UUID(session)
+    except ValueError:
+        return None
+    return datetime.fromtimestamp((found.int >> 80) / 1000, UTC) if found.version == 7 else None
+
+
+def _begun(sight: Sight) -> Path | None:
+    """Return the first rollout since the start of the session that has its folder and its first prompt in it."""
+    prompt = first_prompt.given(sight.folder)
+    if not prompt:
+        return None
+    signs = [msgspec.json.encode(text)[1:-1] for text in (sight.cwd, prompt.strip())]
+    root, since = _sessions(sight.environment), sight.started_at
+    days = [_folder(root, since + timedelta(days=n)) for n in (-1, 0, 1)]
+    fresh = sorted(path for folder in days for path in folder.glob("rollout-*.jsonl") if _since(path, since))
+    return next((path for path in fresh[-_CANDIDATES:] if all(sign in head(path, _FAR) for sign in signs)), None)
+
+
+def _since(path: Path, moment: datetime) -> bool:
+    made = _made(_id(path))
+    return made is not None and made >= moment
+
+
+def _id(path: Path) -> str:
+    found = _ID.fullmatch(path.name)
+    return found[1] if found else ""
+
+
+def _sessions(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("CODEX_HOME") or Path(environment.get("HOME", "/"), ".codex"), "sessions")
+
+
+def _folder(root: Path, day: datetime) -> Path:
+    return root / f"{day:%Y}" / f"{day:%m}" / f"{day:%d}"

@@ -1,0 +1,127 @@
+"""Gemini CLI (`@google/gemini-cli`); what is known of it was measured with 0.61.0."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents import first_prompt, layers, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.gemini import hooks as gemini_hooks
+from pro0.agents.gemini import trust as gemini_trust
+from pro0.agents.gemini import turn as gemini_turn
+from pro0.agents.gemini.chats import KINDS, began, look, usage
+from pro0.agents.gemini.screens import GEMINI_SCREENS
+from pro0.agents.toml_text import toml
+from pro0.agents.transcripts import head
+from pro0.agents.variables import GOOGLE, NETWORK
+from pro0.model.runtime import State
+from pro0.model.team import PermissionMode
+
+MODES = {
+    PermissionMode.ASK: "default",
+    PermissionMode.EDITS: "auto_edit",
+    PermissionMode.PLAN: "plan",
+    PermissionMode.BYPASS: "yolo",
+}
+DEFAULTS = "defaults.json"
+"""Settings below all others: the person's own count where both say something."""
+VARIABLE = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
+MACHINE = "/etc/gemini-cli/system-defaults.json"
+"""Where these are without the variable; what is there is taken over."""
+LARGEST = 1 << 20
+POLICY = "policy.toml"
+READING = ("read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content")
+"""The tools of its own that are left to one that only delegates."""
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with; all that must be set is in files of this session's own.
+
+    Its question whether it may trust the folder it answers by starting anew, which it refuses to do with the same id:
+    then it chooses the id itself.
+    """
+    trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
+    asks = not trusting and gemini_trust.asks(brief.environment, brief.cwd)
+    if asks and not brief.resume and brief.prompt:
+        brief = replace(brief, session="")
+    return _call(brief, "--prompt-interactive")
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    return _call(brief, "--prompt", "--output-format", "stream-json")
+
+
+def _call(brief: Brief, flag: str, *words: str) -> Call:
+    prompt, files = first_prompt.words(brief)
+    seat, folder = brief.seat, brief.folder
+    argv = (
+        "gemini",
+        *words,
+        *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
+        *("--approval-mode", MODES[PermissionMode.ASK if brief.delegate_only else brief.mode]),
+        *("--admin-policy", f"{folder}/{POLICY}"),
+        *(("--include-directories", folder) if first_prompt.is_long(brief.prompt) else ()),
+        *(("--model", seat.model) if seat.model else ()),
+        *((f"{flag}={prompt}",) if prompt else ()),
+    )
+    files = {DEFAULTS: msgspec.json.encode(_settings(brief)), POLICY: _policy(brief).encode(), **files}
+    trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
+    return Call(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}", **trusting}, files=files)
+
+
+def _settings(brief: Brief) -> layers.Settings:
+    """Return what is set below the person's own settings, on top of what the machine's owner has put there."""
+    program, *arguments = own_tools.server(brief)
+    ours: layers.Settings = {
+        "mcpServers": {own_tools.SERVER: {"command": program, "args": arguments, "trust": True}},
+    }
+    if brief.mailbox:
+        line = gemini_hooks.command(brief.mailbox, brief.folder)
+        hook = {"type": "command", "name": "pro0", "command": line, "timeout": 10_000}
+        ours["hooks"] = {event: [{"hooks": [hook]}] for event in gemini_hooks.EVENTS}
+    path = Path(brief.environment.get(VARIABLE) or MACHINE)
+    theirs = head(path, LARGEST)
+    return layers.merged(layers.parsed(theirs, str(path)), ours) if theirs else ours
+
+
+def _policy(brief: Brief) -> str:
+    """Return what may be done without asking, and what not at all, as TOML."""
+    commands = [f"pro0 {command}" for command in own_tools.COMMANDS]
+    rules = [
+        {"mcpName": own_tools.SERVER, "toolName": "*", "decision": "allow", "priority": 900},
+        {"toolName": "run_shell_command", "commandPrefix": commands, "decision": "allow", "priority": 900},
+    ]
+    if brief.delegate_only:
+        rules[1:] = [
+            {"toolName": READING, "decision": "allow", "priority": 900},
+            {"toolName": "*", "decision": "deny", "priority": 500},
+        ]
+    return "\n".join(line for rule in rules for line in ("[[rule]]", *(f"{k} = {toml(v)}" for k, v in rule.items())))
+
+
+GEMINI = Adapter(
+    name="gemini",
+    program="gemini",
+    install="npm install -g @google/gemini-cli",
+    seen=("0.55.1", "0.61.0"),
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=("GEMINI_*", *GOOGLE, *NETWORK),
+    session_ids="chosen",
+    began=began,
+    look=look,
+    words=(KINDS,),
+    screens=GEMINI_SCREENS,
+    asks_at_turn_end=True,
+    interrupt="Escape",
+    forgets=True,
+    usage=usage,
+    turn=OneTurn(call=turn, hear=gemini_turn.hear),
+    takes=("model",),
+    delegates=True,
+    skills=".gemini/skills",
+)

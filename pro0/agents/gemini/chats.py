@@ -1,0 +1,134 @@
+"""The transcripts of Gemini CLI: tmp/{project}/chats/session-{time}-{first letters of the id}.jsonl below ~/.gemini."""
+
+import glob
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Sight
+from pro0.agents.gemini.memory import begins_with, conversation
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import changed, decoded, head, shortened, tail
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Usage
+from pro0.rules.screens.words import Words
+
+_LETTERS = 8
+"""Of a session's id, so many are in the name of its file."""
+_FIRST = 4096
+
+
+class _Tokens(msgspec.Struct):
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    thoughts: int = 0
+
+
+class _Line(msgspec.Struct, rename={"session": "sessionId"}):
+    """A message, or in the first line the session; all else are patches of what was written before."""
+
+    id: str = ""
+    type: str = ""
+    session: str = ""
+    timestamp: datetime | None = None
+    content: msgspec.Raw = msgspec.Raw(b'""')
+    tokens: _Tokens | None = None
+    model: str = ""
+
+
+KINDS = Words(
+    source="transcript",
+    place="type",
+    known={
+        **dict.fromkeys(("user", "gemini"), State.RUNNING),
+        "error": State.ERROR,
+        **dict.fromkeys(("info", "warning", ""), None),
+    },
+)
+"""The kinds of messages; of one that did not fail its title tells whether its turn goes on."""
+_LINE = msgspec.json.Decoder(_Line)
+_TEXT = msgspec.json.Decoder(str)
+
+
+def began(sight: Sight) -> bool:
+    """Return whether its model has said anything that is not forgotten: else it cannot go on, or knows nothing."""
+    return any(who == "gemini" for path in _chats(sight) for who, _ in conversation(path))
+
+
+def look(sight: Sight, _memory: Memory) -> Reading | None:
+    """Return that the first prompt is not taken yet, or that the last turn failed; its title tells everything else.
+
+    And once the id of a session that it chose itself, as soon as that is known.
+    """
+    chats = _chats(sight)
+    if chats and (session := _session_of(chats[-1])) != sight.session:
+        rule = "it has taken its first prompt"
+        return Reading(state=State.WORKING, source="transcript", rule=rule, session=session)
+    lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
+    last = KINDS.last(lines, lambda line: line.type)
+    if not last and first_prompt.awaited(sight):
+        # Its title calls it ready while it starts its MCP servers and only queues what it is told.
+        rule = "the first prompt is not taken yet"
+        return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
+    if not last or last[1] is State.RUNNING or _before(last[0], sight):
+        return None
+    line, state = last
+    if state is State.UNKNOWN:
+        return KINDS.reading(line.type, sight.session)
+    note = shortened("".join(decoded([line.content], _TEXT)))
+    return Reading(state=State.ERROR, source="transcript", rule="failed turn", note=note, session=sight.session)
+
+
+def usage(sight: Sight, memory: Memory) -> Usage | None:
+    """Return what the session has used since it was started; of a message that is written again the last counts."""
+    for line in (line for path in _chats(sight) for line in memory.follow(path).read(_LINE)):
+        if line.tokens and not _before(line, sight):
+            memory.count(line.id, _used(line, line.tokens))
+    return memory.total
+
+
+def _before(line: _Line, sight: Sight) -> bool:
+    return line.timestamp is not None and line.timestamp < sight.started_at
+
+
+def _used(line: _Line, tokens: _Tokens) -> Usage:
+    return Usage(
+        input_tokens=max(0, tokens.input - tokens.cached),
+        output_tokens=tokens.output + tokens.thoughts,
+        cache_read_tokens=tokens.cached,
+        models=(line.model,) if line.model else (),
+    )
+
+
+def _chats(sight: Sight) -> list[Path]:
+    """Return the transcripts of the session, the newest last: one that goes on leaves a second, almost empty one.
+
+    One that chose its id itself is known by its first prompt, and is another one after it has started anew.
+    """
+    chosen = sight.session == Path(sight.folder).name
+    name = f"session-*-{glob.escape(sight.session[:_LETTERS])}.jsonl"
+    chats = _home(sight.environment).glob(f"tmp/*/chats/{name}") if sight.session else ()
+    named = sorted((path for path in chats if _session_of(path) == sight.session), key=changed)
+    return named if chosen and named else _told_first(sight) or named
+
+
+def _told_first(sight: Sight) -> list[Path]:
+    """Return the newest transcript since the session's start that begins with its first prompt."""
+    prompt = first_prompt.given(sight.folder) if sight.folder else ""
+    since = sight.started_at.timestamp()
+    chats = _home(sight.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
+    lately = sorted((path for path in chats if changed(path) >= since), key=changed)
+    return [path for path in lately if begins_with(path, prompt)][-1:]
+
+
+def _session_of(path: Path) -> str:
+    first = decoded(head(path, _FIRST).split(b"\n")[:1], _LINE)
+    return first[0].session if first else ""
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "/"), ".gemini")

@@ -1,0 +1,92 @@
+"""What Gemini CLI calls in a turn: it hears again what it forgot, of urgent mail after a tool, of all mail at its end.
+
+`python -I -m pro0.agents.gemini_hooks MAILBOX FOLDER`, the event as JSON on stdin, the session's identity in the
+environment. A turn of it is never stopped for mail, since it would forget that turn: what is urgent comes to it with
+the result of its next tool.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import turn_end
+from pro0.agents.gemini.memory import Kept, Told, forgotten, keep, kept, told_of
+from pro0.model.message import Mailbox
+from pro0.rules import mail
+from pro0.rules.words import prompts
+
+EVENTS = ("BeforeAgent", "AfterTool", "AfterAgent")
+TOLD = "told-urgent"
+"""The file in the session's folder with the seq of the newest urgent message that was told of."""
+
+
+class Event(msgspec.Struct):
+    """What the agent says of the moment, as far as it is read."""
+
+    hook_event_name: str = ""
+    transcript_path: str = ""
+    prompt: str = ""
+
+
+def command(mailbox: str, folder: str) -> str:
+    """Return the shell command of the hooks."""
+    return shlex.join([sys.executable, "-I", "-m", __name__, mailbox, folder])
+
+
+def answer(said: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
+    """Return what a hook prints, nothing when there is nothing to say."""
+    try:
+        event = msgspec.json.decode(said, type=Event)
+        box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox) if mailbox.exists() else Mailbox()
+    except (OSError, msgspec.MsgspecError):
+        return b""
+    if event.hook_event_name == "BeforeAgent":
+        return _begin(event, box, folder, incarnation)
+    if event.hook_event_name == "AfterTool":
+        return _after_tool(box, folder, incarnation)
+    _note_what_is_known(event, box, folder, incarnation)
+    return turn_end.answer(mailbox, folder, incarnation)
+
+
+def _begin(event: Event, box: Mailbox, folder: Path, incarnation: str) -> bytes:
+    before = kept(folder)
+    if before is None:
+        keep(folder, Kept(mail.given_up_to(box, incarnation)))
+        return b""
+    what = told_of(before, folder, box, incarnation)
+    lost = forgotten(what, Path(event.transcript_path), event.prompt)
+    return _context(event, prompts.forgotten(lost.prompt, lost.messages))
+
+
+def _note_what_is_known(event: Event, box: Mailbox, folder: Path, incarnation: str) -> None:
+    before = kept(folder)
+    if before is None:
+        return
+    what = told_of(before, folder, box, incarnation)
+    if what != Told() and forgotten(what, Path(event.transcript_path)) == Told():
+        keep(folder, Kept(mail.given_up_to(box, incarnation), prompt=True))
+
+
+def _after_tool(box: Mailbox, folder: Path, incarnation: str) -> bytes:
+    news = mail.news(box, incarnation)
+    if news.urgent <= turn_end.told(folder / TOLD):
+        return b""
+    (folder / TOLD).write_text(str(news.urgent), encoding="ascii")
+    return _context(Event(hook_event_name="AfterTool"), prompts.unread_line(news.count))
+
+
+def _context(event: Event, text: str) -> bytes:
+    said: Mapping[str, str] = {"hookEventName": event.hook_event_name, "additionalContext": text}
+    return msgspec.json.encode({"hookSpecificOutput": said}) if text else b""
+
+
+if __name__ == "__main__":
+    with suppress(OSError):
+        mailbox, folder = map(Path, sys.argv[1:])
+        said = sys.stdin.buffer.read()
+        sys.stdout.buffer.write(answer(said, mailbox, folder, os.environ.get("PRO0_INCARNATION", "")))

@@ -1,0 +1,119 @@
+"""opencode (`opencode-ai`); what is known of it was measured with 1.18.33."""
+
+import secrets
+import socket
+
+import msgspec
+
+from pro0.agents import layers, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.first_prompt import words
+from pro0.agents.opencode import turn as opencode_turn
+from pro0.agents.opencode.database import FINISHES, ROLES, began, usage
+from pro0.agents.opencode.screens import OPENCODE_SCREENS
+from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, Server, deliver, look, stop
+from pro0.agents.variables import NETWORK, PROVIDERS
+from pro0.model.runtime import State
+from pro0.model.team import PermissionMode
+
+CONTENT = "OPENCODE_CONFIG_CONTENT"
+"""The variable with settings that come on top of all others."""
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with, with a server of its own on this machine behind a password."""
+    prompt, files = words(brief)
+    server = Server(port=_free_port(), password=secrets.token_urlsafe(32))
+    argv = (
+        "opencode",
+        *("--port", str(server.port), "--hostname", "127.0.0.1"),
+        *(("--session", brief.session) if brief.resume else ()),
+        *_options(brief),
+        *((f"--prompt={prompt}",) if prompt else ()),
+    )
+    env = {PASSWORD: server.password, CONTENT: _content(brief)}
+    return Call(argv=argv, env=env, files={SERVER: msgspec.json.encode(server), **files})
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    _, files = words(brief)
+    argv = ("opencode", "run", "--format", "json", *_options(brief))
+    return Call(argv=argv, env={CONTENT: _content(brief)}, files=files)
+
+
+def _options(brief: Brief) -> tuple[str, ...]:
+    return (
+        *(("--auto",) if brief.mode is PermissionMode.BYPASS and not brief.delegate_only else ()),
+        *(("--agent", "plan") if brief.mode is PermissionMode.PLAN else ()),
+        *(("--model", brief.seat.model) if brief.seat.model else ()),
+    )
+
+
+def _content(brief: Brief) -> str:
+    """Return the settings that are needed, on top of those that the person has put into the same variable."""
+    settings = layers.merged(layers.parsed(brief.environment.get(CONTENT) or "{}", CONTENT), _settings(brief))
+    return msgspec.json.encode(settings).decode()
+
+
+def _settings(brief: Brief) -> layers.Settings:
+    server = {"type": "local", "command": own_tools.server(brief), "enabled": True}
+    return {"mcp": {own_tools.SERVER: server}, "permission": _permissions(brief)}
+
+
+def _permissions(brief: Brief) -> layers.Settings:
+    """Return what may be done without asking; the last rule that fits counts."""
+    own = {f"{own_tools.SERVER}_*": "allow"}
+    if brief.delegate_only:
+        return {"*": "deny", **_READING, **own}
+    if brief.mode is PermissionMode.BYPASS:
+        return dict(own)
+    commands = {f"pro0 {command}*": "allow" for command in own_tools.COMMANDS}
+    return {
+        "*": "ask",
+        **_READING,
+        "edit": _EDIT[brief.mode],
+        "bash": {"*": "ask", **commands},
+        "external_directory": {f"{brief.folder}/*": "allow"},
+        **own,
+    }
+
+
+_READING: layers.Settings = {
+    "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},
+    **dict.fromkeys(("grep", "glob", "list", "lsp", "skill", "todowrite", "question"), "allow"),
+}
+"""What changes nothing; secrets in .env files are asked for, as opencode itself does."""
+_EDIT = {PermissionMode.ASK: "ask", PermissionMode.EDITS: "allow", PermissionMode.PLAN: "deny"}
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+OPENCODE = Adapter(
+    name="opencode",
+    program="opencode",
+    install="npm install -g opencode-ai",
+    seen=("1.18.33", "1.18.34"),
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=("OPENCODE_*", *PROVIDERS, *NETWORK),
+    session_ids="learned",
+    began=began,
+    look=look,
+    words=(STATUSES, ROLES, FINISHES),
+    screens=OPENCODE_SCREENS,
+    deliver=deliver,
+    stop=stop,
+    interrupt="Escape",
+    usage=usage,
+    turn=OneTurn(call=turn, hear=opencode_turn.hear, reads_stdin=True),
+    takes=("model",),
+    delegates=True,
+    skills=".config/opencode/skills",
+)

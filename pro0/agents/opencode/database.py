@@ -1,0 +1,187 @@
+"""The database of opencode, read only: its sessions and their messages."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Sight
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import decoded, shortened
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Usage
+from pro0.rules.screens.words import Words
+
+PATIENCE = 0.3
+"""Seconds that one look may take."""
+_STEPS = 10_000
+"""Steps of SQLite between two looks at the clock."""
+_INTERRUPTED = "MessageAbortedError"
+"""The error of a turn that a person has stopped."""
+ROLES = Words(source="database", place="role", known={"user": State.WORKING, "assistant": State.WORKING})
+"""Who wrote the last message; a turn goes on until an answer says that it is finished."""
+FINISHES = Words(
+    source="database",
+    place="finish",
+    known={
+        "tool-calls": State.WORKING,
+        **dict.fromkeys(("", "stop", "length", "content-filter", "error", "other", "unknown"), State.IDLE),
+    },
+)
+"""How an answer finishes; after calls of tools the turn goes on."""
+
+_MINE = """
+    select s.id, m.data, p.data from session s
+    join message m on m.session_id = s.id join part p on p.message_id = m.id
+    where s.directory in (?, ?) and s.time_created >= ? and s.parent_id is null
+    order by s.time_created, m.time_created, p.id limit 200
+"""
+_LAST = """
+    select data from message where session_id = ? and time_created >= ? order by time_created desc, id desc limit 1
+"""
+_USED = """
+    with recursive tree(id) as (select ? union select s.id from session s join tree on s.parent_id = tree.id)
+    select m.id, m.data, m.time_updated from message m join tree on m.session_id = tree.id
+    where m.time_created >= ? and m.time_updated >= ?
+"""
+_KNOWN = "select 1 from session where id = ?"
+
+
+Row = TypeVar("Row")
+
+
+class _Cache(msgspec.Struct):
+    read: int = 0
+    write: int = 0
+
+
+class _Tokens(msgspec.Struct):
+    input: int = 0
+    output: int = 0
+    reasoning: int = 0
+    cache: _Cache = msgspec.field(default_factory=_Cache)
+
+
+class _Told(msgspec.Struct):
+    message: str = ""
+
+
+class _Error(msgspec.Struct):
+    name: str = ""
+    data: _Told = msgspec.field(default_factory=_Told)
+
+
+class _Time(msgspec.Struct):
+    completed: float = 0
+
+
+class _Message(msgspec.Struct, rename={"model": "modelID"}):
+    role: str = ""
+    finish: str = ""
+    time: _Time = msgspec.field(default_factory=_Time)
+    model: str = ""
+    cost: float = 0
+    tokens: _Tokens | None = None
+    error: _Error | None = None
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+    text: str = ""
+
+
+_MESSAGE = msgspec.json.Decoder(_Message)
+_PART = msgspec.json.Decoder(_Part)
+
+
+def began(sight: Sight) -> bool:
+    """Return whether the session is in the database."""
+    return bool(sight.session) and bool(_rows(sight, _KNOWN, tuple[int], sight.session))
+
+
+def learned(sight: Sight) -> str:
+    """Return the id of the first session since the start that has its folder and its first prompt, empty for none."""
+    prompt = first_prompt.given(sight.folder).strip()
+    where = (sight.cwd, os.path.realpath(sight.cwd), _milliseconds(sight))
+    for session, message, part in _rows(sight, _MINE, tuple[str, str, str], *where) if prompt else ():
+        if _is_prompt(message, part, prompt):
+            return session
+    return ""
+
+
+def turn(sight: Sight, session: str) -> Reading | None:
+    """Return what the last message since the start says of the turn; None when there is none."""
+    for (data,) in _rows(sight, _LAST, tuple[str], session, _milliseconds(sight)) if session else ():
+        for message in decoded([data.encode()], _MESSAGE):
+            return replace(_turn(message), session=session)
+    return None
+
+
+def _turn(message: _Message) -> Reading:
+    if message.error and message.error.name != _INTERRUPTED:
+        note = shortened(message.error.data.message) or message.error.name
+        return Reading(state=State.ERROR, source="database", rule="failed turn", note=note)
+    over = message.role == "assistant" and message.time.completed
+    words, word = (FINISHES, message.finish) if over else (ROLES, message.role)
+    state = State.IDLE if message.error else words.meaning(word) or State.UNKNOWN
+    if state is State.UNKNOWN:
+        return words.reading(word)
+    rule = "answered" if state is State.IDLE else "not answered yet"
+    return Reading(state=state, source="database", rule=rule)
+
+
+def usage(sight: Sight, memory: Memory) -> Usage | None:
+    """Return what the session and those it began have used since it was started."""
+    if sight.session:
+        since = (_milliseconds(sight), memory.seen)
+        for name, data, changed in _rows(sight, _USED, tuple[str, str, int], sight.session, *since):
+            for message in decoded([data.encode()], _MESSAGE):
+                if message.role == "assistant" and message.tokens:
+                    memory.count(name, _used(message, message.tokens))
+            memory.seen = max(memory.seen, changed)
+    return memory.total
+
+
+def _used(message: _Message, tokens: _Tokens) -> Usage:
+    return Usage(
+        input_tokens=tokens.input,
+        output_tokens=tokens.output + tokens.reasoning,
+        cache_read_tokens=tokens.cache.read,
+        cache_write_tokens=tokens.cache.write,
+        cost_usd=message.cost or None,  # 0 for a model whose price it does not know
+        models=(message.model,) if message.model else (),
+    )
+
+
+def _is_prompt(message: str, part: str, prompt: str) -> bool:
+    said = decoded([message.encode()], _MESSAGE)
+    texts = decoded([part.encode()], _PART)
+    return bool(said and texts) and said[0].role == "user" and texts[0].text.strip() == prompt
+
+
+def _milliseconds(sight: Sight) -> int:
+    return int(sight.started_at.timestamp() * 1000)
+
+
+def _rows(sight: Sight, query: str, row: type[Row], *values: object) -> list[Row]:
+    """Return the rows of a query, none when the database cannot be read in time, or is not what it was."""
+    deadline = time.monotonic() + PATIENCE
+    try:
+        address = f"{_database(sight.environment).absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+            return msgspec.convert(connection.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]
+    except (sqlite3.Error, msgspec.MsgspecError, ValueError, OverflowError):
+        return []
+
+
+def _database(environment: Mapping[str, str]) -> Path:
+    share = environment.get("XDG_DATA_HOME") or Path(environment.get("HOME", "/"), ".local/share")
+    return Path(share, "opencode", environment.get("OPENCODE_DB") or "opencode.db")

@@ -1,0 +1,160 @@
+"""The HTTP server of one opencode: it says what its sessions do, and takes prompts."""
+
+import base64
+import http.client
+import re
+import time
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Sight
+from pro0.agents.memory import Memory
+from pro0.agents.opencode.database import learned, turn
+from pro0.agents.transcripts import shortened, value
+from pro0.model.runtime import State
+from pro0.model.screen import Reading
+from pro0.rules.screens.words import Words
+
+SERVER = "server.json"
+PASSWORD = "OPENCODE_SERVER_PASSWORD"
+PATIENCE = 0.3
+"""Seconds that one look may take."""
+HAND_OVER = 10.0
+"""Seconds that handing a line over may take."""
+PAUSE = 2.0
+"""Seconds without a question after one that was not answered in time: whoever looks has others to look at."""
+_IDLE = "idle"
+STATUSES = Words(
+    source="http",
+    place="status",
+    known={"busy": State.WORKING, "retry": State.WORKING, _IDLE: State.IDLE},
+)
+_LARGEST = 1 << 20
+"""Bytes of an answer that are read."""
+
+
+class Server(msgspec.Struct):
+    """Where it is and what it asks for, as it is kept in the session's folder."""
+
+    port: int
+    password: str
+
+
+class _Status(msgspec.Struct):
+    type: object = ""
+    message: str = ""
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    permission: str = ""
+
+
+_SESSION = re.compile(r"ses_\w+")
+_SERVER = msgspec.json.Decoder(Server)
+_STATUSES = msgspec.json.Decoder(dict[str, _Status])
+_PERMISSIONS = msgspec.json.Decoder(list[_Asked])
+_QUESTIONS = msgspec.json.Decoder(list[msgspec.Raw])
+_FAILURES = (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError, RecursionError)
+
+
+def look(sight: Sight, memory: Memory) -> Reading | None:
+    """Ask the server what its sessions do; while it is too busy to answer, what is in the database counts."""
+    server = value(Path(sight.folder, SERVER), _SERVER)
+    session = sight.session or learned(sight)
+    turned = turn(sight, session)
+    if server and time.monotonic() >= memory.pause_until:
+        try:
+            with closing(_Client(server, PATIENCE)) as client:
+                return _begun(_state(client, session, turned), sight)
+        except TimeoutError:
+            memory.pause_until = time.monotonic() + PAUSE
+        except _FAILURES:
+            pass
+    return turned or _starting(session, sight)
+
+
+def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
+    asked = _PERMISSIONS.decode(client.get("/permission"))
+    if asked:
+        return _reading(State.WAITING, "permission", asked[0].permission, session)
+    if _QUESTIONS.decode(client.get("/question")):
+        return _reading(State.WAITING, "question", "", session)
+    told = [(s, STATUSES.meaning(s.type)) for s in _STATUSES.decode(client.get("/session/status")).values()]
+    if busy := next((status for status, state in told if state is State.WORKING), None):
+        return _reading(State.WORKING, str(busy.type), busy.message, session)
+    if strange := next((status for status, state in told if state is State.UNKNOWN), None):
+        return STATUSES.reading(strange.type, session)
+    if turned and turned.state in (State.ERROR, State.UNKNOWN):
+        return turned
+    return _reading(State.IDLE, _IDLE, "", session)
+
+
+def _begun(reading: Reading, sight: Sight) -> Reading:
+    """Return a reading, or that the session is only starting while it has not taken its first prompt."""
+    starting = _starting(reading.session, sight) if reading.state is State.IDLE else None
+    return starting or reading
+
+
+def _starting(session: str, sight: Sight) -> Reading | None:
+    """Return that the session has not taken its first prompt, if so: until then it is in no database."""
+    if session or not first_prompt.awaited(sight):
+        return None
+    return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
+
+
+def _reading(state: State, rule: str, note: str, session: str) -> Reading:
+    return Reading(state=state, source="http", rule=rule, note=shortened(note), session=session)
+
+
+def deliver(sight: Sight, line: str) -> bool:
+    """Post a line as a prompt; the server queues it while a turn goes on."""
+    return _post(sight, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
+
+
+def stop(sight: Sight) -> bool:
+    """Stop the turn; Escape would have to be pressed twice, in time."""
+    return _post(sight, "abort", b"{}")
+
+
+def _post(sight: Sight, act: str, body: bytes) -> bool:
+    """Ask for an act of the session, and return whether the server agreed."""
+    server = value(Path(sight.folder, SERVER), _SERVER)
+    if not server or not _SESSION.fullmatch(sight.session):
+        return False
+    try:
+        with closing(_Client(server, HAND_OVER)) as client:
+            return client.post(f"/session/{sight.session}/{act}", body)
+    except _FAILURES:
+        return False
+
+
+class _Client:
+    """One connection, with one time limit for all that is asked over it."""
+
+    def __init__(self, server: Server, patience: float) -> None:
+        self._deadline = time.monotonic() + patience
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patience)
+        name = base64.b64encode(f"opencode:{server.password}".encode()).decode()
+        self._headers = {"Authorization": f"Basic {name}", "Content-Type": "application/json"}
+
+    def get(self, path: str) -> bytes:
+        return self._ask("GET", path, None)[1]
+
+    def post(self, path: str, body: bytes) -> bool:
+        return 200 <= self._ask("POST", path, body)[0] < 300
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        if self._connection.sock:
+            self._connection.sock.settimeout(left)
+        self._connection.request(method, path, body, self._headers)
+        response = self._connection.getresponse()
+        return response.status, response.read(_LARGEST)

@@ -1,0 +1,76 @@
+"""pi (`@earendil-works/pi-coding-agent`, up to 0.73.1 `@mariozechner/pi-coding-agent`).
+
+It asks for no permission, and knows MCP only from 1.0 on: the bridge, an extension of ours, brings the first, and the
+`pro0` command is its way to the team.
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0 import resources
+from pro0.agents import first_prompt, own_tools
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.pi import turn as pi_turn
+from pro0.agents.pi.screens import PI_SCREENS
+from pro0.agents.pi.session import FOLDER, SETTINGS, STATES, began, deliver, look, usage
+from pro0.agents.variables import NETWORK, PROVIDERS
+from pro0.model.runtime import State
+from pro0.rules.words import prompts
+
+
+def call(brief: Brief) -> Call:
+    """Return how a session is started or gone on with, the bridge in it."""
+    prompt, files = first_prompt.words(brief)
+    seat = brief.seat
+    argv = (
+        "pi",
+        *("--extension", str(resources.PI_BRIDGE)),
+        *(("--session", brief.session) if brief.resume else ()),
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--thinking", seat.effort) if seat.effort else ()),
+        *((_as_text(prompt),) if prompt else ()),
+    )
+    settings = {
+        "mode": brief.mode,
+        "delegates": brief.delegate_only,
+        "commands": own_tools.COMMANDS,
+        "refusals": prompts.REFUSALS,
+    }
+    return Call(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
+
+
+def turn(brief: Brief) -> Call:
+    """Return how one turn is done without a terminal; what it may not do unasked the bridge refuses."""
+    usual = call(brief)
+    program, *words = usual.argv
+    return replace(usual, argv=(program, *pi_turn.WORDS, *words))
+
+
+def _as_text(prompt: str) -> str:
+    """Return a prompt that is taken for neither an option nor the name of a file."""
+    return f"\n{prompt}" if prompt.startswith(("-", "@")) else prompt
+
+
+PI = Adapter(
+    name="pi",
+    program="pi",
+    install="npm install -g @earendil-works/pi-coding-agent",
+    seen=("0.73.1", "0.87.1", "1.5.2"),
+    call=call,
+    first_state=State.STARTING,
+    delivery="line",
+    answers_shutdown=True,
+    passes=("PI_*", *PROVIDERS, *NETWORK),
+    session_ids="learned",
+    began=began,
+    look=look,
+    words=(STATES,),
+    screens=PI_SCREENS,
+    deliver=deliver,
+    interrupt="Escape",
+    usage=usage,
+    turn=OneTurn(call=turn, hear=pi_turn.hear),
+    takes=("model", "effort"),
+    delegates=True,
+    skills=".pi/agent/skills",
+)

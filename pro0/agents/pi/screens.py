@@ -1,0 +1,51 @@
+"""How pi draws its states, as seen in versions 0.73 and 0.87.
+
+It has no permission prompts, and draws its menus where its input box was. The later version shows what it does in the
+upper edge of its input box.
+"""
+
+from pro0.model.runtime import State
+from pro0.rules.screens.drawing import Frame
+from pro0.rules.screens.screens import Drawing, Rule
+
+_FOOT = r"\d%/\d"
+_BUSY = r"^── [⠀-⣿] "
+
+PI_SCREENS = Drawing(
+    frame=Frame(
+        prompt=r"^", edge=rf"^─{{8}}|{_BUSY}\S.* ─+$", menu=r"^→ ", keys=r"^─{8}", menu_in_box=True, top=r"^─{8}"
+    ),
+    rules=(
+        Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^(Only showing .*|Select .*)$",)),
+        Rule(name="typed", state=State.DRAFT, box=("typed",)),
+        Rule(
+            name="retrying",
+            state=State.WORKING,
+            box=("empty",),
+            above=(r"^ [⠀-⣿] Retrying ",),
+            foot=(_FOOT,),
+            coloured=True,
+            note=(r"^ [⠀-⣿] (Retrying .*\d+s)",),
+        ),
+        Rule(
+            name="retrying-in-the-edge",
+            state=State.WORKING,
+            box=("empty",),
+            rim=(_BUSY + "Retrying ",),
+            foot=(_FOOT,),
+            note=(_BUSY + r"(Retrying .*\d+s)",),
+        ),
+        Rule(name="spinner-in-the-edge", state=State.WORKING, box=("empty",), rim=(_BUSY,), foot=(_FOOT,)),
+        Rule(name="spinner", state=State.WORKING, box=("empty",), above=(r"^ [⠀-⣿] \S",), coloured=True, foot=(_FOOT,)),
+        Rule(
+            name="api-error",
+            state=State.ERROR,
+            box=("empty",),
+            above=(r"^ Error: ",),
+            foot=(_FOOT,),
+            coloured=True,
+            note=(r"^ Error: (.*)$",),
+        ),
+        Rule(name="empty-box", state=State.IDLE, box=("empty",), foot=(_FOOT,)),
+    ),
+)

@@ -1,0 +1,155 @@
+"""A running pi: what its bridge says, what it is handed, and its transcript, sessions/{folder}/{time}_{id}.jsonl."""
+
+import glob
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Sight
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import shortened, value
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Usage
+from pro0.rules.screens.words import Words
+
+FOLDER = "PRO0_BRIDGE"
+"""The variable that names the session's folder to the bridge."""
+SETTINGS = "bridge.json"
+STATE = "state.json"
+INBOX = "inbox"
+HAND_OVER = 5.0
+"""Seconds in which the bridge takes what is in its inbox, unless pi is stuck."""
+_PAUSE = 0.05
+_TRANSCRIPT = "transcript"
+
+
+class _Bridge(msgspec.Struct):
+    """What the bridge says."""
+
+    state: object = ""
+    session: str = ""
+    file: str = ""
+    turns: int = 0
+    error: str = ""
+    note: str = ""
+
+
+class _Cost(msgspec.Struct):
+    total: float = 0
+
+
+class _Counts(msgspec.Struct, rename="camel"):
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: _Cost = msgspec.field(default_factory=_Cost)
+
+
+class _Message(msgspec.Struct):
+    role: str = ""
+    model: str = ""
+    usage: _Counts | None = None
+
+
+class _Line(msgspec.Struct):
+    id: str = ""
+    timestamp: datetime | None = None
+    message: _Message | None = None
+
+
+_BRIDGE = msgspec.json.Decoder(_Bridge)
+_LINE = msgspec.json.Decoder(_Line)
+STATES = Words(
+    source="bridge",
+    place="state",
+    known={
+        "starting": State.STARTING,
+        "idle": State.IDLE,
+        "working": State.WORKING,
+        "waiting": State.WAITING,
+    },
+)
+
+
+def look(sight: Sight, _memory: Memory) -> Reading | None:
+    """Return what the bridge says."""
+    found = value(Path(sight.folder, STATE), _BRIDGE)
+    if not found:
+        return None
+    state = STATES.meaning(found.state)
+    if state is None or state is State.UNKNOWN:
+        return STATES.reading(found.state, found.session)
+    rule, note = str(found.state), found.note
+    if state is State.IDLE and found.error:
+        state, rule, note = State.ERROR, "failed turn", shortened(found.error)
+    elif state is State.IDLE and not found.turns and first_prompt.given(sight.folder):
+        state, rule = State.STARTING, "the first prompt is not taken yet"
+    return Reading(state=state, source="bridge", rule=rule, note=note, session=found.session)
+
+
+def deliver(sight: Sight, line: str) -> bool:
+    """Put a line into the inbox of the bridge, and wait until it is taken; what is not taken is taken back."""
+    folder = Path(sight.folder, INBOX)
+    name = f"{time.time_ns():020d}-{uuid.uuid4().hex}"
+    path, hidden = folder / name, folder.parent / name
+    try:
+        hidden.write_text(line, encoding="utf-8")
+        hidden.rename(path)
+    except OSError:
+        hidden.unlink(missing_ok=True)
+        return False
+    deadline = time.monotonic() + HAND_OVER
+    while path.exists() and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+    with suppress(FileNotFoundError):
+        path.unlink()
+        return False
+    return True
+
+
+def began(sight: Sight) -> bool:
+    """Return whether there is a transcript of the session."""
+    return bool(sight.session) and _search(sight) is not None
+
+
+def usage(sight: Sight, memory: Memory) -> Usage | None:
+    """Return what the session has used since it was started, as its transcript counts it."""
+    found = memory.found.get(_TRANSCRIPT)
+    if found is None or not found.stem.endswith(sight.session):
+        found = _search(sight) if sight.session else None
+    if found is None:
+        return memory.total
+    memory.found[_TRANSCRIPT] = found
+    for line in memory.follow(found).read(_LINE):
+        message = line.message
+        if message and message.usage and not (line.timestamp and line.timestamp < sight.started_at):
+            memory.count(line.id, _used(message, message.usage))
+    return memory.total
+
+
+def _used(message: _Message, counts: _Counts) -> Usage:
+    return Usage(
+        input_tokens=counts.input,
+        output_tokens=counts.output,
+        cache_read_tokens=counts.cache_read,
+        cache_write_tokens=counts.cache_write,
+        cost_usd=counts.cost.total or None,  # 0 for a model whose price it does not know
+        models=(message.model,) if message.model else (),
+    )
+
+
+def _search(sight: Sight) -> Path | None:
+    name = f"*_{glob.escape(sight.session)}.jsonl"
+    return next(_sessions(sight.environment).glob(f"*/{name}"), None)
+
+
+def _sessions(environment: Mapping[str, str]) -> Path:
+    home = Path(environment.get("PI_CODING_AGENT_DIR") or Path(environment.get("HOME", "/"), ".pi/agent"))
+    return Path(environment.get("PI_CODING_AGENT_SESSION_DIR") or home / "sessions")

@@ -1,0 +1,1 @@
+"""Screen rules of agents that only the settings define."""

@@ -1,0 +1,153 @@
+"""`pro0 agent list` and `explain`."""
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from pro0.agents import AGENTS, defined
+from pro0.agents.drawings import DRAWINGS, drawing_named
+from pro0.cli.context import project_here
+from pro0.cli.named_file import data_of
+from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
+from pro0.config import Settings
+from pro0.errors import BadInput, NotFound
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Screen
+from pro0.ops import trust
+from pro0.rules.screens import screens
+from pro0.rules.screens.escapes import screen_of
+from pro0.rules.screens.screens import Drawing, Evidence
+from pro0.rules.screens.states import combine
+from pro0.rules.text import visible
+from pro0.store import paths
+
+if TYPE_CHECKING:
+    from pro0.cli.agent.programs import AgentProgram
+
+LIMIT = 1024 * 1024
+"""Bytes of the largest screen that is read."""
+
+
+@click.command("list")
+@json_option
+@name_option
+def list_agents(as_json: bool, output: str | None) -> None:
+    """List the agents that members can run: what is installed, what is missing, how their states are known.
+
+    Those that the settings define here are among them.
+
+    STATE says where its state is read, the most trusted first: own (its own files, events or server), title, screen,
+    process. MAIL says how it learns of mail: own (its own channel), turn-end (it asks when a turn ends), mailbox (it
+    watches it), line (one fixed line in its pane), or not at all. Every program is asked for its version, at most 10 s.
+
+    SEEN is the newest version that the rules for its states were proved with.
+
+    --json prints [{agent, program, path, version, seen, unproved, usable, missing, state, delivery, resumes}].
+
+    \b
+    Examples:
+      pro0 agent list
+      pro0 agent list --json | jq -r '.[] | select(.usable) | .agent'
+    """
+    agents = _settings().agents
+    if output == "name":
+        for name in sorted({*AGENTS, *agents}):
+            write(name)
+        return
+    from pro0.cli.agent.programs import programs, unproved
+
+    with live() as show:
+        found = programs(agents, show)
+    if as_json:
+        write_json(found)
+        return
+    table(("AGENT", "USABLE", "VERSION", "SEEN", "STATE", "MAIL", "PATH"), [_row(one) for one in found])
+    for one in found:
+        if what := unproved(one):
+            say(f"{one.agent}: {what}")
+        for what in one.missing:
+            say(what if what.startswith(f"{one.agent} ") else f"{one.agent}: {what}")
+
+
+def _row(one: "AgentProgram") -> tuple[str, ...]:
+    usable = "yes" if one.usable else "no"
+    return (
+        one.agent,
+        usable,
+        one.version,
+        one.seen or "-",
+        " ".join(one.state),
+        " ".join(one.delivery) or "-",
+        one.path or "-",
+    )
+
+
+def _settings() -> Settings:
+    return trust.settings(paths.home(os.environ), project_here(), os.environ)
+
+
+@click.command()
+@click.argument("agent", shell_complete=lambda _c, _p, start: [name for name in DRAWINGS if name.startswith(start)])
+@click.option("--screen", metavar="FILE", help="What its terminal shows, with or without escapes; - for stdin.")
+@click.option("--title", default="", metavar="TEXT", help="The title that it has set.")
+@json_option
+@click.pass_context
+def explain(context: click.Context, agent: str, screen: str | None, title: str, as_json: bool) -> None:
+    """Say which state a screen or a title of an agent means, by which rule, and which rows made it so.
+
+    Exit 1 when nothing is known of it: pro0 then types nothing into that pane. AGENT is one whose screens pro0 knows:
+    claude, codex, gemini, opencode and pi, and also aider, copilot and qwen; or one that the settings define here with
+    its screens.
+
+    --json prints {agent, state, source, rule, note, readings: [{source, state, rule, note, place, rows}]}.
+
+    \b
+    Examples:
+      pro0 member peek w1 | pro0 agent explain claude --screen -
+      tmux capture-pane -p -e -t %3 > screen; pro0 agent explain codex --screen screen --json
+      pro0 agent explain gemini --title "✋  Action Required (project)"
+    """
+    if screen is None and not title:
+        raise BadInput("what should be explained?", hint="give --screen FILE, or --title TEXT, or both")
+    shown = Screen(title=title) if screen is None else screen_of(_captured(screen), title)
+    evidence = screens.explain(_drawing(agent), shown)
+    counted = combine(None, (one.reading for one in evidence)) or Reading(state=State.UNKNOWN, source="title")
+    if as_json:
+        readings = [{**_data(one.reading), "place": one.place, "rows": one.rows} for one in evidence]
+        write_json({"agent": agent, **_data(counted), "readings": readings})
+    else:
+        _write(counted, evidence)
+    context.exit(int(counted.state is State.UNKNOWN))
+
+
+def _drawing(agent: str) -> Drawing:
+    """Return how an agent draws its states, as the settings here say or pro0 knows; raises NotFound for any other."""
+    definition = _settings().agents.get(agent)
+    if definition is None:
+        return drawing_named(agent)
+    if drawing := defined(agent, definition).screens:
+        return drawing
+    raise NotFound(f"of {agent!r} no screens are known", hint=f"define them: agents.{agent}.screens in the settings")
+
+
+def _captured(file: str) -> str:
+    return data_of(file, LIMIT).decode(errors="replace").replace("\r\n", "\n")
+
+
+def _write(counted: Reading, evidence: tuple[Evidence, ...]) -> None:
+    pairs([("state", counted.state), ("source", counted.source), ("rule", counted.rule), ("note", counted.note)])
+    for one in evidence:
+        reading = one.reading
+        write()
+        pairs(
+            [
+                (reading.source, f"{reading.state}, by the rule {reading.rule}" if reading.rule else "fits no rule"),
+                ("ends with", one.place),
+                ("rows", "\n".join(visible(row.strip()) for row in one.rows)),
+            ]
+        )
+
+
+def _data(reading: Reading) -> dict[str, object]:
+    return {"state": reading.state, "source": reading.source, "rule": reading.rule, "note": reading.note}

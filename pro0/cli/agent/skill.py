@@ -1,0 +1,54 @@
+"""`pro0 agent install-skill`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from pro0.agents import AGENTS, adapter_named
+from pro0.cli.output import write
+from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.rules.words.skill import NAME, SKILL
+
+FILE = "SKILL.md"
+
+
+@click.command("install-skill")
+@click.argument("agents", nargs=-1, metavar="[AGENT...]")
+@click.option("--project", is_flag=True, help="Below this directory instead of your home.")
+@click.option("--force", is_flag=True, help="Replace a file that says something else.")
+def install_skill(agents: tuple[str, ...], project: bool, force: bool) -> None:
+    """Put the skill “work in a pro0 team” where agents look for skills.
+
+    For all agents that look for skills, or for those that are named. A file that says something else is left alone.
+
+    \b
+    Examples:
+      pro0 agent install-skill
+      pro0 agent install-skill claude --project
+    """
+    root = Path.cwd() if project else Path.home()
+    for path in dict.fromkeys(root / folder / NAME / FILE for folder in _folders(agents)):
+        _install(path, force=force)
+
+
+def _folders(agents: tuple[str, ...]) -> list[str]:
+    """Return the folders in which these agents, or all, look; raises BadInput for one that looks nowhere."""
+    known = {name: adapter_named(name).skills for name in agents or AGENTS}
+    for name, folder in known.items():
+        if agents and not folder:
+            raise BadInput(f"{name} looks for no skills", hint="leave the name out for all that do")
+    return [folder for folder in known.values() if folder]
+
+
+def _install(path: Path, *, force: bool) -> None:
+    if path.is_symlink() or (path.exists() and path.read_text(errors="replace") != SKILL and not force):
+        raise Refused(f"{path} is there and says something else", code="conflict", hint="--force replaces it")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f".{path.name}.new")
+        new.write_text(SKILL)
+        os.replace(new, path)
+    except OSError as error:
+        raise EnvironmentMissing(f"{path} cannot be written: {error.strerror}", code="unsafe_path") from None
+    write(str(path))

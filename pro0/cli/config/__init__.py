@@ -1,0 +1,1 @@
+"""`pro0 config` and `pro0 verdict`."""

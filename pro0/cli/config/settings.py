@@ -1,0 +1,189 @@
+"""`pro0 config`: the settings in force and where each comes from."""
+
+import os
+from pathlib import Path
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import by_terminal, human_only, project_here
+from pro0.cli.lazy import HintingGroup
+from pro0.cli.output import json_option, line, say, table, write, write_json
+from pro0.config import PROJECT_FILE, USER_FILE, Chosen, known
+from pro0.ops import trust as consent
+from pro0.ops.team import settings_file
+from pro0.store import paths
+
+POWERS = frozenset({"verdicts", "permissionMode", "planApproval"})
+"""Settings that say what agents may do without a person: a change of them is a verdict."""
+project_option = click.option("--project", "in_project", is_flag=True, help="In the project's .pro0/config.yaml.")
+
+
+@click.group(cls=HintingGroup, invoke_without_command=True)
+@json_option
+@click.pass_context
+def config(context: click.Context, as_json: bool) -> None:
+    """Show the settings in force and where each comes from.
+
+    A flag wins over the environment, that over the project's .pro0/config.yaml, that over config.yaml in PRO0_HOME.
+    --json prints a list of {name, value, source}.
+
+    \b
+    Examples:
+      pro0 config
+      pro0 config get maxTeammates
+      pro0 config set maxTeammates 20
+    """
+    if context.invoked_subcommand is None:
+        _show(as_json=as_json)
+
+
+@config.command("list", hidden=True)
+@json_option
+def list_settings(as_json: bool) -> None:
+    """Show the settings in force and where each comes from: what `pro0 config` does.
+
+    --json prints a list of {name, value, source}.
+
+    \b
+    Examples:
+      pro0 config list
+    """
+    _show(as_json=as_json)
+
+
+def _show(*, as_json: bool) -> None:
+    chosen = _chosen()
+    if as_json:
+        write_json([_row(one) for one in chosen])
+        return
+    table(("SETTING", "VALUE", "SOURCE"), [(one.name, _text(one.value), one.source) for one in chosen])
+    say_withheld(*_place())
+
+
+@config.command()
+@click.argument("name", shell_complete=completing.settings)
+@json_option
+def get(name: str, as_json: bool) -> None:
+    """Print the value of one setting.
+
+    --json prints {name, value, source}.
+
+    \b
+    Examples:
+      pro0 config get teammateMode
+    """
+    found = _found(name)
+    if as_json:
+        write_json(_row(found))
+    else:
+        write(_text(found.value))
+
+
+@config.command("set")
+@click.argument("name", shell_complete=completing.settings)
+@click.argument("value")
+@project_option
+def put(name: str, value: str, in_project: bool) -> None:
+    """Give a setting a value, in config.yaml of PRO0_HOME or in the project's .pro0/config.yaml.
+
+    Every other line of the file, and every comment, stays as it is. Lists are given with commas.
+
+    \b
+    Examples:
+      pro0 config set maxTeammates 20
+      pro0 config set teammateMode tmux --project
+    """
+    path = _file(name, in_project=in_project)
+    settings_file.put(path, name, value)
+    _say_result(path, name)
+
+
+@config.command()
+@click.argument("name", shell_complete=completing.settings)
+@project_option
+def unset(name: str, in_project: bool) -> None:
+    """Take a setting out of config.yaml of PRO0_HOME, or of the project's .pro0/config.yaml.
+
+    \b
+    Examples:
+      pro0 config unset maxTeammates
+    """
+    path = _file(name, in_project=in_project)
+    settings_file.drop(path, name)
+    _say_result(path, name)
+
+
+@config.command()
+@click.option("--show", is_flag=True, help="Only show what it is, and agree to nothing.")
+def trust(show: bool) -> None:
+    """Agree to what this project's .pro0 asks for, as it is now.
+
+    Whoever may write those files could have commands run as you, or agents do more than you let them. So its hooks,
+    agents, layouts, variables for members (passEnvironment), a permissionMode or planApproval that allows more than
+    yours, and limits above yours (as maxWorkers), count only after this, and only until they change. What is in
+    PRO0_HOME is yours and needs no such word.
+
+    \b
+    Examples:
+      pro0 config trust --show
+      pro0 config trust
+    """
+    home, folder = _place()
+    human_only("agree to what a project asks for")
+    if not show:
+        by_terminal(home, lambda: folder, "agree to what a project asks for")
+    powers = (consent.asked if show else consent.agree)(home, folder)
+    if not powers:
+        say(f"{folder} asks for nothing that you would have to agree to")
+    for name, said in powers.items():
+        for one in said:
+            write(f"{name}: {line(one)}")
+
+
+def say_withheld(home: Path, folder: Path) -> None:
+    """Tell a person what a project's settings ask for in vain."""
+    if withheld := consent.withheld(home, folder):
+        say(f"of the project's settings {', '.join(withheld)} wait for your yes: pro0 config trust --show")
+
+
+def _found(name: str) -> Chosen:
+    known(name)
+    return next(one for one in _chosen() if one.name == name)
+
+
+def _file(name: str, *, in_project: bool) -> Path:
+    human_only("change settings")
+    home, folder = _place()
+    if name in POWERS:
+        by_terminal(home, lambda: folder, f"change {name}")
+    return folder / PROJECT_FILE if in_project else home / USER_FILE
+
+
+def _say_result(path: Path, name: str) -> None:
+    """Say which value is in force now, and what else decides it where the file does not."""
+    found = _found(name)
+    write(f"{name} is {_text(found.value) or 'empty'} ({found.source})")
+    if found.source not in (str(path), "default"):
+        say(f"{found.source} counts, whatever {path} says")
+    say_withheld(*_place())
+
+
+def _chosen() -> tuple[Chosen, ...]:
+    return consent.chosen(*_place(), os.environ)
+
+
+def _place() -> tuple[Path, Path]:
+    return paths.home(os.environ), project_here()
+
+
+def _row(chosen: Chosen) -> dict[str, object]:
+    return {"name": chosen.name, "value": chosen.value, "source": chosen.source}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(value)
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

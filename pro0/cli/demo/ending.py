@@ -1,0 +1,50 @@
+"""Looking for what a team left behind."""
+
+import time
+
+import msgspec
+
+from pro0 import processes
+from pro0.cli.demo.scratch import Scratch
+from pro0.ops.context import TEAM_UID
+from pro0.sessions.tmux.socket import listening
+from pro0.store.teams import TeamStore
+
+PATIENCE = 30.0
+"""Seconds in which the last process may go; a busy machine takes a moment."""
+
+
+class Traces(msgspec.Struct, frozen=True):
+    """By what a team's processes can be known, also when the team is gone."""
+
+    uid: str
+    sockets: frozenset[str]
+
+    @classmethod
+    def of(cls, team: TeamStore) -> "Traces":
+        """Return the traces of a team that is still there."""
+        handles = [state.handle for state in team.runtime.read().seats if state.handle]
+        return cls(
+            uid=team.config.read().uid,
+            sockets=frozenset(handle.socket for handle in handles if handle.socket),
+        )
+
+
+def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
+    """Return what is still left after a short while, empty for nothing."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := left(scratch, traces)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def left(scratch: Scratch, traces: Traces) -> list[str]:
+    """Return every process, tmux server and file of the team that is there now."""
+    alive = {*processes.tagged(TEAM_UID, [traces.uid])[traces.uid], *scratch.processes()}
+    roots = (scratch.home / name for name in ("teams", "tasks", "mailboxes"))
+    files = [str(path) for root in roots if root.is_dir() for path in root.iterdir()]
+    return [
+        *(f"process {process.pid}" for process in alive),
+        *(f"a tmux server at {socket}" for socket in traces.sockets if listening(socket)),
+        *files,
+    ]

@@ -1,0 +1,86 @@
+"""The git repository that the team works in, and the few tools that its tasks use."""
+
+import shlex
+import subprocess
+import sys
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import msgspec
+
+from pro0.cli.demo.plan import EXPECTED, PROGRAM, SAMPLE
+from pro0.cli.demo.scratch import Scratch
+from pro0.git import Git
+
+TEMPLATE = ".in"
+"""The end of every shipped file's name, so that no tool of this project takes it for a part of it."""
+LONGEST = 30
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """One commit: who made it, and its subject."""
+
+    author: str
+    subject: str
+
+
+def make(scratch: Scratch) -> None:
+    """Make the repository with its first commit, and the tools beside it."""
+    _unpack(scratch)
+    scratch.project.mkdir()
+    git = Git(scratch.project)
+    git.run("init", "--quiet", "--template=")
+    git.run("symbolic-ref", "HEAD", "refs/heads/main")
+    git.run("config", "user.name", "human")
+    git.run("config", "user.email", "human@demo.invalid")
+    (scratch.project / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")
+    git.run("add", ".gitignore")
+    git.run("commit", "--quiet", "-m", "start")
+
+
+def commits(scratch: Scratch) -> list[Commit]:
+    """Return the commits, oldest first."""
+    lines = Git(scratch.project).run("log", "--reverse", "--format=%an%x09%s").splitlines()
+    return [Commit(author, subject) for author, _, subject in (line.partition("\t") for line in lines)]
+
+
+def tagged(scratch: Scratch, tag: str) -> bool:
+    """Return whether that tag names the newest commit, and nothing is left uncommitted."""
+    git = Git(scratch.project)
+    return git.run("tag", "--points-at", "HEAD", "--list", tag) == tag and not git.run("status", "--porcelain")
+
+
+def output(scratch: Scratch) -> str:
+    """Run the program that the team built and return what it printed, or how it failed."""
+    argv = [sys.executable, "-I", PROGRAM, SAMPLE]
+    done = subprocess.run(argv, cwd=scratch.project, capture_output=True, text=True, timeout=LONGEST)
+    return done.stdout if done.returncode == 0 else done.stderr
+
+
+def expected() -> str:
+    """Return what the program should print."""
+    return (files(__package__) / "material" / f"{EXPECTED}{TEMPLATE}").read_text(encoding="utf-8")
+
+
+def lingering(scratch: Scratch) -> bool:
+    """Return whether the task that takes long has begun to."""
+    return (scratch.material / "bin" / "lingered").exists()
+
+
+def _unpack(scratch: Scratch) -> None:
+    """Put the shipped files where the tools find them, and make the tools programs."""
+    with as_file(files(__package__) / "material") as shipped:
+        for source in shipped.rglob(f"*{TEMPLATE}"):
+            target = scratch.material / source.relative_to(shipped)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+    scratch.bin.mkdir()
+    _program(scratch.bin / "python3", sys.executable)
+    _program(scratch.bin / "pro0", sys.executable, "-I", "-m", "pro0")
+    for tool in (scratch.material / "bin").iterdir():
+        _program(scratch.bin / tool.name.removesuffix(TEMPLATE), sys.executable, "-I", "-S", str(tool))
+
+
+def _program(path: Path, *argv: str) -> None:
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)

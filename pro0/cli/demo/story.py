@@ -1,0 +1,75 @@
+"""One performance of the demo, from a fresh folder to none."""
+
+import os
+from collections.abc import Sequence
+
+from pro0.cli.demo import machine, plan
+from pro0.cli.demo.acts import ACTS
+from pro0.cli.demo.scratch import Scratch, inside
+from pro0.cli.demo.stage import Stage
+from pro0.cli.demo.summary import Summary, summarize
+from pro0.cli.demo.view import View
+from pro0.cli.interrupts import interruptible
+from pro0.errors import Pro0Error
+from pro0.model.task import Draft
+
+
+def perform(
+    mode: str = "auto",
+    *,
+    keep: bool = False,
+    attach: bool = False,
+    live: bool = False,
+    tasks: Sequence[Draft] = plan.TASKS,
+) -> Summary:
+    """Play the demo and return how it went; whatever happens, nothing of it runs afterwards.
+
+    Raises EnvironmentMissing when git, or the tmux that was asked for, is not to be had, and KeyboardInterrupt.
+    """
+    view = View(live=live)
+    with interruptible() as interruption:
+        machine.require_git()
+        chosen, reason = machine.choose_mode(mode, view.say)
+        scratch = Scratch()
+        stage = Stage(
+            scratch, view, chosen, reason, tasks, interruption, attach=attach, inside_tmux=bool(os.environ.get("TMUX"))
+        )
+        try:
+            view.open(str(scratch.folder))  # said before it is made: what could ever be left has a name
+            with inside(scratch):
+                scratch.make()
+                _play(stage)
+        except KeyboardInterrupt:
+            view.hide()
+            view.say("interrupted: ending and removing everything", "bad")
+            raise
+        finally:
+            interruption.clearing_up = True  # no call stands between this and the end of the try: no signal can come in
+            _clear_up(stage, keep=keep)
+    interruption.check()
+    return summarize(stage, str(scratch.folder) if keep else None)
+
+
+def _play(stage: Stage) -> None:
+    """Play act after act; the first that goes wrong is the last."""
+    for act in ACTS:
+        stage.interruption.check()
+        stage.view.act(act.title, act.command)
+        try:
+            act.play(stage)
+        except Pro0Error as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            stage.facts.broken = f"it broke off at “{act.title}”: {error.message}{hint}"
+            return
+
+
+def _clear_up(stage: Stage, *, keep: bool) -> None:
+    """End what still runs, and remove the folder."""
+    stage.view.hide()
+    stage.view.release()
+    if stubborn := stage.scratch.end():
+        stage.view.say(f"cannot end {', '.join(str(process.pid) for process in stubborn)}", "bad")
+    if keep:
+        stage.view.say(f"kept: {stage.scratch.folder}")
+    else:
+        stage.scratch.remove()

@@ -1,0 +1,163 @@
+"""The end of the demo, for people and for programs."""
+
+import sys
+from shutil import which
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pro0.cli.demo.checks import Check, between_members, from_you, judge
+from pro0.cli.demo.follow import Look, seconds
+from pro0.cli.demo.stage import Facts, Killing, Stage
+from pro0.cli.demo.view import console_for
+from pro0.model.task import Status
+
+
+class Worker(msgspec.Struct, frozen=True):
+    """What one member did, and for how long."""
+
+    name: str
+    tasks: list[str]
+    seconds: float
+
+
+class Recovered(msgspec.Struct, frozen=True, rename="camel"):
+    """Who was killed and what became of it; times in seconds."""
+
+    member: str
+    task: str
+    killed_at: float
+    noticed_after: float | None
+    retaken_by: str
+    back_after: float | None
+
+
+class Mail(msgspec.Struct, frozen=True, rename="camel"):
+    """How many messages went where."""
+
+    between_members: int
+    to_you: int
+    from_you: int
+
+
+class Summary(msgspec.Struct, frozen=True, rename="camel"):
+    """How a demo went."""
+
+    held: bool
+    seconds: float
+    mode: str
+    mode_reason: str
+    members: list[Worker]
+    recovered: Recovered | None
+    mail: Mail | None
+    commits: int
+    checks: list[Check]
+    kept: str | None = None
+
+
+def summarize(stage: Stage, kept: str | None) -> Summary:
+    """Return how it went, as far as it went."""
+    facts, checks = stage.facts, judge(stage.facts)
+    return Summary(
+        held=all(check.held for check in checks),
+        seconds=round(stage.view.passed, 1),
+        mode=stage.mode,
+        mode_reason=stage.mode_reason,
+        members=_workers(facts.look) if facts.look else [],
+        recovered=_recovered(facts.killing) if facts.killing else None,
+        mail=_mail(facts.look, facts) if facts.look else None,
+        commits=len(facts.commits),
+        checks=checks,
+        kept=kept,
+    )
+
+
+def show(summary: Summary) -> None:
+    """Print the summary on stdout."""
+    console = console_for("stdout")
+    for part in (_who(summary.members), _facts(summary), _checks(summary.checks)):
+        _print(console, part)
+    console.print()
+    held = sum(check.held for check in summary.checks)
+    verdict = Text(f"{held} of {len(summary.checks)} held", "bold green" if summary.held else "bold red")
+    console.print(verdict + Text(f" in {summary.seconds:.0f} s", ""))
+    if summary.held:
+        program = "pro0" if which("pro0") else sys.argv[0]  # as it was called, by who has not put it on the PATH yet
+        console.print(Text(f"your turn: {program} team start alpha -m w1=shell -m w2=shell", "dim"))
+
+
+def _print(console: Console, part: Table) -> None:
+    """Print a table after an empty line, without the spaces with which it would fill its lines."""
+    if not part.row_count:
+        return
+    with console.capture() as captured:
+        console.print(part)
+    console.file.write("\n" + "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _workers(look: Look) -> list[Worker]:
+    workers = []
+    for member in look.members:
+        mine = [t for t in look.tasks if t.assignee == member.agent_id and t.status is Status.COMPLETED]
+        mine.sort(key=lambda task: task.completed_at.timestamp() if task.completed_at else 0)
+        workers.append(Worker(member.agent_id, [t.title for t in mine], round(sum(map(seconds, mine)), 1)))
+    return workers
+
+
+def _recovered(killing: Killing) -> Recovered:
+    return Recovered(
+        member=killing.member,
+        task=killing.title,
+        killed_at=killing.at,
+        noticed_after=killing.noticed_after,
+        retaken_by=killing.retaken_by,
+        back_after=killing.back_after,
+    )
+
+
+def _mail(look: Look, facts: Facts) -> Mail:
+    sent = from_you(look)
+    return Mail(between_members=len(between_members(look)), to_you=facts.inbox, from_you=len(sent))
+
+
+def _who(workers: list[Worker]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for head in ("member", "tasks", "at work", "did"):
+        table.add_column(head, justify="right" if head in ("tasks", "at work") else "left")
+    for worker in workers:
+        table.add_row(worker.name, str(len(worker.tasks)), f"{worker.seconds:.1f} s", ", ".join(worker.tasks))
+    return table
+
+
+def _facts(summary: Summary) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    if found := summary.recovered:
+        grid.add_row("recovered", _story(found))
+    if mail := summary.mail:
+        said = f"{mail.from_you} from you, {mail.between_members} between members, {mail.to_you} to you"
+        grid.add_row("messages", said)
+    if summary.commits:
+        grid.add_row("commits", str(summary.commits))
+    grid.add_row("mode", f"{summary.mode} ({summary.mode_reason})")
+    return grid
+
+
+def _story(found: Recovered) -> str:
+    said = f"{found.member} was killed at {found.killed_at} s, at work on “{found.task}”"
+    if found.noticed_after is not None:
+        said += f"; noticed after {found.noticed_after} s"
+    if found.retaken_by:
+        said += f"; {found.retaken_by} finished the task"
+    if found.back_after is not None:
+        said += f"; {found.member} was back after {found.back_after} s"
+    return said
+
+
+def _checks(checks: list[Check]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for check in checks:
+        mark = Text("✓", "green") if check.held else Text("✗", "bold red")
+        grid.add_row(mark, check.name, Text(check.detail, "dim" if check.held else "red"))
+    return grid

@@ -1,0 +1,165 @@
+"""Progress as people see it: a panel drawn in place on a terminal, else lines with the time."""
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from pro0.cli.demo.follow import Event, Look, seconds
+from pro0.cli.output import line
+from pro0.model.runtime import State
+from pro0.model.task import Status, Task
+from pro0.ops.team.status import MemberStatus
+
+COLOURS = {"good": "green", "bad": "bold red", "warn": "yellow", "mail": "cyan", "act": "bold", "hint": "dim"}
+_STATES = {State.WORKING: "yellow", State.IDLE: "green", State.CRASHED: "bold red", State.STARTING: "yellow"}
+_OUTPUT_LOST = (OSError, ValueError)
+"""A terminal that was closed, or a pipe that nobody reads: the demo still clears up."""
+
+
+def live_terminal() -> bool:
+    """Return whether progress goes to a terminal that can be drawn on."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def console_for(stream: str) -> Console:
+    """Return the console of `stdout` or `stderr`: nothing in a text means more than it says."""
+    file = getattr(sys, stream)
+    width = None if file.isatty() else 100
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+
+
+class View:
+    """Says what happens, each line with the seconds since the start; the panel is below the lines."""
+
+    def __init__(self, *, live: bool) -> None:
+        self._console = console_for("stderr")
+        self._wanted = live
+        self._live: Live | None = None
+        self._held: list[Text] | None = None
+        self._began = time.monotonic()
+        self._act = ""
+
+    @property
+    def passed(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self._began
+
+    def open(self, folder: str) -> None:
+        """Say what will happen, and what will not."""
+        self._print(Text("A lead and three members build, test and release a small program; one of them is killed."))
+        self._print(Text(f"It all happens in {folder}. Lines with $ are what you would type.", COLOURS["hint"]))
+
+    def act(self, title: str, command: str) -> None:
+        """Begin an act, and show what a person would type for it."""
+        self._act = title
+        self._print(Text())
+        self._print(Text(title, COLOURS["act"]))
+        if command:
+            self.command(command)
+
+    def command(self, text: str) -> None:
+        """Show what a person would type for what happens now; never cut, since it may be copied."""
+        self._print(Text(f"        $ {text}", COLOURS["hint"]))
+
+    def say(self, text: str, kind: str = "") -> None:
+        """Say one line at once, cut to the width there is."""
+        said = Text(f"{self.passed:6.1f}  ", "dim") + Text(line(text), COLOURS.get(kind, ""))
+        said.truncate(self._console.width, overflow="ellipsis")
+        self._print(said)
+
+    def tell(self, event: Event) -> None:
+        """Say what happened, unless the panel shows it."""
+        if not (self._live and event.minor):
+            self.say(event.text, event.kind)
+
+    def show(self, look: Look) -> None:
+        """Draw the panel anew, where there is one."""
+        if not self._wanted or self._held is not None:
+            return
+        with suppress(*_OUTPUT_LOST):
+            if self._live is None:
+                self._live = Live(console=self._console, auto_refresh=False, transient=True)
+                self._live.start()
+            self._live.update(panel(look, self._act, self.passed), refresh=True)
+
+    def hide(self) -> None:
+        """Take the panel away; the lines stay."""
+        live, self._live = self._live, None
+        with suppress(*_OUTPUT_LOST):
+            if live:
+                live.stop()
+
+    def hold(self) -> None:
+        """Keep every line back while another program has the terminal."""
+        self.hide()
+        self._held = []
+
+    def release(self) -> None:
+        """Say what was kept back."""
+        held, self._held = self._held or [], None
+        for text in held:
+            self._print(text)
+
+    def _print(self, text: Text) -> None:
+        if self._held is not None:
+            self._held.append(text)
+            return
+        with suppress(*_OUTPUT_LOST):
+            self._console.print(text, soft_wrap=True)
+            self._console.file.flush()
+
+
+def panel(look: Look, act: str, passed: float) -> Group:
+    """Return the team as one picture: members, and tasks in two columns."""
+    head = Text(f"{act} · {look.done()} of {len(look.tasks)} tasks done · {passed:.0f} s", "dim")
+    # The last line is short: the terminal shows ^C there, and must not begin another line for it.
+    foot = Text("  Ctrl-C ends and removes it all", "dim")
+    return Group(Rule(head, align="left", style="dim"), _members(look), _tasks(look.tasks, look.ready), foot)
+
+
+def _members(look: Look) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row(Text("  lead"), Text(look.lead, "green" if look.lead == "running" else "red"), Text())
+    titles = {task.id: task.title for task in look.tasks}
+    for member in look.members:
+        state = Text(member.state, _STATES.get(member.state, ""))
+        grid.add_row(Text(f"  {member.agent_id}"), state, Text(_doing(member, titles)))
+    return grid
+
+
+def _doing(member: MemberStatus, titles: dict[str, str]) -> str:
+    if member.state is State.WORKING and member.task:
+        return f"{member.task}  {titles.get(member.task, '')}"
+    return member.note if member.state is State.CRASHED else ""
+
+
+def _tasks(tasks: tuple[Task, ...], ready: Iterable[str]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    half = (len(tasks) + 1) // 2
+    cells = [_task(task, ready) for task in tasks] + [Text()] * (2 * half - len(tasks))
+    for left, right in zip(cells[:half], cells[half:], strict=True):
+        grid.add_row(left, right)
+    return grid
+
+
+def _task(task: Task, ready: Iterable[str]) -> Text:
+    if task.status is Status.COMPLETED:
+        mark, style, tail = "✓", "green", f"{task.assignee} {seconds(task):.1f} s"
+    elif task.status is Status.IN_PROGRESS:
+        mark, style, tail = "▶", "yellow", f"{task.assignee} {seconds(task):.1f} s"
+    elif task.status is Status.FAILED:
+        mark, style, tail = "✗", "bold red", "failed"
+    elif task.id in ready:
+        mark, style, tail = "○", "", "ready"
+    else:
+        mark, style, tail = "·", "dim", ""
+    number = task.id.removeprefix("task-")
+    return Text(f"  {mark} {number:>2} {task.title:<19} ", style, no_wrap=True) + Text(tail, "dim")

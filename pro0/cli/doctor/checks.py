@@ -1,0 +1,177 @@
+"""The checks of `pro0 doctor` on this machine: Python, tmux, git, agents, settings."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import AGENTS, adapter_named, defined
+from pro0.agents.adapter import Adapter
+from pro0.cli.agent.programs import look, unproved
+from pro0.config import Settings
+from pro0.errors import EnvironmentMissing, Pro0Error
+from pro0.ops import trust, verdicts
+from pro0.ops.team import project
+from pro0.sessions.iterm2 import it2
+from pro0.sessions.starting import surroundings
+from pro0.terminals.ghostty import Ghostty
+from pro0.terminals.library import MEND, VERSION, library
+
+SHELL = "/bin/sh"
+OLDEST_PYTHON = (3, 11)
+OLDEST_TMUX = (3, 2)
+OLDEST_GIT = (2, 38)
+"""The first that can say what a merge would do without doing it (merge-tree --write-tree)."""
+PATIENCE = 10.0
+"""Seconds that a program may take to answer."""
+
+
+class Verdict(StrEnum):
+    """How a check came out; only a fail makes the exit code 1."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that was looked at, and what to do about it."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    mend: str = ""
+    team: str = ""
+
+
+def machine() -> Iterator[Check]:
+    """Check what pro0 runs on."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    old = sys.version_info[:2] < OLDEST_PYTHON
+    yield Check("python", Verdict.FAIL if old else Verdict.OK, version, "install Python 3.11 or newer" if old else "")
+    tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it the mode tmux does not work")
+    yield _serves(tmux) if tmux.verdict is Verdict.OK else tmux
+    yield _program(
+        "git", "--version", OLDEST_GIT, "install git 2.38 or newer; without it members cannot have worktrees"
+    )
+    yield _draws()
+    yield _iterm2()
+    for name in AGENTS:
+        yield _agent(name)
+
+
+def settings(home: Path, folder: Path) -> Iterator[Check]:
+    """Check that the settings in force in a folder can be read and are allowed, and the agents that they define."""
+    try:
+        found = trust.settings(home, project.root(folder), os.environ)
+        waiting = trust.withheld(home, project.root(folder))
+    except Pro0Error as error:
+        mend = error.hint or "correct it; `pro0 config` shows them all"
+        yield Check("settings", Verdict.FAIL, error.message, mend)
+        return
+    told = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
+    yield Check("settings", Verdict.OK, f"can be read{told}")
+    yield _verdicts(home, found)
+    for name, definition in sorted(found.agents.items()):
+        yield _installed(defined(name, definition))
+
+
+def _verdicts(home: Path, found: Settings) -> Check:
+    """Tell how a person's verdicts are known, and offer the PIN to who has none."""
+    if verdicts.has_pin(home):
+        return Check("verdicts", Verdict.OK, "ask for your PIN, on a terminal")
+    who = "any program of yours gives them" if found.verdicts == "scripts" else "need a terminal"
+    return Check("verdicts", Verdict.OK, f"{who}; `pro0 verdict pin` lets them ask for a PIN")
+
+
+def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:
+    path = shutil.which(name)
+    if path is None:
+        return Check(name, Verdict.WARN, "not installed", mend)
+    try:
+        said = subprocess.run(
+            [path, argument], capture_output=True, text=True, timeout=PATIENCE, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check(name, Verdict.WARN, f"{path} does not answer: {error}", mend)
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < oldest:
+        return Check(name, Verdict.WARN, said, mend)
+    return Check(name, Verdict.OK, said)
+
+
+def _serves(found: Check) -> Check:
+    """Check that a throw-away server, on a socket of its own, starts and ends."""
+    with tempfile.TemporaryDirectory(prefix="pro0-doctor-", dir="/tmp") as folder:
+        server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
+        try:
+            _quietly([*server, "new-session", "-d", "sleep 60"])
+            _quietly([*server, "kill-server"])
+        except (OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", None) or str(error)
+            mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
+            return Check(found.name, Verdict.WARN, f"{found.found}, but a server does not start: {said.strip()}", mend)
+    return Check(found.name, Verdict.OK, f"{found.found}, a server starts and ends")
+
+
+def _draws() -> Check:
+    """Check that the screen model of the mode in-process is there, and draws."""
+    name = "in-process"
+    try:
+        found = library()
+        screen = Ghostty(str(found), 20, 2, 0, lambda _answer: None)
+        screen.feed(b"pro0")
+        drawn = screen.rows()[0]
+        screen.close()
+    except (OSError, AttributeError, EnvironmentMissing) as error:
+        mend = f"{MEND}; without it the mode in-process does not work"
+        return Check(name, Verdict.WARN, error.message if isinstance(error, EnvironmentMissing) else str(error), mend)
+    if drawn != "pro0":
+        return Check(name, Verdict.WARN, f"{found} draws {drawn!r} for 'pro0'", MEND)
+    return Check(name, Verdict.OK, f"pyghostty {VERSION}, a terminal draws")
+
+
+def _iterm2() -> Check:
+    """Check that iTerm2 can be spoken to; outside it that is no fault."""
+    try:
+        it2.verify(os.environ)
+    except EnvironmentMissing as error:
+        inside = bool(it2.own_session(os.environ))
+        return Check("iterm2", Verdict.WARN if inside else Verdict.OK, error.message, (inside and error.hint) or "")
+    return Check("iterm2", Verdict.OK, "it2 reaches this terminal")
+
+
+def _quietly(argv: list[str]) -> None:
+    environment = surroundings() | {"TERM": "xterm"}
+    subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+
+def _agent(name: str) -> Check:
+    """Check that what an agent of this name needs is there; one that is not installed is no fault."""
+    adapter = adapter_named(name)
+    if adapter.program:
+        return _installed(adapter)
+    needed = [sys.executable, SHELL] if name == "shell" else [sys.executable]
+    if missing := [path for path in needed if not os.access(path, os.X_OK)]:
+        return Check(f"agent {name}", Verdict.FAIL, f"{missing[0]} cannot be run", "install pro0 again")
+    return Check(f"agent {name}", Verdict.OK, f"{' and '.join(needed)} can be run")
+
+
+def _installed(adapter: Adapter) -> Check:
+    found = look(adapter)
+    name = f"agent {adapter.name}"
+    if not found.path:
+        return Check(name, Verdict.OK, "not installed, which only members that run it would need")
+    if found.missing:
+        return Check(name, Verdict.WARN, found.missing[0], f"see what `{adapter.program} --version` says")
+    if unproved(found):
+        mend = "what it draws anew is called `unknown`, and nothing is typed there: `pro0 member peek` shows it"
+        return Check(name, Verdict.WARN, unproved(found), mend)
+    return Check(name, Verdict.OK, f"{found.version}, {found.path}")

@@ -1,0 +1,119 @@
+"""`pro0 doctor`: what is well, what is not, how to mend it; with --repair it mends what loses nothing."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pro0.cli.context import caller, store, team_names
+from pro0.cli.doctor import home as checks_home
+from pro0.cli.doctor import team as checks_team
+from pro0.cli.doctor.checks import Check, Verdict, machine, settings
+from pro0.cli.output import json_option, line, live, table, write, write_json
+from pro0.errors import NotFound, Refused
+
+if TYPE_CHECKING:
+    from pro0.cli.doctor.repairs import Done
+
+QUICK = 1.0
+"""Seconds within which nobody needs to be shown what is looked at."""
+_STOP = "stop the team, or end only its lead (TERM to that pid; the members go on), then repair again"
+
+
+@click.command()
+@json_option
+@click.option(
+    "-t",
+    "--team",
+    metavar="NAME",
+    shell_complete=team_names,
+    help="Look at this team only, beside the machine and the home.",
+)
+@click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")
+@click.option("--yes", is_flag=True, help="With --repair: end left-over processes without asking.")
+@click.pass_context
+def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: bool, yes: bool) -> None:
+    """Check this machine and the store, and say how to mend what is wrong.
+
+    Exit 1 when a check fails; a warning is none. Without --repair nothing is changed. With it, files that cannot be
+    read are moved aside (NAME.corrupt-TIME, never deleted) and made anew from what is left of them and from the other
+    files; claims of dead sessions are given back; what was made or removed by half is finished; left-over processes of
+    teams that are stopped or gone are ended, after asking. What only a lead writes is not repaired while that lead is
+    alive: exit 4. A file of a newer pro0 is never touched.
+
+    --json prints {checks: [{name, state, what, mend, team}], repaired: [what was done]}, the state being ok, warn or
+    fail.
+
+    \b
+    Examples:
+      pro0 doctor
+      pro0 doctor --repair -t alpha
+      pro0 doctor --json | jq '.checks[] | select(.state != "ok")'
+    """
+    _raise_unless_known(team)
+    done = _mended(team, yes=yes) if repair else None
+    with live() as show:
+        checks = list(_all(team, _patient(show)))
+    repaired = done.repaired if done else []
+    if as_json:
+        write_json({"checks": [_shown(check) for check in checks], "repaired": repaired})
+    else:
+        _write(checks, repaired)
+    if done and done.refused:
+        raise Refused("; ".join(done.refused), code="lead_alive", hint=_STOP)
+    context.exit(int(any(check.verdict is Verdict.FAIL for check in checks)))
+
+
+def _raise_unless_known(team: str | None) -> None:
+    """Raise BadInput for what cannot be a team's name, NotFound when there is no such team."""
+    if team is not None and not store().team(team).paths.team.exists():
+        raise NotFound(f"there is no team {team}", hint="list them: pro0 team list")
+
+
+def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
+    here = store()
+    for part in (machine(), settings(here.home, Path.cwd()), checks_home.home(here, team)):
+        for check in part:
+            look(check.name)
+            yield check
+    for name in here.names():
+        if team in (None, name):
+            look(f"team {name}")
+            yield from checks_team.team(here.team(name))
+
+
+def _mended(team: str | None, *, yes: bool) -> "Done":
+    from pro0.cli.doctor.repairs import mend
+
+    return mend(store(), caller()[0], team, yes=yes)
+
+
+def _patient(show: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that shows what is looked at once it takes long."""
+    began = time.monotonic()
+
+    def look(text: str) -> None:
+        if time.monotonic() - began > QUICK:
+            show(f"looking at {text}")
+
+    return look
+
+
+def _shown(check: Check) -> dict[str, str]:
+    row = {"name": check.name, "state": str(check.verdict), "what": check.found, "mend": check.mend}
+    return row | {"team": check.team} if check.team else row
+
+
+def _write(checks: list[Check], repaired: list[str]) -> None:
+    for text in repaired:
+        write(f"repaired: {line(text)}")
+    if repaired:
+        write()
+    table(("", "CHECK", "FOUND"), [(check.verdict, check.name, check.found) for check in checks])
+    for check in checks:
+        if check.mend:
+            write(f"\n{check.name}: {line(check.found)}\n  mend: {line(check.mend)}")
+    sys.stdout.flush()

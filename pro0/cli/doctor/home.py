@@ -1,0 +1,144 @@
+"""The checks of `pro0 doctor` on the home: owner, modes, disk, locks, and what belongs to no team."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pro0.cli.doctor.checks import Check, Verdict
+from pro0.ops.repair import repair_home
+from pro0.ops.work import checkouts
+from pro0.store import health
+from pro0.store.teams import Store
+
+NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afpfs", "webdav", "9p", "fuse.sshfs", "ncpfs"})
+"""File systems whose locks and renames are not to be trusted."""
+REPAIR = "pro0 doctor --repair"
+LOW = 256 << 20
+TOO_LOW = 4 << 20
+"""Bytes that are free, below which a person is warned, and below which writing will fail."""
+SHOWN = 3
+_MOUNTS = Path("/proc/self/mounts")
+
+
+def home(store: Store, team: str | None) -> Iterator[Check]:
+    """Check the home, and, unless only one team is asked for, what belongs to none."""
+    folder = store.home
+    if team is None:
+        yield from _homeless()
+    if not os.path.lexists(folder):
+        yield Check("home", Verdict.OK, f"{folder} is not there yet")
+        return
+    if not folder.is_dir():
+        yield Check("home", Verdict.FAIL, f"{folder} is not a folder", "choose another PRO0_HOME")
+        return
+    yield _owner(folder)
+    yield from _disk(folder)
+    tops = health.folders(folder, team)
+    yield from _modes(folder, *tops)
+    yield from _links(*tops)
+    yield from _locks(folder, *tops)
+    yield from _left(store, tops, team)
+
+
+def _homeless() -> Iterator[Check]:
+    for place, guard, below in repair_home.homeless():
+        agents = f", with pids {' '.join(str(one.pid) for one in below)} below it" if below else ""
+        what = f"pid {guard.pid} guards a session of {place}, which is gone{agents}"
+        yield Check("guards", Verdict.WARN, what, f"end it and all below it: kill {guard.pid}")
+
+
+def _owner(folder: Path) -> Check:
+    status = folder.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != os.geteuid():
+        return Check("home", Verdict.FAIL, f"{folder} belongs to another user", "choose another PRO0_HOME")
+    if mode & 0o077:
+        return Check("home", Verdict.WARN, f"{folder} has mode {mode:04o}", f"chmod 700 {folder}, or: {REPAIR}")
+    return Check("home", Verdict.OK, f"{folder}, mode {mode:04o}")
+
+
+def _disk(folder: Path) -> Iterator[Check]:
+    kind = _file_system(folder.resolve())
+    if kind in NETWORK:
+        mend = "choose a PRO0_HOME on a local disk: locks over a network are not to be trusted"
+        yield Check("file system", Verdict.WARN, kind, mend)
+    elif kind:
+        yield Check("file system", Verdict.OK, kind)
+    if why := health.flock_works(folder):
+        yield Check("flock", Verdict.FAIL, why, "choose a PRO0_HOME on a local disk")
+    else:
+        yield Check("flock", Verdict.OK, "one holder at a time")
+    free = shutil.disk_usage(folder).free
+    verdict = Verdict.FAIL if free < TOO_LOW else Verdict.WARN if free < LOW else Verdict.OK
+    yield Check("space", verdict, f"{free >> 20} MiB free", "" if verdict is Verdict.OK else "free some space")
+
+
+def _modes(folder: Path, *tops: Path) -> Iterator[Check]:
+    found = [f"{one.path} has mode {one.mode:04o}, not {one.proper:04o}" for one in health.loose(*tops)]
+    yield from _listed("modes", found, REPAIR, "others can read nothing")
+    foreign = [f"{path} belongs to another user" for path in health.foreign(*tops)]
+    if foreign:
+        yield from _listed("owner", foreign, f"give it back: chown -R {os.geteuid()} {folder}", "", Verdict.FAIL)
+
+
+def _links(*tops: Path) -> Iterator[Check]:
+    for path in health.linked(*tops):
+        mend = "put the folder that it leads to in its place; links are not followed"
+        yield Check("link", Verdict.FAIL, f"{path} is a symbolic link", mend)
+
+
+def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
+    for path in health.odd_locks(folder, *tops):
+        yield Check("locks", Verdict.FAIL, f"{path} is no regular file, so that nobody can lock it", REPAIR)
+    held = [one for path in health.locks(folder, *tops) if (one := health.held(path))]
+    for one in held:
+        if one.stopped:
+            mend = f"let it go on: kill -CONT {one.pid}, or end it: kill -KILL {one.pid}"
+            yield Check("locks", Verdict.WARN, f"{one.path} is held by pid {one.pid}, which is stopped: {one.by}", mend)
+        else:
+            yield Check("locks", Verdict.OK, f"{one.path} is held by {one.by}")
+    if not held:
+        yield Check("locks", Verdict.OK, "nobody holds one")
+
+
+def _left(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Check]:
+    for path in health.temporary(*tops):
+        yield Check("left over", Verdict.WARN, f"{path} was left by a writer that was killed", REPAIR)
+    if team is None:
+        for _, path in health.half_done(store.home):
+            yield Check("left over", Verdict.WARN, f"{path} was made or removed only by half", REPAIR)
+        for path in health.ownerless(store.home):
+            yield Check("left over", Verdict.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
+        for path in repair_home.left_sockets(store):
+            yield Check("sockets", Verdict.WARN, f"{path} is the socket of a dead tmux server", REPAIR)
+    for path in checkouts.left_over(store) if team is None else ():
+        mend = f"{REPAIR} saves them and keeps what is not merged"
+        yield Check("worktrees", Verdict.WARN, f"{path} holds worktrees of a team that is not there", mend)
+    for name, found in repair_home.left_over(store, team).items():
+        pids = " ".join(str(process.pid) for process in found)
+        what = f"pids {pids} are left of {name}, which is stopped or gone"
+        yield Check("processes", Verdict.WARN, what, f"{REPAIR} --yes", team=name)
+
+
+def _listed(name: str, found: list[str], mend: str, fine: str, verdict: Verdict = Verdict.WARN) -> Iterator[Check]:
+    """Yield one row for each, a few at most, or one row that all is well."""
+    if not found:
+        yield Check(name, Verdict.OK, fine)
+    for text in found[:SHOWN]:
+        yield Check(name, verdict, text, mend)
+    if len(found) > SHOWN:
+        yield Check(name, verdict, f"and {len(found) - SHOWN} more", mend)
+
+
+def _file_system(folder: Path) -> str:
+    """Return the type of the file system that holds a folder, empty when the system does not tell."""
+    best, kind = "", ""
+    for mount in _MOUNTS.read_text(errors="replace").splitlines() if _MOUNTS.exists() else ():
+        _, place, found, *_ = mount.split(" ")
+        place = place.replace("\\040", " ")
+        inside = place == "/" or str(folder) == place or str(folder).startswith(f"{place}/")
+        if inside and len(place) >= len(best):
+            best, kind = place, found
+    return kind

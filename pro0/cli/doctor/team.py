@@ -1,0 +1,121 @@
+"""The checks of `pro0 doctor` on one team; what cannot be read is named, and the rest is looked at all the same."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from pro0 import processes
+from pro0.cli.doctor.checks import Check, Verdict
+from pro0.cli.doctor.home import REPAIR
+from pro0.errors import Pro0Error
+from pro0.model import ids
+from pro0.model.runtime import ENDED, Phase, Runtime
+from pro0.model.team import Wanted, Wish
+from pro0.ops.repair.evidence import entries, readable, report_files
+from pro0.ops.repair.repair import living
+from pro0.ops.repair.repair_home import stopped
+from pro0.ops.repair.repair_mail import examine
+from pro0.rules.repair import soundness
+from pro0.rules.repair.soundness import Finding
+from pro0.store import health
+from pro0.store.mending import MENDABLE, trouble
+from pro0.store.paths import LEASE
+from pro0.store.teams import TeamStore
+
+
+def team(team: TeamStore) -> Iterator[Check]:
+    """Check one team: every file of it, what they say of each other, its sessions."""
+    name = f"team {team.name}"
+    bad = False
+    for verdict, found in (
+        *((Verdict.FAIL, one) for one in _unreadable(team)),
+        *((Verdict.WARN, one) for one in _unsound(team)),
+    ):
+        bad = True
+        yield Check(name, verdict, found.what, found.mend, team.name)
+    runtime = readable(team.runtime)
+    if not bad and runtime:
+        live = sum(seat.state not in ENDED for seat in runtime.seats)
+        yield Check(name, Verdict.OK, f"{runtime.phase}, {live} live session{'' if live == 1 else 's'}", team=team.name)
+
+
+def _unreadable(team: TeamStore) -> Iterator[Finding]:
+    """Yield why each file cannot be used that cannot."""
+    for folder in (team.paths.tasks, team.paths.mailboxes, team.paths.sessions, team.paths.logs):
+        if not folder.is_dir():
+            yield Finding(f"{folder} is missing", REPAIR)
+    documents = (team.config, team.wanted, team.runtime, team.environment, team.tasks)
+    yield from map(_finding, filter(None, (trouble(document) for document in documents)))
+    listed = readable(team.tasks)
+    beside = [*team.tasks.segments(listed.sealed if listed else 0)]
+    yield from map(_finding, filter(None, map(trouble, beside)))
+    for task in listed.tasks if listed else ():
+        broken = filter(None, map(trouble, team.tasks.pages(task)))
+        yield from map(_finding, islice(broken, 1))
+    for name in _remarked(team):
+        if error := trouble(team.comments(name)):
+            yield _finding(error)
+    for _, file in report_files(team):
+        if error := trouble(file):
+            yield _finding(error)
+    for name in _addresses(team):
+        yield from map(_finding, examine(team.mailbox(name)).troubles)
+
+
+def _finding(error: Pro0Error) -> Finding:
+    if error.code == "newer_schema":
+        return Finding(error.message, error.hint or "")
+    if error.code in MENDABLE or error.code == "not_found":
+        return Finding(error.message, f"put a good copy in its place, or: {REPAIR}")
+    return Finding(error.message, error.hint or REPAIR)
+
+
+def _unsound(team: TeamStore) -> Iterator[Finding]:
+    """Yield what is wrong between files that can be read."""
+    wanted, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
+    for name in _addresses(team):
+        yield from examine(team.mailbox(name)).findings
+    if wanted is None or runtime is None:
+        return
+    yield from soundness.seats(wanted)
+    led = health.held(team.paths.team / LEASE) is not None
+    if not led:
+        yield from _without_lead(team, wanted, runtime)
+    if listed:
+        members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in wanted.seats)}
+        yield from (_with_team(one, team.name) for one in soundness.tasks(listed, members))
+    if listed and not led:
+        for task in soundness.stale_claims(listed, () if stopped(team) else living(runtime)):
+            yield Finding(f"{task.id} is claimed by a session of {task.assignee} that is over", REPAIR)
+
+
+def _without_lead(team: TeamStore, wanted: Wanted, runtime: Runtime) -> Iterator[Finding]:
+    """Yield what no lead is there to put right."""
+    if wanted.wish is Wish.RUN:
+        yield Finding("its lead is gone", f"pro0 team resume -t {team.name}")
+    elif runtime.phase is not Phase.STOPPED:
+        yield Finding("its lead went before it had stopped the team", f"pro0 team stop -t {team.name}")
+    for seat in runtime.seats:
+        if seat.state not in ENDED and seat.guard and not processes.alive(seat.guard):
+            what = f"the session of {seat.agent_id} is {seat.state}, but its process {seat.guard.pid} is gone"
+            mend = f"pro0 team resume -t {team.name}, then: pro0 member restart {seat.agent_id}"
+            yield Finding(what, REPAIR if wanted.wish is Wish.STOP else mend)
+    for _, path in health.launches(team.paths.sessions):
+        yield Finding(f"{path} was never read by a guard; it holds an environment", REPAIR)
+
+
+def _with_team(found: Finding, name: str) -> Finding:
+    return Finding(found.what, f"{found.mend} -t {name}" if found.mend.startswith("pro0 ") else found.mend)
+
+
+def _remarked(team: TeamStore) -> Iterator[str]:
+    for path in entries(team.paths.tasks):
+        if path.name.startswith("task-") and path.is_dir() and not path.is_symlink():
+            yield path.name
+
+
+def _addresses(team: TeamStore) -> list[str]:
+    """Return whose mailboxes there are, or should be."""
+    names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
+    wanted = readable(team.wanted)
+    names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in wanted.seats)} if wanted else set()
+    return sorted(name for name in names if ids.NAME.fullmatch(name) and name != ids.ALL)

@@ -1,0 +1,1 @@
+"""`pro0 help`, `pro0 man`, `pro0 completion`."""

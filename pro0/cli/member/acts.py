@@ -1,0 +1,202 @@
+"""`pro0 member spawn`, `restart` and `shutdown`."""
+
+import click
+
+from pro0.agents import AGENTS
+from pro0.cli import completing
+from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
+from pro0.cli.member.seating import seated
+from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
+from pro0.config import PERMISSIONS
+from pro0.errors import Unwritable
+from pro0.model.runtime import SeatState
+from pro0.model.task import Draft
+from pro0.model.team import PermissionMode, Seat
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.ops.tasks.acting import settings_to_hire
+from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
+from pro0.ops.team import members
+from pro0.rules import text
+
+
+@click.command()
+@click.argument("name")
+@click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]")
+@click.option(
+    "--agent",
+    type=given,
+    shell_complete=completing.agents,
+    metavar="AGENT",
+    help=f"One of {', '.join(AGENTS)}; command with a PROGRAM.",
+)
+@click.option("--role", default="", shell_complete=completing.roles, help="The role id.")
+@click.option("--prompt", default="", help="The first prompt.")
+@click.option("--task", "title", metavar="TEXT", help="A task that is made and reserved for it.")
+@click.option("--model", default="", help="The model its agent is to use.")
+@click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
+@click.option(
+    "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help="What it may do unasked; else as the lead."
+)
+@click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
+@click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")
+@click.option("--worktree/--shared", default=None, help="Give it a git worktree of its own, or the shared checkout.")
+@team_option
+@no_wait_option
+@json_option
+def spawn(
+    name: str,
+    program: tuple[str, ...],
+    agent: str | None,
+    role: str,
+    prompt: str,
+    title: str | None,
+    model: str,
+    effort: str,
+    mode: str | None,
+    nudge: bool,
+    plan: bool,
+    worktree: bool | None,
+    team: str | None,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
+    """Start a new member, or an ended one again: same id, same mailbox.
+
+    --json prints what `member list --json` prints of it, and `made`, the ids of the tasks that were made for it.
+
+    \b
+    Examples:
+      pro0 member spawn w4
+      pro0 member spawn "Test Runner" --agent shell --task "run the tests"
+      pro0 member spawn server -- python -m http.server 8000
+    """
+    context = acting(team)
+    settings = settings_to_hire(context)
+    draft = SeatDraft(
+        name=name,
+        agent=agent or ("command" if program else "shell"),
+        role=role,
+        prompt=prompt,
+        argv=program,
+        nudge=nudge,
+        model=model,
+        effort=effort,
+        permission_mode=PermissionMode(mode) if mode else None,
+        worktree=worktree,
+        plan=plan,
+    )
+    titles = [text.title(title)] if title is not None else []
+    drafts = with_definitions([draft], settings.agents)
+    takeable(drafts[0])
+    seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
+    _started(context, seats[0], no_wait=no_wait, quiet=as_json)
+    made = tasks.create(context, [Draft(title=one, assignee=seats[0].agent_id) for one in titles])
+    if as_json:
+        write_json(_look(context, seats[0]) | {"made": [task.id for task in made]})
+        return
+    for task in made:
+        write(f"{task.id} is reserved for {task.assignee}: {line(task.title)}")
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@click.option("--fresh", is_flag=True, help="Begin anew, though the agent could go on where it was.")
+@team_option
+@json_option
+def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
+    """Start a new session of a member that has ended.
+
+    An agent that can goes on with its earlier conversation.
+
+    --json prints what `member list --json` prints of it.
+
+    \b
+    Examples:
+      pro0 member restart w1
+      pro0 member restart ada --fresh
+    """
+    context = acting(team)
+    seat = members.restart(context, name, fresh=fresh, definitions=settings_to_hire(context).agents)
+    _started(context, seat, quiet=as_json)
+    if as_json:
+        write_json(_look(context, seat))
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@click.option("--reason", default="", help="What the member is told.")
+@click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
+@click.option("--force", is_flag=True, help="End it if it has not agreed by then, with its whole process tree.")
+@team_option
+@no_wait_option
+@json_option
+def shutdown(
+    name: str, reason: str, timeout: float, force: bool, team: str | None, no_wait: bool, as_json: bool
+) -> None:
+    """Ask a member to shut down.
+
+    A member that works says "not yet" and is asked again when it is free. If it stays, exit 4 says why.
+
+    --json prints what `member list --json` prints of it, and exit {at, code, signal, reason}, null when it was not
+    waited for.
+
+    \b
+    Examples:
+      pro0 member shutdown w1
+      pro0 member shutdown w1 --timeout 5 --force
+    """
+    from pro0.engine.outcomes import shut_down
+
+    context = acting(team)
+    try:
+        seat = members.shutdown(context, name, reason=reason, timeout=timeout, force=force)
+    except Unwritable as error:
+        if not force:
+            raise
+        from pro0.engine.force import end_member
+
+        seat = end_member(context, name, error, talk())
+    need_lead(context.team)
+    if no_wait:
+        say(f"{seat.agent_id} is asked: pro0 member show {seat.agent_id}")
+    with going_on(f"{seat.agent_id} stays asked: pro0 member show {seat.agent_id} -t {context.team.name}"):
+        state = None if no_wait else shut_down(context.team, seat, talk())
+    if as_json:
+        write_json(_look(context, seat) | {"exit": state.exit if state else None})
+    elif state:
+        write(f"{seat.agent_id} has ended: {line(_how(state))}")
+
+
+def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool = False) -> None:
+    from pro0.engine.outcomes import started
+
+    if no_wait:
+        need_lead(context.team)
+        say(f"{seat.agent_id}: to be started; see: pro0 member list")
+        return
+    see = f"pro0 member show {seat.agent_id} -t {context.team.name}"
+    with going_on(f"{seat.agent_id} goes on starting: {see}"), live() as show:
+        show(f"starting {seat.agent_id}")
+        need_lead(context.team, show)
+        states = started(context.team, [seat], show)
+    if not states:
+        say(f"{seat.agent_id}: {_look(context, seat)['note']}")
+    for state in [] if quiet else states:
+        pid = f" (pid {state.agent.pid})" if state.agent else ""
+        write(f"{state.agent_id} is {state.state}{pid}")
+
+
+def _look(context: Context, seat: Seat) -> dict[str, object]:
+    from pro0.ops.team.status import status
+
+    return mapping(next(member for member in status(context).members if member.agent_id == seat.agent_id))
+
+
+def _how(state: SeatState) -> str:
+    left = state.exit
+    if left is None:
+        return state.state
+    if left.signal is not None:
+        return f"{state.state}, signal {left.signal}"
+    return f"{state.state}, exit code {left.code}" if left.code is not None else f"{state.state}, {left.reason}"

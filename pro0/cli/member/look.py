@@ -1,0 +1,159 @@
+"""`pro0 member list`, `show`, `peek` and `focus`."""
+
+import re
+import shlex
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
+from pro0.errors import NotFound
+from pro0.model.runtime import ENDED, Handle, SeatState
+from pro0.ops.context import Context
+from pro0.ops.team import members
+from pro0.ops.team.status import MemberStatus, status
+from pro0.rules.lead.plan_approval import view
+from pro0.rules.text import visible
+
+
+@click.command("list")
+@team_option
+@json_option
+@name_option
+def list_members(team: str | None, as_json: bool, output: str | None) -> None:
+    """List the members with what each does.
+
+    --json prints the `members` of `team status --json`.
+
+    \b
+    Examples:
+      pro0 member list
+      pro0 member list --json | jq -r '.[] | select(.state == "idle") | .agentId'
+    """
+    context = here(team)
+    if output == "name":
+        for seat in members.members(context).wanted.seats:
+            write(seat.agent_id)
+        return
+    listed = status(context).members
+    if as_json:
+        write_json(listed)
+    elif not listed:
+        say(f"{context.team.name} has no members yet; start one: pro0 member spawn w1")
+    else:
+        head = ("MEMBER", "NAME", "AGENT", "STATE", "TASK", "PID", "UNREAD", "SINCE", "NOTE")
+        table(head, [_row(member) for member in listed])
+
+
+def _row(member: MemberStatus) -> tuple[str, ...]:
+    pid = str(member.pid) if member.pid and member.state not in ENDED else ""
+    what = (member.agent_id, member.name, member.agent, member.state, member.task or "", pid)
+    return (*what, _count(member.unread), local(member.since), member.note)
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@team_option
+@json_option
+def show(name: str, team: str | None, as_json: bool) -> None:
+    """Show all that is known of one member, named by id or name, in any case.
+
+    --json prints what `member list --json` prints of it, and role, prompt, argv, generation, exit and gate: the plan
+    that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}.
+
+    \b
+    Examples:
+      pro0 member show w1
+      pro0 member show "Test Runner" --json
+    """
+    context = here(team)
+    known = members.members(context)
+    seat = known.find(name)
+    state = known.state(seat.agent_id)
+    look = mapping(next(m for m in status(context).members if m.agent_id == seat.agent_id))
+    more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
+    if as_json:
+        write_json({**look, **more, "gate": view(seat) if seat.gate else None, "exit": state.exit if state else None})
+        return
+    pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items()])
+    pairs([("ended", _ended(state))])
+    if seat.gate:
+        gate = view(seat)
+        pairs([(f"plan {key}", _text(key, gate[key])) for key in ("id", "at", "by", "feedback", "text")])
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
+@team_option
+def peek(name: str, lines: int, team: str | None) -> None:
+    """Print the last lines that a member shows, without touching it.
+
+    \b
+    Examples:
+      pro0 member peek w1
+      pro0 member peek w1 -n 200
+    """
+    from pro0.engine.places import backend_of
+
+    context = here(team)
+    agent_id, handle = _shown(context, name)
+    if handle is None:
+        raise NotFound(f"{agent_id} has nothing to show", hint=f"pro0 member show {agent_id}")
+    write(visible(backend_of(context.team.config.read()).peek(handle, lines)).rstrip("\n"))
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@team_option
+def focus(name: str, team: str | None) -> None:
+    """Bring a member's pane before you, in the terminal that shows the team.
+
+    \b
+    Examples:
+      pro0 member focus w1
+    """
+    from pro0.engine.places import backend_of
+
+    context = here(team)
+    agent_id, handle = _shown(context, name)
+    if handle is None or not backend_of(context.team.config.read()).focus(handle):
+        raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
+    say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
+
+
+def _shown(context: Context, name: str) -> tuple[str, Handle | None]:
+    """Return the id of a member, and where its session is shown, None for nowhere."""
+    from pro0.engine.places import shown_at
+
+    known = members.members(context)
+    seat = known.find(name)
+    state = known.state(seat.agent_id)
+    return seat.agent_id, shown_at(context.team, state) if state else None
+
+
+def _count(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _words(key: str) -> str:
+    """Return the key of a field as people say it."""
+    said = {"agentId": "id", "startedAt": "started"}
+    return said.get(key) or re.sub("(?=[A-Z])", " ", key).lower()
+
+
+def _text(key: str, value: object) -> str:
+    if value is None or value == "" or value == []:
+        return ""
+    if key in ("since", "startedAt", "at"):
+        return local(value)  # type: ignore[arg-type]
+    return shlex.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _ended(state: SeatState | None) -> str:
+    if state is None or state.exit is None:
+        return ""
+    left = state.exit
+    how = f"signal {left.signal}" if left.signal is not None else f"exit code {left.code}"
+    return f"{local(left.at)}, {how if left.code is not None or left.signal is not None else left.reason}"

@@ -1,0 +1,166 @@
+"""What is done with roles: list, show, add, edit, remove."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import caller, store
+from pro0.cli.output import json_option, line, name_option, pairs, table, text_or_stdin, write, write_json
+from pro0.errors import BadInput
+from pro0.model.ids import agent_id_from
+from pro0.model.role import Role
+from pro0.ops.tasks import roles
+from pro0.rules.text import visible
+from pro0.store.teams import Store
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _fields(function: F) -> F:
+    """Give a command the options of what a role is made of."""
+    for option in (
+        click.option("--prompt", metavar="TEXT|-", help="What whoever has it is told; - is stdin."),
+        click.option(
+            "--agent",
+            metavar="AGENT",
+            shell_complete=completing.agents,
+            help="Which agent that is; without it the usual one.",
+        ),
+        click.option("--model", help="The model that its agent is to use."),
+        click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]"),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("list")
+@json_option
+@name_option
+def list_roles(as_json: bool, output: str | None) -> None:
+    """List the roles, those that pro0 brings along among them.
+
+    --json prints a list of {id, name, prompt, agent, model, argv}.
+
+    \b
+    Examples:
+      pro0 role list
+      pro0 role list -o name
+    """
+    found = roles.known(_checked_store())
+    if as_json:
+        write_json(found)
+    elif output == "name":
+        for role in found:
+            write(role.id)
+    else:
+        table(("ROLE", "NAME", "AGENT", "PROMPT"), [(r.id, r.name, r.agent, _first(r.prompt)) for r in found])
+
+
+@click.command()
+@click.argument("name", metavar="ROLE", shell_complete=completing.roles)
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show one role with its prompt.
+
+    --json prints {id, name, prompt, agent, model, argv}.
+
+    \b
+    Examples:
+      pro0 role show engineer
+      pro0 role show engineer --json | jq -r .prompt
+    """
+    _tell(roles.named(_checked_store(), name), "", as_json=as_json)
+
+
+@click.command()
+@click.argument("name")
+@_fields
+@json_option
+def add(name: str, as_json: bool, program: tuple[str, ...], **given: str | None) -> None:
+    """Add a role; its id is made of its name.
+
+    --json prints the role.
+
+    \b
+    Examples:
+      pro0 role add "Tech Writer" --prompt "You write documentation." --agent codex
+      pro0 role add tester --prompt - < tester.md
+      pro0 role add linter -- ./lint-agent
+    """
+    role = Role(id=agent_id_from(name), name=name.strip(), **_given(given, program))  # type: ignore[arg-type]
+    _tell(roles.add(_checked_store(), caller()[0], role), "added", as_json=as_json)
+
+
+@click.command()
+@click.argument("name", metavar="ROLE", shell_complete=completing.roles)
+@click.option("--name", "new_name", help="Its name; the id stays.")
+@_fields
+@json_option
+def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...], **given: str | None) -> None:
+    """Change a role; what is not named stays, an empty text removes it. Sessions that run keep what they were told.
+
+    --json prints the role.
+
+    \b
+    Examples:
+      pro0 role edit engineer --prompt - < engineer.md
+      pro0 role edit reviewer --agent claude
+    """
+    changes = _given(given | {"name": new_name}, program)
+    if not changes:
+        raise BadInput("what is to be changed?", hint="pro0 role edit --help")
+    _tell(roles.edit(_checked_store(), caller()[0], name, changes), "changed", as_json=as_json)
+
+
+@click.command()
+@click.argument("name", metavar="ROLE", shell_complete=completing.roles)
+@json_option
+def remove(name: str, as_json: bool) -> None:
+    """Remove a role that no open task and no living member has.
+
+    --json prints the role as it was.
+
+    \b
+    Examples:
+      pro0 role remove designer
+    """
+    _tell(roles.remove(_checked_store(), caller()[0], name), "removed", as_json=as_json)
+
+
+def _checked_store() -> Store:
+    found = store()
+    found.check()
+    return found
+
+
+def _given(given: dict[str, str | None], program: tuple[str, ...]) -> dict[str, object]:
+    """Return the fields that were named; a program is that of the agent `command`, another agent has none."""
+    fields: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    if "prompt" in fields:
+        fields["prompt"] = text_or_stdin(str(fields["prompt"]))
+    if program:
+        fields |= {"argv": program, "agent": fields.get("agent", "command")}
+    elif fields.get("agent", "command") != "command":
+        fields["argv"] = ()
+    return fields
+
+
+def _tell(role: Role, what: str, *, as_json: bool) -> None:
+    if as_json:
+        write_json(role)
+    elif what:
+        write(f"{role.id} {what}: {line(role.name)}")
+    else:
+        pairs([("role", f"{role.id} ({role.name})"), *_more(role)])
+        write(f"\n{visible(role.prompt)}" if role.prompt else "")
+
+
+def _more(role: Role) -> list[tuple[str, str]]:
+    more = [("agent", role.agent), ("model", role.model), ("program", " ".join(role.argv))]
+    return [(name, value) for name, value in more if value]
+
+
+def _first(prompt: str) -> str:
+    return prompt.strip().splitlines()[0] if prompt.strip() else ""

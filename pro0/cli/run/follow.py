@@ -1,0 +1,126 @@
+"""Following a run: what it tells, as lines or a view, until it is over and nothing of it is left."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import msgspec
+
+from pro0 import processes
+from pro0.cli.output import json_text, line, local, write
+from pro0.errors import Pro0Error, Refused
+from pro0.model.run import RunEvent
+from pro0.model.runtime import ENDED, Process, SeatState
+from pro0.ops.context import Context
+from pro0.ops.seats import roster
+from pro0.ops.team import members
+from pro0.store.journal import Journal
+
+LOOK = 0.1
+"""Seconds between two looks at what a run tells."""
+ENDING = 30.0
+"""Seconds that a run may take to end, beyond which whoever waits for it goes on."""
+_EVENT = msgspec.json.Decoder(RunEvent)
+
+
+class Shown(Protocol):
+    """What shows a run."""
+
+    def event(self, event: RunEvent) -> None:
+        """Show one thing that it has told."""
+
+    def look(self) -> None:
+        """Show how things are now."""
+
+
+class Lines:
+    """Shows a run in lines: the time, the task, what happened; or as JSON."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+
+    def event(self, event: RunEvent) -> None:
+        """Print one event."""
+        if self._as_json:
+            write(json_text(event, indent=0))
+        else:
+            write(as_line(event))
+        sys.stdout.flush()
+
+    def look(self) -> None:
+        """Print nothing: lines tell what happens."""
+
+
+def as_line(event: RunEvent) -> str:
+    """Return one event as a line."""
+    turn = f" (turn {event.number})" if event.number > 1 else ""
+    begins = "begins: " if event.event == "turn" else ""
+    about = f"{event.task}: " if event.task else ""
+    return f"{local(event.at)}  {about}{begins}{line(event.text)}{turn}"
+
+
+def follow(context: Context, state: SeatState, shown: Shown) -> int:
+    """Show a run until it is over; return its exit code. An interruption ends it first."""
+    journal, seen = Journal(context.team.paths.run_log(state.agent_id)), list[int]()
+    try:
+        while not seen:
+            over = _is_over(context, state)
+            for event in _fresh(journal, state):
+                shown.event(event)
+                seen += [event.code] if event.code is not None else []
+            shown.look()
+            if over and not seen:
+                raise Pro0Error(f"the runner {state.agent_id} has crashed", hint="pro0 team logs")
+            if not seen:
+                time.sleep(LOOK)
+    except KeyboardInterrupt:
+        _interrupt(context, state)
+        raise
+    until(lambda: _is_recorded(context, state) or not _is_led(context))
+    return seen[0]
+
+
+def until(is_over: Callable[[], bool]) -> None:
+    """Wait until something is over, for a while, since nothing else depends on it."""
+    deadline = time.monotonic() + ENDING
+    while time.monotonic() < deadline and not is_over():
+        time.sleep(LOOK / 4)
+
+
+def _fresh(journal: Journal, state: SeatState) -> Iterable[RunEvent]:
+    for text in journal.fresh():
+        try:
+            event = _EVENT.decode(text)
+        except msgspec.MsgspecError:
+            continue
+        if event.incarnation == state.incarnation:
+            yield event
+
+
+def _interrupt(context: Context, state: SeatState) -> None:
+    """End a run that nobody wants any more, and wait for its end."""
+    try:
+        members.shutdown(context, state.agent_id, reason="interrupted", timeout=0, force=True)
+    except Refused:
+        return  # it has ended by itself
+    until(lambda: _is_recorded(context, state))
+
+
+def _is_over(context: Context, state: SeatState) -> bool:
+    report = context.team.report(state.incarnation)
+    return _is_recorded(context, state) or bool(report and report.exit) or not _lives(report.guard if report else None)
+
+
+def _is_recorded(context: Context, state: SeatState) -> bool:
+    now = roster(context.team).runtime.session(state.incarnation)
+    return now is None or now.state in ENDED
+
+
+def _is_led(context: Context) -> bool:
+    lead = context.team.runtime.read().lead
+    return lead is not None and processes.alive(lead)
+
+
+def _lives(guard: Process | None) -> bool:
+    return guard is None or processes.alive(guard)

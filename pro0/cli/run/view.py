@@ -1,0 +1,86 @@
+"""The live view of a run: what runs, what waits for whom, what was spent, and below it what happened last."""
+
+import time
+from collections import deque
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from pro0.cli.output import line
+from pro0.cli.run.follow import as_line
+from pro0.model.run import RunEvent, RunOptions
+from pro0.model.task import SETTLED, Kind, Task, Wait
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.rules.runs.running import in_scope
+from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.gates import wait_in_words
+
+LAST = 8
+"""How many of the last events are shown."""
+AGAIN = 0.5
+"""Seconds after which it is drawn anew, since tasks change by others too."""
+
+
+class View:
+    """Draws a run in place, on a terminal; a context manager."""
+
+    def __init__(self, context: Context, options: RunOptions) -> None:
+        self._context = context
+        self._options = options
+        self._events: deque[RunEvent] = deque(maxlen=LAST)
+        self._spent = 0.0
+        self._due = 0.0
+        self._console = Console(highlight=False, markup=False, emoji=False)
+        self._live = Live(console=self._console, auto_refresh=False, transient=False)
+
+    def __enter__(self) -> "View":
+        self._live.start()
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        self._live.stop()
+
+    def event(self, event: RunEvent) -> None:
+        """Take in one event."""
+        self._events.append(event)
+        self._spent = event.spent
+        self._due = 0.0
+
+    def look(self) -> None:
+        """Draw the view anew, when something was told, or from time to time."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + AGAIN
+        self._live.update(drawn(tasks.board(self._context), self._options, self._spent, self._events), refresh=True)
+
+
+def drawn(board: Board, options: RunOptions, spent: float, events: "deque[RunEvent]") -> Group:
+    """Return the view of a run."""
+    mine = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
+    table = Table.grid(padding=(0, 2))
+    for task in mine:
+        if task.claim:
+            table.add_row(*_row(task, Text("runs", "yellow"), task.claim.agent_id))
+    for task in mine:
+        if task.waits:
+            table.add_row(*_row(task, Text("for you", "cyan"), _answer(task.waits)))
+    lines = [Text(line(as_line(event)), "dim", no_wrap=True, overflow="ellipsis") for event in events]
+    return Group(Text(_head(mine, options, spent), "bold"), table, *lines)
+
+
+def _head(mine: list[Task], options: RunOptions, spent: float) -> str:
+    done = sum(task.status in SETTLED for task in mine)
+    budget = f" of ${options.max_cost:.2f}" if options.max_cost else ""
+    return f"{options.epic or 'all epics'}: {done} of {len(mine)} tasks are over, spent ${spent:.2f}{budget}"
+
+
+def _row(task: Task, state: Text, about: str) -> tuple[Text, ...]:
+    return state, Text(task.id), Text(line(task.title)), Text(about, "dim")
+
+
+def _answer(wait: Wait) -> str:
+    return f"{line(wait_in_words(wait))} (task approve, or task reject WHY)"

@@ -1,0 +1,136 @@
+"""What is done with a task: claim, release, complete, fail, assign, comment."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, line, text_or_stdin, write, write_json
+from pro0.errors import BadInput
+from pro0.model.task import Task
+from pro0.ops.tasks import tasks
+
+
+def told(task: Task, what: str, *, as_json: bool) -> None:
+    """Print what happened to a task, or the task as JSON."""
+    if as_json:
+        write_json(task)
+    else:
+        write(f"{task.id} {what}: {line(task.title)}")
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@team_option
+@json_option
+def claim(id: str, team: str | None, as_json: bool) -> None:
+    """Take a ready task.
+
+    Of several callers exactly one gets it; the others are told who has it, exit 4. --json prints the task.
+
+    \b
+    Examples:
+      pro0 task claim 3
+      pro0 task claim task-3 --json
+    """
+    task = tasks.claim(here(team), id)
+    told(task, f"claimed by {task.assignee}", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("reason", default="", metavar="[REASON|-]")
+@team_option
+@json_option
+def release(id: str, reason: str, team: str | None, as_json: bool) -> None:
+    """Give a claimed task back.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task release 3 "needs somebody who knows the parser"
+    """
+    told(tasks.release(here(team), id, text_or_stdin(reason)), "released", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("result", default="", metavar="[RESULT|-]")
+@team_option
+@json_option
+def complete(id: str, result: str, team: str | None, as_json: bool) -> None:
+    """Finish a claimed task with its result; its dependents become ready.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task complete 3 "all tests pass"
+      make test | tail | pro0 task complete 3 -
+    """
+    task = tasks.complete(here(team), id, text_or_stdin(result))
+    what = f"waits for a human ({task.awaiting.reason})" if task.awaiting else str(task.status)
+    told(task, what, as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("reason", default="", metavar="[REASON|-]")
+@team_option
+@json_option
+def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
+    """Give a claimed task up as failed.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task fail 3 "the compiler is missing"
+    """
+    told(tasks.fail(here(team), id, text_or_stdin(reason)), "failed", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("member", required=False, shell_complete=completing.members)
+@click.option("--nobody", is_flag=True, help="Drop the reservation.")
+@team_option
+@json_option
+def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json: bool) -> None:
+    """Reserve a pending task for one member, who is told so; --nobody drops the reservation.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task assign 3 w1
+      pro0 task assign 3 --nobody
+    """
+    if (member is None) is not nobody:
+        raise BadInput("assign to whom?", hint=f"pro0 task assign {id} MEMBER, or --nobody")
+    task = tasks.assign(here(team), id, member)
+    told(task, f"reserved for {task.assignee}" if task.assignee else "free for anybody", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("text", metavar="TEXT|-")
+@click.option("--from", "author", type=click.Choice(["human", "agent"]), help="As whom; an agent is never a human.")
+@team_option
+@json_option
+def comment(id: str, text: str, author: str | None, team: str | None, as_json: bool) -> None:
+    """Add a remark to a task.
+
+    A remark changes nothing but what is known. With --from agent a person's script can leave one that does not count as
+    a person's. --json prints the remark.
+
+    \b
+    Examples:
+      pro0 task comment 3 "the fault is in parse()"
+      pro0 task comment 3 - < notes.txt
+    """
+    said = tasks.comment(here(team), id, text_or_stdin(text), author=author)
+    if as_json:
+        write_json(said)
+    else:
+        write(f"noted by {said.author}")

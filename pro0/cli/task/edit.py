@@ -1,0 +1,193 @@
+"""What is changed about a task: update, block, unblock, cancel, reopen, delete."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, text_or_stdin
+from pro0.cli.task.acts import told
+from pro0.cli.task.awaiting import NOTHING, kind
+from pro0.cli.task.gates import outcome
+from pro0.errors import BadInput
+from pro0.model.task import Changes, Gate, Verdict
+from pro0.ops.context import Context
+from pro0.ops.tasks import gates, tasks
+
+_GATES = click.Choice([*map(str, Gate), "none", "null", ""])
+_VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("text", default="", metavar="[TEXT|-]")
+@click.option("--title", help="The title.")
+@click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
+@click.option("--run", help="The shell command of the task; an empty one removes it.")
+@click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
+@click.option("--priority", type=int, help="Lower goes first.")
+@click.option("--label", "labels", multiple=True, help="The labels, all of them; repeatable.")
+@click.option(
+    "--role",
+    metavar="ROLE",
+    shell_complete=completing.roles,
+    help="The role of whoever works on it; an empty one removes it.",
+)
+@click.option("--requires", type=_GATES, help="What a person has to give before it is completed; only a person may.")
+@click.option(
+    "--add-dependency",
+    multiple=True,
+    shell_complete=completing.tasks,
+    metavar="ID",
+    help="A task that must be completed before; repeatable.",
+)
+@click.option(
+    "--drop-dependency",
+    multiple=True,
+    shell_complete=completing.tasks,
+    metavar="ID",
+    help="A task that need not be any more; repeatable.",
+)
+@click.option("--awaiting", metavar="KIND|none", help="Hand it to a person, TEXT saying why; none takes it back.")
+@click.option("--verdict", type=_VERDICTS, help="Answer what it waits with, like approve and reject.")
+@team_option
+@json_option
+def update(
+    id: str, text: str, awaiting: str | None, verdict: str | None, team: str | None, as_json: bool, **given: object
+) -> None:
+    """Change fields of a task that is not settled; what is not named stays.
+
+    With --awaiting the task waits for a person: for work, approval, input, review, content, escalation or checkpoint.
+    That is how a member hands its own task off; another one is held by a person only. --json prints the task.
+
+    \b
+    Examples:
+      pro0 task update 3 --priority 0 --label urgent
+      pro0 task update 7 --drop-dependency 5
+      pro0 task update 3 --awaiting input "which of the two formats?"
+    """
+    changes, context = _changes(given), here(team)
+    given_kinds = [changes != Changes(), awaiting is not None, verdict is not None]
+    if not any(given_kinds):
+        hint = f"pro0 task update {id} --title TEXT, --priority N, --awaiting KIND; pro0 task update --help"
+        raise BadInput("there is nothing to change", hint=hint)
+    if given_kinds.count(True) != 1 or (text and given_kinds[0]):
+        hint = "fields, or --awaiting KIND [TEXT], or --verdict VERDICT [TEXT]; pro0 task update --help"
+        raise BadInput("one kind of change at a time", hint=hint)
+    if awaiting is not None:
+        _await(context, id, awaiting, text_or_stdin(text), as_json=as_json)
+    elif verdict is not None:
+        task = gates.answer(context, id, Verdict(verdict), text_or_stdin(text))
+        told(task, f"{verdict} ({outcome(task)})", as_json=as_json)
+    else:
+        told(tasks.update(context, id, changes), "updated", as_json=as_json)
+
+
+def _changes(given: dict[str, object]) -> Changes:
+    """Return the fields that were named; what was not given is left as it is."""
+    names = {"add_dependency": "add_dependencies", "drop_dependency": "drop_dependencies"}
+    fields = {names.get(name, name): value for name, value in given.items() if value not in (None, ())}
+    if "description" in fields:
+        fields["description"] = text_or_stdin(str(fields["description"]))
+    if fields.get("requires") in NOTHING:
+        fields["requires"] = ""
+    return Changes(**fields)  # type: ignore[arg-type]
+
+
+def _await(context: Context, id: str, word: str, why: str, *, as_json: bool) -> None:
+    if word in NOTHING:
+        told(gates.clear(context, id, why), "waits for nobody", as_json=as_json)
+    else:
+        task = gates.await_human(context, id, kind(word), why)
+        told(task, f"waits for {kind(word)}", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("others", nargs=-1, required=True, metavar="OTHER...", shell_complete=completing.tasks)
+@team_option
+@json_option
+def block(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> None:
+    """Let a task wait for others, all of them or none.
+
+    The others may be written with commas too. --json prints the task.
+
+    \b
+    Examples:
+      pro0 task block 7 5 6
+    """
+    changes = Changes(add_dependencies=_each(others))
+    told(tasks.update(here(team), id, changes), "updated", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("others", nargs=-1, required=True, metavar="OTHER...", shell_complete=completing.tasks)
+@team_option
+@json_option
+def unblock(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> None:
+    """Let a task no longer wait for others.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task unblock 7 5
+    """
+    changes = Changes(drop_dependencies=_each(others))
+    told(tasks.update(here(team), id, changes), "updated", as_json=as_json)
+
+
+def _each(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for word in words for name in word.split(",") if name)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("reason", default="", metavar="[REASON|-]")
+@team_option
+@json_option
+def cancel(id: str, reason: str, team: str | None, as_json: bool) -> None:
+    """Cancel a task and its open subtasks; whoever works on one is told.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task cancel 3 "no longer wanted"
+    """
+    told(tasks.cancel(here(team), id, text_or_stdin(reason)), "cancelled", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("reason", default="", metavar="[REASON|-]")
+@team_option
+@json_option
+def reopen(id: str, reason: str, team: str | None, as_json: bool) -> None:
+    """Make a settled task pending again; its history stays.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task reopen 3 "the fix was not complete"
+    """
+    told(tasks.reopen(here(team), id, text_or_stdin(reason)), "is pending again", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.option("--force", is_flag=True, help="Also when others name it, or somebody works on it.")
+@team_option
+@json_option
+def delete(id: str, force: bool, team: str | None, as_json: bool) -> None:
+    """Remove a task for good.
+
+    --json prints the task as it was.
+
+    \b
+    Examples:
+      pro0 task delete 3
+      pro0 task delete 3 --force
+    """
+    told(tasks.delete(here(team), id, force=force), "deleted", as_json=as_json)

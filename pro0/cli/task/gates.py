@@ -1,0 +1,113 @@
+"""What a person says to tasks that wait or have failed: approve, reject, retry, continue, close."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, text_or_stdin
+from pro0.cli.task.acts import told
+from pro0.model.task import Status, Task
+from pro0.ops.tasks import gates
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.waiting_tasks)
+@click.argument("text", default="", metavar="[TEXT|-]")
+@team_option
+@json_option
+def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
+    """Approve what a task waits with.
+
+    What waits for work, approval, review or content is completed, though never past the gate that it requires; input,
+    escalation and checkpoint go back to the agents, with your text. Only a person may; --json prints the task.
+
+    \b
+    Examples:
+      pro0 task approve 3
+      pro0 task approve 4 "blue, like the logo"
+    """
+    task = gates.approve(here(team), id, text_or_stdin(text))
+    told(task, f"approved ({outcome(task)})", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.waiting_tasks)
+@click.argument("feedback", default="", metavar="[FEEDBACK|-]")
+@team_option
+@json_option
+def reject(id: str, feedback: str, team: str | None, as_json: bool) -> None:
+    """Reject what a task waits with, with your feedback for whoever takes it up.
+
+    It goes back to the agents; what waits for input or with an escalation is cancelled. Feedback and verdict are one
+    write. Only a person may; --json prints the task.
+
+    \b
+    Examples:
+      pro0 task reject 3 "the tests for empty input are missing"
+      pro0 task reject 4 - < review.txt
+    """
+    task = gates.reject(here(team), id, text_or_stdin(feedback))
+    told(task, f"rejected ({outcome(task)})", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("text", default="", metavar="[TEXT|-]")
+@team_option
+@json_option
+def retry(id: str, text: str, team: str | None, as_json: bool) -> None:
+    """Make a failed task pending again.
+
+    --json prints the task.
+
+    \b
+    Examples:
+      pro0 task retry 3 "the compiler is there now"
+    """
+    told(gates.retry(here(team), id, text_or_stdin(text)), "is pending again", as_json=as_json)
+
+
+@click.command("continue")
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("text", default="", metavar="[TEXT|-]")
+@team_option
+@json_option
+def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
+    """Let the session that worked on a task last go on with it.
+
+    For a task that has failed or waits. The session gets your text as a message; when it is over this is exit 4, and
+    retry is what is left. --json prints the task.
+
+    \b
+    Examples:
+      pro0 task continue 3 "you were nearly there"
+    """
+    task = gates.go_on(here(team), id, text_or_stdin(text))
+    told(task, f"goes on with {task.assignee}", as_json=as_json)
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.argument("result", default="", metavar="[RESULT|-]")
+@team_option
+@json_option
+def close(id: str, result: str, team: str | None, as_json: bool) -> None:
+    """Call a task that has failed or waits complete, as it is.
+
+    One that requires an approval waits for that instead, exit 4. --json prints the task.
+
+    \b
+    Examples:
+      pro0 task close 3 "done by hand"
+    """
+    task = gates.close(here(team), id, text_or_stdin(result))
+    told(task, f"closed ({outcome(task)})", as_json=as_json)
+
+
+def outcome(task: Task) -> str:
+    """Return what became of a task, in words."""
+    if task.waits:
+        return f"waits for {task.waits.kind} now"
+    if task.status is Status.PENDING:
+        return "back to the agents"
+    return f"{task.status.words}, it has open subtasks" if task.status is Status.DONE else str(task.status)

@@ -1,0 +1,109 @@
+"""`pro0 task import`, which is `pro0 import` too: tickets of other programs."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, line, name_option, say, write, write_json
+from pro0.errors import BadInput, NotFound
+from pro0.model.task import Task
+from pro0.ops.tasks import importing
+from pro0.rules.tasks.gates import wait_in_words
+from pro0.rules.tickets import tickets, ticks
+from pro0.rules.tickets.importing import Ticket, faults
+from pro0.store import paths
+
+SIZE_LIMIT = 1024 * 1024
+"""Bytes of one file."""
+FILES = 100_000
+"""How many files are read at most."""
+TICKS, TICKETS = Path(".tick") / "issues", Path(".tickets")
+Read = Callable[[bytes, str], Ticket]
+KINDS: dict[str, Read] = {paths.DOCUMENT: ticks.read, ".md": tickets.read}
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@team_option
+@json_option
+@name_option
+def import_tasks(path: Path, team: str | None, as_json: bool, output: str | None) -> None:
+    """Make tasks of the tickets of other programs: .tick/issues/*.json and .tickets/*.md.
+
+    PATH is a project with one of these folders, such a folder, or one file. All that is new is taken over, or nothing;
+    what was imported before is left as it is, so importing again changes nothing. Open is pending, in progress is
+    pending and offered first, closed is completed, or waits for its gate when it has one; what was manual waits for
+    you. Blockers, parents, labels and notes come along. --json prints the list of new tasks.
+
+    \b
+    Examples:
+      pro0 task import .
+      pro0 task import ../old/.tickets
+    """
+    context = here(team)
+    found = list(_read(path))
+    made = importing.import_all(context, found)
+    if as_json:
+        write_json(made)
+        return
+    for task in made:
+        write(task.id if output == "name" else _told(task))
+    if len(found) > len(made):
+        say(f"{len(found) - len(made)} of {len(found)} were imported before")
+
+
+def _told(task: Task) -> str:
+    state = f"waits for a human: {wait_in_words(task.awaiting)}" if task.awaiting else task.status.words
+    return f"{task.id} from {line(task.origin or '')} ({state}): {line(task.title)}"
+
+
+def _read(path: Path) -> Iterator[Ticket]:
+    """Yield the tickets of all files; raises BadInput naming each file that cannot be used."""
+    wrong = list[str]()
+    origins = dict[str, str]()
+    for file in _files(path):
+        name = os.path.relpath(file)
+        try:
+            ticket = KINDS[file.suffix](_data(file), name)
+            if (other := origins.setdefault(ticket.origin, name)) != name:
+                raise BadInput(f"it has the id of {other}")
+            yield ticket
+        except BadInput as error:
+            wrong.append(f"{name}: {error.message}")
+    if wrong:
+        raise faults(wrong)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        if path.suffix not in KINDS:
+            raise BadInput(f"{path} is neither a tick (.json) nor a ticket (.md)")
+        return [path]
+    if not path.is_dir():
+        raise NotFound(f"there is no {path}")
+    places = [place for place in (path / TICKS, path / TICKETS, path / TICKS.name) if place.is_dir()] or [path]
+    found = sorted(file for place in places for suffix in KINDS for file in place.glob(f"[!.]*{suffix}"))
+    if not found:
+        raise NotFound(
+            f"there are no tickets in {path}", hint="name a project with .tick or .tickets, or such a folder"
+        )
+    if len(found) > FILES:
+        raise BadInput(f"{path} holds more than {FILES} files")
+    return found
+
+
+def _data(file: Path) -> bytes:
+    try:
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise BadInput("it is not a regular file")
+            data = stream.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise BadInput(f"it cannot be read: {error.strerror}") from None
+    if len(data) > SIZE_LIMIT:
+        raise BadInput(f"it is larger than {SIZE_LIMIT} bytes")
+    return data

@@ -1,0 +1,230 @@
+"""Looking at tasks: list, show, tree."""
+
+from collections.abc import Sequence
+
+import click
+from msgspec.structs import replace
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import (
+    json_option,
+    json_text,
+    line,
+    local,
+    mapping,
+    name_option,
+    pairs,
+    say,
+    table,
+    write,
+    write_json,
+)
+from pro0.cli.task import awaiting as waits
+from pro0.errors import NotFound
+from pro0.model.ids import HUMAN, LEAD, task_id
+from pro0.model.task import Kind, Status, Task
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.ops.team import members
+from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.tasks.gates import wait_in_words
+from pro0.rules.text import visible
+
+
+@click.command("list")
+@click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
+@click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Only tasks of this member.")
+@click.option("--label", help="Only tasks with this label.")
+@waits.filter_option("Only tasks that wait for a human; of these kinds, or of any.")
+@click.option("--archived", is_flag=True, help="Only tasks of the archive.")
+@click.option("--all", "everything", is_flag=True, help="Those of the archive too.")
+@team_option
+@json_option
+@name_option
+def list_tasks(
+    status: str | None,
+    assignee: str | None,
+    label: str | None,
+    awaiting: str | None,
+    archived: bool,
+    everything: bool,
+    team: str | None,
+    as_json: bool,
+    output: str | None,
+) -> None:
+    """List tasks: pending ones by priority, then the others, the latest change first.
+
+    Of more than 1,000 tasks that are over, the older ones are in the archive.
+
+    --json prints a list of tasks with the names of tasks.json.
+
+    \b
+    Examples:
+      pro0 task list
+      pro0 task list --status failed -o name
+      pro0 task list --assignee w1 --json
+      pro0 task list --awaiting approval,review
+    """
+    context = here(team)
+    kinds = None if awaiting is None else waits.kinds(awaiting)
+    who = _address(context, assignee) if assignee is not None else None
+    found = [
+        task
+        for task in tasks.list_tasks(context, live=everything or not archived, archived=everything or archived)
+        if status in (None, task.status) and who in (None, task.assignee) and (label is None or label in task.labels)
+        if kinds is None or (task.waits and task.waits.kind in kinds)
+    ]
+    print_tasks(context, found, "no tasks", as_json=as_json, output=output)
+
+
+@click.command()
+@team_option
+def query(team: str | None) -> None:
+    """Print every task as one line of JSON, with the names of tasks.json; those of the archive too.
+
+    \b
+    Examples:
+      pro0 task query | jq -r 'select(.status == "failed") | .title'
+    """
+    for task in tasks.list_tasks(here(team), archived=True):
+        write(json_text(task, indent=0))
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@team_option
+@json_option
+def show(id: str, team: str | None, as_json: bool) -> None:
+    """Show one task, what it waits for, and what was said about it.
+
+    --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready) and remarks [{at,
+    author, text, act, task, role}].
+
+    \b
+    Examples:
+      pro0 task show 3
+      pro0 task show task-3 --json | jq .result
+    """
+    context = here(team)
+    task = tasks.show(context, id)
+    board = tasks.board(context)
+    remarks = tasks.remarks(context, task.id)
+    if as_json:
+        whole = replace(task, history=tuple(tasks.history(context, task.id)), earlier=0)
+        write_json({**mapping(whole), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
+        return
+    pairs(_fields(board, task, tasks.family(context, task.id).children(task.id)))
+    if remarks:
+        write("\nremarks")
+    for remark in remarks:
+        write(f"  {local(remark.at)} {line(remark.author)}{f' ({remark.act})' if remark.act else ''}")
+        write("    " + visible(remark.text).replace("\n", "\n    "))
+
+
+@click.command()
+@click.argument("id", required=False, shell_complete=completing.tasks)
+@team_option
+@json_option
+def tree(id: str | None, team: str | None, as_json: bool) -> None:
+    """Show tasks under their parents, also those of the archive whose parent is not.
+
+    --json prints a list of tasks with the names of tasks.json, each with its children, a list of the same kind.
+
+    \b
+    Examples:
+      pro0 task tree
+      pro0 task tree 3
+    """
+    context = here(team)
+    board = tasks.board(context)
+    family = tasks.family(context, id)
+    roots = [task for task in family if (task.id == task_id(id) if id else family.get(task.parent or "") is None)]
+    if id is not None and not roots:
+        raise NotFound(f"there is no {task_id(id)}", hint="list them: pro0 task list")
+    if as_json:
+        write_json([_nested(family, task) for task in roots])
+    elif not roots:
+        say("no tasks")
+    for task in [] if as_json else roots:
+        _branch(board, family, task, "", "")
+
+
+def _address(context: Context, text: str) -> str:
+    folded = text.strip().casefold()
+    return folded if folded in (LEAD, HUMAN) else members.members(context).find(text).agent_id
+
+
+def print_tasks(context: Context, found: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
+    """Print a list of tasks as it was asked for; `none` is said when there is none."""
+    if as_json:
+        write_json(found)
+    elif output == "name":
+        for task in found:
+            write(task.id)
+    elif not found:
+        say(none)
+    else:
+        board = tasks.board(context)
+        rows = [
+            (task.id, task.status.words, str(task.priority), task.assignee or "", task.title, _note(board, task))
+            for task in found
+        ]
+        table(("TASK", "STATUS", "PRI", "ASSIGNEE", "TITLE", "NOTE"), rows, flexible=4)
+
+
+def _note(board: Board, task: Task) -> str:
+    """Return what a line of a list says besides the status: ready, blocked by what, awaiting what, why it ended."""
+    why = why_not_ready(board, task)
+    if why is None:
+        return "ready"
+    if why == f"is {task.status.words}":
+        return task.closed_reason
+    if task.waits:
+        return f"awaiting {wait_in_words(task.waits)}"
+    return "epic" if task.type is Kind.EPIC else why.removeprefix("is ")
+
+
+def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[str, str]]:
+    claim = task.claim
+    held = f"{claim.agent_id} since {local(claim.claimed_at)} (epoch {claim.epoch})" if claim else ""
+    return [
+        ("task", task.id),
+        ("title", task.title),
+        ("type", task.type if task.type is not Kind.TASK else ""),
+        ("status", task.status.words),
+        ("note", _note(board, task)),
+        ("assignee", task.assignee or ""),
+        ("claim", held),
+        ("priority", str(task.priority)),
+        ("labels", ", ".join(task.labels)),
+        ("parent", task.parent or ""),
+        ("subtasks", ", ".join(child.id for child in children)),
+        ("blocked by", ", ".join(task.dependencies)),
+        ("description", task.more),
+        ("acceptance", task.acceptance),
+        ("run", task.run or ""),
+        ("timeout", f"{task.timeout:g} s" if task.timeout else ""),
+        ("requires", task.requires or ""),
+        ("role", task.role or ""),
+        ("policy", task.policy or ""),
+        ("result", task.result or ""),
+        ("origin", task.origin or ""),
+        ("created", f"{local(task.created_at)} by {task.created_by}"),
+        ("started", local(task.started_at)),
+        ("completed", local(task.completed_at)),
+    ]
+
+
+def _branch(board: Board, family: Board, task: Task, lead: str, below: str) -> None:
+    note = _note(board, task)
+    said = f"{task.status.words}{f', {note}' if note else ''}"
+    write(f"{lead}{task.id}  {line(task.title)}  ({line(said)})")
+    children = family.children(task.id)
+    for child in children:
+        last = child is children[-1]
+        _branch(board, family, child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+
+
+def _nested(family: Board, task: Task) -> dict[str, object]:
+    return {**mapping(task), "children": [_nested(family, child) for child in family.children(task.id)]}

@@ -1,0 +1,108 @@
+"""`pro0 task create`."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import given, here, team_option
+from pro0.cli.output import json_option, line, name_option, say, text_or_stdin, write, write_json
+from pro0.errors import BadInput
+from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
+from pro0.ops.tasks import tasks
+from pro0.rules.tasks.gates import wait_in_words
+
+_KINDS = click.Choice([str(kind) for kind in Kind])
+_GATES = click.Choice([str(gate) for gate in Gate])
+_AWAITING = click.Choice([str(kind) for kind in Awaiting])
+_POLICIES = click.Choice([str(policy) for policy in Policy])
+_TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy}
+
+
+@click.command()
+@click.argument("title", required=False)
+@click.option("--run", help="The shell command that the task is; a shell member executes it.")
+@click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
+@click.option(
+    "--blocked-by",
+    "blocked_by",
+    multiple=True,
+    shell_complete=completing.tasks,
+    metavar="ID",
+    help="A task to be completed before; repeatable.",
+)
+@click.option(
+    "--parent", type=given, shell_complete=completing.tasks, metavar="ID", help="The task that this is a part of."
+)
+@click.option("--priority", type=int, help="Lower goes first; 0 to 4 are usual; 2, or last in a supervised tree.")
+@click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Reserve it for this member.")
+@click.option("--label", "labels", multiple=True, help="A label; repeatable.")
+@click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
+@click.option("--type", "kind", type=_KINDS, help="An epic only groups tasks.  [default: task]")
+@click.option("--requires", type=_GATES, help="What a person has to give before it is completed.")
+@click.option("--awaiting", type=_AWAITING, help="It waits for a person from the start; agents pass it over.")
+@click.option("--manual", is_flag=True, hidden=True, help="Deprecated: --awaiting work.")
+@click.option("--role", metavar="ROLE", shell_complete=completing.roles, help="The role of whoever works on it.")
+@click.option("--policy", type=_POLICIES, help="How it and what is below it is worked on.  [default: pool]")
+@click.option("-f", "--file", "file", metavar="FILE|-", help="Add all tasks of a YAML or JSON file; - is stdin.")
+@team_option
+@json_option
+@name_option
+@click.pass_context
+def create(
+    context: click.Context, /, file: str | None, team: str | None, as_json: bool, output: str | None, **given: object
+) -> None:
+    """Add a task, or all tasks of a file.
+
+    A FILE is a list of tasks, or {tasks: [...]}. A task has the keys title, key, description, acceptance, type, run,
+    timeout, blockedBy, parent, priority, assignee, labels, requires, awaiting, role and policy; blockedBy and parent
+    name ids, or the keys of other tasks of the file. All of them are added, or none. --json prints the task; with -f
+    the list of tasks.
+
+    \b
+    Examples:
+      pro0 task create "build it" --run make --timeout 600
+      pro0 task create "test it" --run "make test" --blocked-by 1
+      pro0 task create "new price list" --requires content
+      pro0 task create -f tasks.yaml
+    """
+    if file is None:
+        made = tasks.create(here(team), [_draft(given)])
+    else:
+        _alone(context)
+        from pro0.cli.task.file import read
+
+        made = tasks.create(here(team), read(file))
+    _tell(made, as_json=as_json, output=output, single=file is None)
+
+
+def _draft(given: dict[str, object]) -> Draft:
+    """Return the task that the options describe; what was not given stays at its default."""
+    names = {"kind": "type"}
+    fields = {names.get(name, name): value for name, value in given.items() if value is not None}
+    if "title" not in fields:
+        raise BadInput("a task needs a title", hint='pro0 task create "what to do", or -f FILE')
+    if "description" in fields:
+        fields["description"] = text_or_stdin(str(fields["description"]))
+    if fields.pop("manual"):
+        say("Warning: --manual is deprecated, use --awaiting work instead")
+        fields.setdefault("awaiting", Awaiting.WORK)
+    fields |= {name: kind(str(fields[name])) for name, kind in _TYPES.items() if name in fields}
+    return Draft(**fields)  # type: ignore[arg-type]
+
+
+def _alone(context: click.Context) -> None:
+    """Refuse what describes one task beside a file of tasks."""
+    for name, value in context.params.items():
+        if name not in ("file", "team", "as_json", "output") and value not in (None, (), False):
+            raise BadInput(f"-f FILE takes no {name.replace('_', '-')}", hint="put it into the file")
+
+
+def _tell(made: list[Task], *, as_json: bool, output: str | None, single: bool) -> None:
+    if as_json:
+        write_json(made[0] if single else made)
+        return
+    for task in made:
+        if output == "name":
+            write(task.id)
+        else:
+            held = f" (waits for a human: {wait_in_words(task.awaiting)})" if task.awaiting else ""
+            write(f"{task.id} created: {line(task.title)}{held}")

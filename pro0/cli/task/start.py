@@ -1,0 +1,52 @@
+"""`pro0 task start`."""
+
+import click
+
+from pro0.agents import AGENTS
+from pro0.cli import completing
+from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
+from pro0.cli.output import going_on, json_option, line, live, say, write, write_json
+from pro0.ops.tasks import trees
+
+
+@click.command()
+@click.argument("id", shell_complete=completing.tasks)
+@click.option(
+    "--agent",
+    type=given,
+    shell_complete=completing.agents,
+    metavar="AGENT",
+    help=f"One of {', '.join(AGENTS)}; else its role's, or the usual.",
+)
+@team_option
+@no_wait_option
+@json_option
+def start(id: str, agent: str | None, team: str | None, no_wait: bool, as_json: bool) -> None:
+    """Open a session of its own for a task, and for its subtasks one after the other.
+
+    The task is supervised unless it says otherwise: its session plans, completes the task to let the first subtask
+    start, and is told when one is over. Its agent is the one named here, that of its role, the setting taskAgent, that
+    of the task above, or shell. A task whose subtasks wait for a session that is gone is started again in the same way.
+    Only a person may; --json prints the task.
+
+    \b
+    Examples:
+      pro0 task start 1
+      pro0 task start 1 --agent claude
+    """
+    from pro0.engine.outcomes import begun
+
+    context = acting(team)
+    task = trees.start(context, id, agent)
+    need_lead(context.team)
+    if no_wait:
+        say(f"{task.id} is to be started: pro0 task show {task.id}")
+    else:
+        see = f"pro0 task show {task.id} -t {context.team.name}"
+        with going_on(f"{task.id} goes on starting: {see}"), live() as show:
+            show(f"starting {task.id}")
+            task = begun(context.team, task, show)
+    if as_json:
+        write_json(task)
+    elif not no_wait:
+        write(f"{task.id} started by {task.assignee}: {line(task.title)}")

@@ -1,0 +1,60 @@
+"""`pro0 task watch`: the task list and every change of it, as it happens."""
+
+import select
+import sys
+from contextlib import closing, suppress
+
+import click
+
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, json_text, line, write
+from pro0.errors import NotFound
+from pro0.ops.team.feed import subscribe
+from pro0.rules.feed import Event
+from pro0.store.paths import TASKS
+from pro0.store.watch import Watch
+
+RESCAN = 2.0
+"""Seconds until it looks even when nothing was heard: changes can be missed on network file systems."""
+
+
+@click.command()
+@team_option
+@json_option
+def watch(team: str | None, as_json: bool) -> None:
+    """Show every task, then each change as it happens, until interrupted or the team is gone.
+
+    Changes are those of the list between two looks, whoever made them: who reads slowly is told less often, and misses
+    no task.
+
+    --json prints one object a line: {event: snapshot, tasks}, then {event: create or update, task} or {event: delete,
+    id}, tasks with the names of tasks.json.
+
+    \b
+    Examples:
+      pro0 task watch
+      pro0 task watch --json | jq -c 'select(.event == "update") | [.task.id, .task.status]'
+    """
+    context = here(team)
+    folder = context.team.paths.tasks
+    with closing(Watch([folder], TASKS.replace(".", r"\."))) as changed:
+        feed = subscribe(context)
+        with suppress(NotFound):
+            while True:
+                for event in feed.news():
+                    _print(event, as_json=as_json)
+                sys.stdout.flush()
+                select.select([changed], [], [], RESCAN)
+                changed.drain()
+
+
+def _print(event: Event, *, as_json: bool) -> None:
+    if as_json:
+        write(json_text(event, indent=0))
+        return
+    for task in event.tasks or ():
+        write(line(f"{task.id}  {task.status.words}  {task.title}"))
+    if event.task:
+        write(line(f"{event.event}  {event.task.id}  {event.task.status.words}  {event.task.title}"))
+    elif event.id:
+        write(f"{event.event}  {event.id}")

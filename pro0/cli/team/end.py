@@ -1,0 +1,133 @@
+"""`pro0 team pause`, `unpause`, `stop` and `cleanup`."""
+
+import click
+
+from pro0.cli.context import acting, here, human_only, named_team, need_lead, no_wait_option, store, team_name
+from pro0.cli.output import going_on, json_option, say, talk, write, write_json
+from pro0.errors import Unwritable
+from pro0.model import ids
+from pro0.model.caller import Who
+from pro0.model.runtime import Phase
+from pro0.model.team import Wish
+from pro0.ops.context import Context
+from pro0.ops.team import teams
+
+
+@click.command()
+@named_team
+@json_option
+def pause(team: str | None, as_json: bool) -> None:
+    """Stop the claiming of tasks; what is being worked on goes on.
+
+    --json prints what `team status --json` prints.
+
+    \b
+    Examples:
+      pro0 team pause
+      pro0 team pause alpha
+    """
+    context = here(team)
+    teams.pause(context, paused=True)
+    tell(context, f"{context.team.name} is paused: nobody claims a task; go on with: pro0 team unpause", as_json)
+
+
+@click.command()
+@named_team
+@json_option
+def unpause(team: str | None, as_json: bool) -> None:
+    """Let tasks be claimed again.
+
+    --json prints what `team status --json` prints.
+
+    \b
+    Examples:
+      pro0 team unpause
+      pro0 team unpause alpha
+    """
+    context = here(team)
+    teams.pause(context, paused=False)
+    tell(context, f"{context.team.name} goes on", as_json)
+
+
+@click.command()
+@named_team
+@click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
+@click.option("--force", is_flag=True, help="End who has not agreed by then, with its whole process tree.")
+@click.option("--reason", default="", help="What the members are told.")
+@no_wait_option
+@json_option
+def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bool, as_json: bool) -> None:
+    """Ask every member to shut down, then end the lead.
+
+    From now on nobody claims and nothing starts. A member that works says "not yet" and is asked again when it is
+    free. If somebody stays, exit 4 names who and why, and the team goes on. A member that calls this does not wait: it
+    is asked, too.
+
+    --json prints what `team status --json` prints.
+
+    \b
+    Examples:
+      pro0 team stop
+      pro0 team stop alpha --timeout 5 --force
+    """
+    from pro0.engine.outcomes import stopped
+
+    context = acting(team)
+    name = context.team.name
+    if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
+        tell(context, f"{name} is stopped already", as_json)
+        return
+    try:
+        wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
+        say(f"{name}: asking every member to shut down")
+    except Unwritable as error:
+        if not force:
+            raise
+        from pro0.engine.force import end_team
+
+        wish = end_team(context, error, talk())
+    need_lead(context.team)
+    if no_wait or context.caller.who is not Who.HUMAN:
+        say(f"{name} is stopping: pro0 team status {name}")
+        tell(context, "", as_json)
+        return
+    if wish:
+        with going_on(f"{name} goes on stopping: pro0 team status -t {name}; to keep it: pro0 team resume -t {name}"):
+            stopped(context.team, wish, talk())
+    go_on = f"remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}"
+    tell(context, f"{name} is stopped; {go_on}", as_json)
+
+
+@click.command()
+@named_team
+@click.option("--force", is_flag=True, help="End sessions that are still live.")
+def cleanup(team: str | None, force: bool) -> None:
+    """Remove a team that is stopped, and all that was made for it.
+
+    Refused while a session is live, exit 4, naming it. A team that is not there is nothing to clean, exit 0. Work that
+    is not merged is never removed: it is named, exit 7.
+
+    \b
+    Examples:
+      pro0 team cleanup alpha
+      pro0 team cleanup alpha --force
+    """
+    from pro0.engine.cleanup import cleanup as clean
+    from pro0.store.health import ownerless
+
+    human_only("clean a team up")
+    name = ids.team_name(team_name(team))
+    done = clean(store(), name, force=force, show=talk())
+    write(done if done is not None else f"nothing to clean: there is no team {name}")
+    for left in [path for path in ownerless(store().home) if path.name == name and done is None]:
+        say(f"hint: {left} is left of one, and may hold work; pro0 doctor --repair moves it aside and frees the name")
+
+
+def tell(context: Context, said: str, as_json: bool) -> None:
+    """Print what happened to a team, if that is worth a line, or its status as JSON."""
+    from pro0.ops.team.status import status
+
+    if as_json:
+        write_json(status(context))
+    elif said:
+        write(said)

@@ -1,0 +1,67 @@
+"""`pro0 team logs`."""
+
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+import click
+import msgspec
+
+from pro0.cli.context import here, named_team
+from pro0.cli.output import json_option, json_text, write
+from pro0.cli.team.log_lines import Event, text_of
+from pro0.store.journal import Journal
+from pro0.store.keys import repeated
+from pro0.store.paths import EVENTS, LEAD_LOG
+from pro0.store.teams import TeamStore
+
+LOOK = 0.25
+"""Seconds between two looks of `-f`."""
+
+
+@click.command()
+@named_team
+@click.option("-f", "--follow", is_flag=True, help="Go on as more happens, until interrupted.")
+@click.option("-n", "--lines", type=click.IntRange(0), default=50, show_default=True, help="Lines to begin with.")
+@json_option
+def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
+    """Show what happened in a team: what people and members did, and what its lead did.
+
+    --json prints one object a line: at, event, actor (of what was done) or pid (of the lead), and more by the event.
+
+    \b
+    Examples:
+      pro0 team logs
+      pro0 team logs alpha -f
+      pro0 team logs -n 0 -f --json
+    """
+    context = here(team)
+    paths = context.team.paths
+    journals = [Journal(paths.team / EVENTS), Journal(paths.logs / LEAD_LOG)]
+    begin = _events(text for journal in journals for text in journal.last(lines))
+    _print(begin[max(0, len(begin) - lines) :], as_json=as_json)
+    while follow and _there(context.team):
+        time.sleep(LOOK)
+        _print(_events(text for journal in journals for text in journal.fresh()), as_json=as_json)
+
+
+def _there(team: TeamStore) -> bool:
+    sys.stdout.flush()
+    return team.exists()
+
+
+def _events(lines: Iterable[bytes]) -> list[Event]:
+    """Return lines as events in the order of their time; a line that is not sound JSON is passed over."""
+    found = []
+    for text in lines:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            event = msgspec.json.decode(text, type=Event)
+            if not repeated(text):
+                found.append(event)
+    return sorted(found, key=lambda event: str(event.get("at")))
+
+
+def _print(events: list[Event], *, as_json: bool) -> None:
+    for event in events:
+        write(json_text(event, indent=0) if as_json else text_of(event))

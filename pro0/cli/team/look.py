@@ -1,0 +1,253 @@
+"""`pro0 team list`, `status` and `attach`."""
+
+import io
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+
+import click
+
+from pro0.cli.context import by_terminal, caller, here, named_team, quiet, store, veiled
+from pro0.cli.output import (
+    cut,
+    drawable,
+    json_option,
+    json_text,
+    line,
+    local,
+    name_option,
+    pairs,
+    say,
+    table,
+    terminal,
+    write,
+    write_json,
+)
+from pro0.errors import EnvironmentMissing, Pro0Error
+from pro0.model.caller import Who
+from pro0.model.runtime import ENDED, Phase
+from pro0.ops.context import Context
+from pro0.ops.tasks.acting import settings
+from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus
+from pro0.ops.team.status import status as look_at
+
+AGAIN = 1.0
+"""Seconds between two looks of `--watch`."""
+
+
+@click.command("list")
+@json_option
+@name_option
+def list_teams(as_json: bool, output: str | None) -> None:
+    """List all teams of this home.
+
+    --json prints a list of what `team status --json` prints. A team that cannot be read is named on stderr, exit 5.
+
+    \b
+    Examples:
+      pro0 team list
+      pro0 team list -o name
+    """
+    store().check()
+    asking, own = caller()
+    names = store().names() if asking.who is Who.HUMAN else [own] if own else []
+    if output == "name":
+        for name in names:
+            write(name)
+        return
+    contexts = [Context(store().team(name), asking, vouch=by_terminal) for name in names]
+    for context in contexts:
+        veiled(context)
+    looks, trouble = _looks(contexts)
+    if as_json:
+        write_json(looks)
+    elif looks:
+        table(("TEAM", "LEAD", "MEMBERS", "TASKS", "PROJECT"), [_team_row(look) for look in looks])
+    elif not trouble:
+        say("no teams yet; start one: pro0 team start NAME -m w1=shell")
+    for error in trouble[1:]:
+        say(f"pro0: {error.message}")
+    if trouble:
+        raise trouble[0]
+
+
+@click.command()
+@named_team
+@click.option("--watch", is_flag=True, help="Look again every second, until interrupted.")
+@json_option
+def status(team: str | None, watch: bool, as_json: bool) -> None:
+    """Show lead, members, tasks, and what needs you.
+
+    --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
+    that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
+    note, incarnation, model, effort, permissionMode, plan}], tasks {status: count}, attention [{what, command}] and
+    limits [{agent, until, named, note}]; with --watch one such line for every change.
+
+    \b
+    Examples:
+      pro0 team status
+      pro0 team status alpha --watch
+      pro0 team status --json | jq -r '.members[].state'
+    """
+    context = here(team)
+    quiet()
+    named = f" -t {context.team.name}" if team else ""
+    if watch:
+        _watch(context, named, as_json=as_json)
+    elif as_json:
+        write_json(look_at(context))
+    else:
+        show(look_at(context), named)
+
+
+@click.command()
+@named_team
+def attach(team: str | None) -> None:
+    """Show the members in this terminal.
+
+    In tmux these are their panes. Of a team in the mode in-process one member is shown at a time: Shift and the arrows
+    switch, Ctrl+T opens a board of members, tasks and messages, whose ? tells all keys. Of a headless team the lines
+    that its members print are followed.
+
+    \b
+    Examples:
+      pro0 team attach
+      pro0 team attach alpha
+    """
+    from pro0.cli.team import attaching
+
+    context = here(team)
+    if not terminal():
+        argv = attaching.command(context.team)
+        raise EnvironmentMissing("attaching needs a terminal", code="no_terminal", hint=f"in one: {shlex.join(argv)}")
+    attaching.show(context)
+
+
+def show(look: TeamStatus, named: str) -> None:
+    """Print one look at a team; `named` is what commands need to mean this team."""
+    state = look.phase + (", paused" if look.paused else "")
+    head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
+    led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
+    pairs([*head, ("lead", _lead(look)), *led, ("tasks", counted(look.tasks) or "none yet")])
+    pairs([("limits", "\n".join(_limit(limit) for limit in look.limits))])
+    if look.members:
+        write()
+        table(
+            ("MEMBER", "AGENT", "MODE", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"),
+            [_member_row(m) for m in look.members],
+            optional=("MODE", "TASK", "UNREAD"),
+        )
+    if look.attention:
+        write("\nneeds you")
+        for need in look.attention:
+            write(f"  {line(need.what)}\n    {need.command}{named}")
+
+
+def _limit(limit: LimitStatus) -> str:
+    when = "until" if limit.named else "at least until"
+    return f"no new session of {limit.agent} {when} {local(limit.until)}: {limit.note}"
+
+
+def _lead(look: TeamStatus) -> str:
+    """Return how the lead is; that one is gone is as it should be where the team was stopped."""
+    return "stopped" if look.phase is Phase.STOPPED and not look.lead.pid else _process(look.lead)
+
+
+def _process(lead: LeadStatus) -> str:
+    return f"{lead.state} (pid {lead.pid})" if lead.pid else lead.state
+
+
+def _watch(context: Context, named: str, *, as_json: bool) -> None:
+    shown: TeamStatus | None = None
+    bell = settings(context).bell and not as_json
+    print_it: Callable[[TeamStatus], None] = _print_line if as_json else lambda look: show(look, named)
+    while True:
+        look = look_at(context)
+        if look != shown:
+            if drawable() and not as_json:
+                _paint(look, named)
+            else:
+                write(end="\n" if shown and not as_json else "")
+                print_it(look)
+            if shown and bell and set(look.attention) - set(shown.attention):
+                _ring()
+            sys.stdout.flush()
+            shown = look
+        time.sleep(AGAIN)
+
+
+class _Page(io.StringIO):
+    """What a look prints on a terminal, to be shown in one piece."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _paint(look: TeamStatus, named: str) -> None:
+    """Show a look in place of the last one: as much of it as there is room for, never more than the terminal has."""
+    with redirect_stdout(_Page()) as page:
+        show(look, named)
+    room = shutil.get_terminal_size()
+    lines = [cut(text, room.columns) if text.isprintable() else text for text in page.getvalue().splitlines()]
+    if len(lines) >= room.lines:
+        left = len(lines) - room.lines + 2
+        lines = [*lines[: room.lines - 2], cut(f"… {left} more lines: pro0 team status{named}", room.columns)]
+    write("\x1b[H\x1b[2J" + "\n".join([*lines, ""]), end="")
+
+
+def _ring() -> None:
+    """Ring the person's terminal, if there is one."""
+    if sys.stdout.isatty():
+        write("\a", end="")
+
+
+def _print_line(look: TeamStatus) -> None:
+    write(json_text(look, indent=0))
+
+
+def _looks(contexts: list[Context]) -> tuple[list[TeamStatus], list[Pro0Error]]:
+    looks: list[TeamStatus] = []
+    trouble: list[Pro0Error] = []
+    for context in contexts:
+        try:
+            looks.append(look_at(context))
+        except Pro0Error as error:
+            trouble.append(error)
+    return looks, trouble
+
+
+def _team_row(look: TeamStatus) -> list[str]:
+    live = sum(member.state not in ENDED for member in look.members)
+    total = sum(count for status, count in look.tasks.items() if status != "ready")
+    done = f"{look.tasks['completed']}/{total}"
+    return [look.name, _lead(look).split()[0], f"{live}/{len(look.members)}", done, look.project]
+
+
+def counted(tasks: Mapping[str, int]) -> str:
+    """Return how many tasks there are of each status, those of the pending ones that are ready among them."""
+    ready = f" ({tasks['ready']} ready)" if tasks.get("ready") else ""
+    words = {"pending": f"pending{ready}", "in_progress": "in progress"}
+    return ", ".join(f"{count} {words.get(name, name)}" for name, count in tasks.items() if count and name != "ready")
+
+
+def _agent(member: MemberStatus) -> str:
+    """Return which agent it is, with the model and the effort that were chosen for it."""
+    chosen = ", ".join(filter(None, (member.model, member.effort)))
+    return f"{member.agent} ({chosen})" if chosen else member.agent
+
+
+def _member_row(member: MemberStatus) -> list[str]:
+    unread = str(member.unread) if member.unread else ""
+    return [
+        member.agent_id,
+        _agent(member),
+        member.permission_mode,
+        member.state,
+        member.task or "",
+        unread,
+        local(member.since),
+        member.note,
+    ]

@@ -1,0 +1,51 @@
+"""A team for a project that has none yet, for commands that can do without a `team start` before them."""
+
+import os
+import re
+from pathlib import Path
+
+from pro0.cli.context import by_terminal, caller, here, project_here, store
+from pro0.cli.output import say
+from pro0.config import Settings, require_enabled
+from pro0.errors import NotFound
+from pro0.ops import trust
+from pro0.ops.context import Context
+from pro0.ops.tasks.acting import settings_to_hire
+
+_HEADLESS = {"teammateMode": "headless"}
+
+
+def team_or_none(team: str | None) -> Context | None:
+    """Return the team that is meant, None for a project that has none; raises NotFound for a name that none has."""
+    try:
+        return here(team)
+    except NotFound as error:
+        if error.code != "no_team":
+            raise
+    return None
+
+
+def settings_here(context: Context | None) -> Settings:
+    """Return the settings of a team's project, or of the one that gets a team."""
+    if context:
+        return settings_to_hire(context)
+    found = trust.settings(store().home, project_here(), os.environ, _HEADLESS)
+    require_enabled(found)
+    return found
+
+
+def own_team(settings: Settings) -> Context:
+    """Make a team for the project, named after its folder."""
+    from pro0.engine.opening.founding import found
+
+    asking, _ = caller()
+    context = found(store(), asking, _name(project_here()), project_here(), settings, vouch=by_terminal, terminal=False)
+    say(f"team {context.team.name} in {project_here()}, made for this")
+    return context
+
+
+def _name(folder: Path) -> str:
+    """Return a name for the team of a folder that no other team has."""
+    base = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40] or "project"
+    taken = set(store().names())
+    return next(name for number in range(1, 1000) if (name := base if number == 1 else f"{base}-{number}") not in taken)

@@ -1,0 +1,76 @@
+"""`pro0 team wait`."""
+
+import time
+
+import click
+
+from pro0.cli.context import here, named_team
+from pro0.cli.output import json_option, line, live, write, write_json
+from pro0.cli.team.look import counted
+from pro0.errors import BadInput, Pro0Error, Refused, TimedOut
+from pro0.ops.context import Context
+from pro0.ops.team.progress import Outcome, Progress, progress
+
+LOOK = 0.2
+"""Seconds between two looks."""
+
+
+@click.command()
+@named_team
+@click.option("--timeout", type=float, metavar="S", help="Give up after so many seconds: exit 124.")
+@json_option
+def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
+    """Wait until no work can go on by itself.
+
+    Exit 0 when every task is completed or cancelled, 1 when one failed or is blocked by one that did, 4 when what is
+    left waits for a human or for a member, 124 after --timeout. --json prints moving, outcome, counts and left.
+
+    \b
+    Examples:
+      pro0 team wait
+      pro0 team wait alpha --timeout 600 || pro0 task list --status failed
+    """
+    if timeout is not None and not timeout >= 0:
+        raise BadInput(f"{timeout:g} seconds is no time-out", hint="0 or more")
+    context = here(team)
+    result = _until_it_stands(context, timeout)
+    if as_json:
+        write_json(result)
+    else:
+        _print(result)
+    _conclude(context.team.name, result, timeout)
+
+
+def _until_it_stands(context: Context, timeout: float | None) -> Progress:
+    deadline = None if timeout is None else time.monotonic() + timeout
+    with live() as show:
+        while (result := progress(context)).moving:
+            left = LOOK if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                break
+            show(_counts(result))
+            time.sleep(min(LOOK, left))
+    return result
+
+
+def _print(result: Progress) -> None:
+    write(_counts(result))
+    for one in result.left:
+        write(f"  {line(one)}")
+
+
+def _counts(result: Progress) -> str:
+    return counted(result.counts) or "no tasks"
+
+
+def _conclude(team: str, result: Progress, timeout: float | None) -> None:
+    left = f"{len(result.left)} {'task is' if len(result.left) == 1 else 'tasks are'}"
+    if result.moving:
+        hint = f"see who is at what: pro0 team status -t {team}"
+        raise TimedOut(f"{team} still works after {timeout:g} s; {left} left", hint=hint)
+    if result.outcome is Outcome.SOMETHING_FAILED:
+        hint = f"pro0 task list --status failed -t {team}"
+        raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code="work_failed", hint=hint)
+    if result.outcome is Outcome.WAITS:
+        hint = f"see what needs you: pro0 team status -t {team}"
+        raise Refused(f"{team} can do no more: {left} waiting for a human or for a member", code="waits", hint=hint)

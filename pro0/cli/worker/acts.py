@@ -1,0 +1,81 @@
+"""`pro0 worker kill` and `merge`."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import acting, need_lead, team_option
+from pro0.cli.output import say, write
+from pro0.errors import BadInput, Pro0Error, Refused
+from pro0.model.task import SETTLED, Status
+from pro0.ops.context import Context
+from pro0.ops.work import workers
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=completing.workers)
+@team_option
+def kill(names: tuple[str, ...], team: str | None) -> None:
+    """End workers: TERM, ten seconds, KILL, the whole process tree. Their tasks have failed, their work is saved.
+
+    One that is over already stays as it is.
+
+    \b
+    Examples:
+      pro0 worker kill t1 t2
+    """
+    context = acting(team)
+    for name in names:
+        worker = workers.kill(context, name)
+        over = worker.task.status in SETTLED
+        write(f"{worker.task.id} is {worker.task.status} already" if over else f"{worker.agent_id} is ended")
+    need_lead(context.team)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completing.workers)
+@click.option("--all", "everything", is_flag=True, help="All that workers left whose tasks have not failed.")
+@team_option
+def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
+    """Merge what workers left into the project's checkout, one after the other.
+
+    Each merge is predicted first, without touching any checkout: one that would conflict is left alone and named, exit
+    4, and so is everything when the checkout has changes that are not committed. A branch that is merged is removed.
+
+    \b
+    Examples:
+      pro0 worker merge t1
+      pro0 worker merge --all
+    """
+    context = acting(team)
+    if everything == bool(names):
+        raise BadInput("name workers, or say --all", hint="pro0 worker list shows what they left")
+    chosen = _left(context) if everything else names
+    failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
+    if len(failed) > 1:
+        what = f"{len(failed)} branches are not merged"
+        raise Refused(what, code="conflict", hint="merge them by hand: git merge BRANCH")
+    if failed:
+        raise failed[0]
+
+
+def _left(context: Context) -> list[str]:
+    """Return the tasks whose branches wait for a merge; what one that failed left is named, and left alone."""
+    over = [one.task for one in workers.workers(context) if one.task.branch and not one.task.worktree]
+    for task in over:
+        if task.status is Status.FAILED:
+            say(f"{task.id} has failed, so {task.branch} is left out; if it is good: pro0 worker merge {task.id}")
+    if not over:
+        say("no worker has left anything that is not merged")
+    return [task.id for task in over if task.status is not Status.FAILED]
+
+
+def _merged(context: Context, name: str, *, alone: bool) -> Pro0Error | None:
+    """Merge what one worker left; return what stands in the way, said here unless it is the answer to all."""
+    try:
+        task = workers.merge(context, name)
+    except Pro0Error as error:
+        if not alone:
+            say(f"{name}: {error.message}")
+        return error
+    write(f"{task.id} is merged")
+    return None

@@ -1,0 +1,67 @@
+"""Grounds: the worktrees of a team's seats, made in the background, one after the other."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pro0.engine.background.backlog import Backlog
+from pro0.engine.log import Log
+from pro0.errors import Pro0Error
+from pro0.model.decision import Ground
+from pro0.model.team import Seat, TeamConfig
+from pro0.store.paths import worktree
+from pro0.store.teams import TeamStore
+from pro0.worktrees import Repository, branch_of
+
+Key = tuple[str, int]
+
+
+class Grounds:
+    """Makes worktrees ready; `woken` is called when one is, or cannot be."""
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
+        self._team = team
+        self._log = log
+        self._woken = woken
+        self._asked: set[Key] = set()
+        self._found: dict[Key, Ground] = {}
+        self._backlog = Backlog(self._prepare)
+
+    def begin(self, seat: Seat) -> None:
+        """Make the worktree of a seat ready; once for each generation, however often it is asked for."""
+        key = (seat.agent_id, seat.generation)
+        if key in self._asked:
+            return
+        self._asked.add(key)
+        self._log.write("prepare", seat=seat.agent_id)
+        self._backlog.put(seat)
+
+    def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
+        """Return what came of those that were asked for; what was made for a seat that is gone is forgotten."""
+        wanted = {(seat.agent_id, seat.generation) for seat in seats}
+        self._asked &= wanted
+        for key in self._found.keys() - wanted:
+            del self._found[key]
+        return dict(self._found)
+
+    def _prepare(self, seat: Seat) -> None:
+        self._found[(seat.agent_id, seat.generation)] = self._made(seat)
+        self._woken()
+
+    def _made(self, seat: Seat) -> Ground:
+        try:
+            config = self._team.config.read()
+            branch, place = _branch(config, seat), self._place(config, seat)
+            tree = Repository(Path(config.project)).add(place, branch, again=True)
+        except Pro0Error as error:
+            return Ground(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
+        except OSError as error:
+            return Ground(error=f"its worktree cannot be made: {error.strerror}")
+        return Ground(path=str(tree.path), branch=tree.branch)
+
+    def _place(self, config: TeamConfig, seat: Seat) -> Path:
+        return worktree(self._team.paths.home, config.name, config.uid, seat.agent_id)
+
+
+def _branch(config: TeamConfig, seat: Seat) -> str:
+    """Return the branch of a worker's task, or that of a teammate."""
+    return branch_of(seat.agent_id, seat.task) if seat.task else branch_of(config.name, seat.agent_id)

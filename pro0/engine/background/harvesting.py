@@ -1,0 +1,82 @@
+"""Harvesting: what dead workers leave is saved and reported, in the background, one after the other."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.engine.background.backlog import Backlog
+from pro0.engine.log import Log
+from pro0.engine.places import backend_of, shown_at
+from pro0.errors import Pro0Error
+from pro0.model.decision import Harvest
+from pro0.ops.context import lead_context
+from pro0.ops.work import workers
+from pro0.ops.work.workers import Crop
+from pro0.store.teams import TeamStore
+from pro0.worktrees import Repository
+
+TAIL = 500
+"""Characters of a worker's last output that are reported."""
+LINES = 20
+AGAIN = 2.0
+"""Seconds until what could not be written down is tried again."""
+
+
+class Harvester:
+    """Harvests the workers of one team; `woken` is called when one is done.
+
+    `last` returns what a session was seen to show last, which counts where nothing outlives it.
+    """
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], last: Callable[[str], str]) -> None:
+        self._team = team
+        self._log = log
+        self._woken = woken
+        self._last = last
+        self._backend = backend_of(team.config.read())
+        self._asked: set[str] = set()
+        self._done: set[str] = set()
+        self._backlog = Backlog(self._harvest)
+
+    def begin(self, harvest: Harvest) -> None:
+        """Harvest what a worker leaves, once, however often it is asked for."""
+        if harvest.incarnation in self._asked:
+            return
+        self._asked.add(harvest.incarnation)
+        self._backlog.put(harvest)
+
+    def done(self) -> frozenset[str]:
+        """Return the incarnations of which everything is saved and reported."""
+        return frozenset(self._done)
+
+    def _harvest(self, harvest: Harvest) -> None:
+        try:
+            workers.harvested(lead_context(self._team), harvest, self._crop(harvest), self._tail(harvest))
+            self._done.add(harvest.incarnation)
+        except Pro0Error as error:
+            self._log.write("harvest", why=error.message)
+            threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
+        self._woken()
+
+    def _crop(self, harvest: Harvest) -> Crop:
+        """Save and remove a worktree; one that cannot be saved stays, and that is said."""
+        if not harvest.worktree:
+            return Crop()
+        project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
+        try:
+            repository = Repository(project)
+            branch = repository.remove(Path(harvest.worktree), message)
+            branch = branch or (harvest.branch if harvest.branch in repository.unmerged() else "")
+            return Crop(branch, *repository.measure(branch)) if branch else Crop()
+        except Pro0Error as error:
+            return Crop(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
+
+    def _tail(self, harvest: Harvest) -> str:
+        """Return the end of what the worker showed, where that can still be seen."""
+        state = self._team.runtime.read().session(harvest.incarnation)
+        handle = shown_at(self._team, state) if state else None
+        seen = self._last(harvest.incarnation)
+        with suppress(Pro0Error):
+            seen = self._backend.peek(handle, LINES) if handle else seen
+        return seen.strip()[-TAIL:]

@@ -1,0 +1,126 @@
+"""Hooking: the lead's hooks, run in the background: whether an idle teammate is to go on, and what has changed."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pro0 import config
+from pro0.engine.background.backlog import Backlog
+from pro0.engine.log import Log
+from pro0.errors import Pro0Error
+from pro0.model.hook import Event
+from pro0.model.runtime import Runtime, SeatState
+from pro0.ops.tasks import hooks
+from pro0.ops.tasks.hook_runs import Runs
+from pro0.store.paths import TRUSTED
+from pro0.store.teams import TeamStore
+
+MOST = 200
+"""Changes that may wait for a hook that is slow; more are dropped, and that is logged."""
+LAST_WORDS = 5.0
+"""Seconds that hooks may take after the team has stopped."""
+Change = tuple[Event, str, dict[str, object]]
+
+
+class Hooking:
+    """Asks and tells the hooks of one team; `woken` is called when one has answered."""
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
+        self._team = team
+        self._log = log
+        self._woken = woken
+        self._answers: dict[str, str] = {}
+        self._asked: set[str] = set()
+        self._backlog = Backlog(self._tell, MOST)
+        self._over = ""
+        home, project = team.paths.home, Path(team.config.read().project)
+        self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
+        self._stamp: list[int] | None = None
+        self._commands: hooks.Commands = {}
+
+    def events(self) -> frozenset[Event]:
+        """Return the events that have hooks; settings that cannot be read have none."""
+        stamp = [_changed_at(path) for path in self._files]
+        if stamp != self._stamp:
+            self._stamp, self._commands = stamp, self._look()
+        return frozenset(self._commands)
+
+    def answers(self) -> dict[str, str]:
+        """Return what was answered to each question that is over, "" for nothing against it."""
+        return dict(self._answers)
+
+    def ask(self, key: str, state: SeatState) -> None:
+        """Ask whether a member may be idle, once for each key."""
+        if key not in self._asked:
+            self._asked.add(key)
+            threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
+
+    def tell(self, before: Runtime, after: Runtime) -> None:
+        """Tell what has changed of the team and its members, in order and without waiting for it."""
+        for change in changes(before, after):
+            if change[0] in self.events() and not self._backlog.put(change):
+                self._log.write("hook dropped", change=change[0])
+
+    def finish(self) -> None:
+        """Let what is told be said, for a while, and end what goes on."""
+        timer = threading.Timer(LAST_WORDS, self._end)
+        timer.start()
+        self._backlog.finish()
+        timer.cancel()
+        self._end()
+
+    def _end(self) -> None:
+        self._over = "the lead ends"
+
+    def _look(self) -> hooks.Commands:
+        try:
+            return hooks.in_force(self._team.paths.home, Path(self._team.config.read().project))
+        except Pro0Error as error:
+            self._log.write("hooks", why=error.message)
+            return {}
+
+    def _tell(self, change: Change) -> None:
+        if not self._over:
+            self._run(*change)
+
+    def _answer(self, key: str, state: SeatState) -> None:
+        try:
+            self._answers[key] = self._run(Event.TEAMMATE_IDLE, state.agent_id, {"state": state.state}, state.worktree)
+        finally:
+            self._answers.setdefault(key, "")
+            self._woken()
+
+    def _run(self, event: Event, who: str, about: dict[str, object], cwd: str = "") -> str:
+        try:
+            place = cwd or self._team.config.read().project
+            commands = self._commands.get(event, ())
+            return Runs(self._team, os.environ).ask(commands, event, who, place, about, lambda: self._over)
+        except (Pro0Error, OSError) as error:
+            self._log.write("hooks", why=str(error))
+            return ""
+
+
+def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
+    """Yield what is new between two records: the team's phase, each member's state, and what waits for a human."""
+    known = {state.agent_id: state for state in before.seats}
+    for state in after.seats:
+        earlier = known.get(state.agent_id)
+        same_session = earlier is not None and earlier.incarnation == state.incarnation
+        if earlier is None or not same_session or earlier.state is not state.state:
+            was = earlier.state if earlier else None
+            yield Event.MEMBER_CHANGED, state.agent_id, {"from": was, "to": state.state, "note": state.note}
+    if before.phase is not after.phase:
+        yield Event.TEAM_CHANGED, "", {"from": before.phase, "to": after.phase}
+    for wait in after.waits:
+        if wait not in before.waits:
+            id, kind, since = wait.split()
+            yield Event.HUMAN_NEEDED, "", {"task_id": id, "awaiting": kind, "since": since}
+
+
+def _changed_at(path: Path) -> int:
+    """Return what tells one version of a file from the next, 0 for none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,79 @@
+"""The ledger: what sessions use, from their transcripts into usage.json, and what that costs."""
+
+import time
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from pro0.engine.background.sights import Watched
+from pro0.model.screen import Usage
+from pro0.model.usage import SessionUsage
+from pro0.ops.context import clock
+from pro0.ops.team.costs import spent
+from pro0.store.teams import TeamStore
+
+PAUSE = 3.0
+"""Seconds between two looks at the transcripts."""
+
+
+class Ledger:
+    """Keeps the books of one team."""
+
+    def __init__(self, team: TeamStore) -> None:
+        self._team = team
+        self._next = 0.0
+        self._known: dict[str, SessionUsage] | None = None
+        self._living: dict[str, Watched] = {}
+
+    def look(self, watched: Iterable[Watched], limit: float) -> float:
+        """Write down what was used since the last look; return what all cost, 0 without a limit, which costs time.
+
+        A session that has ended since is looked at once more: the last turn ends with it.
+        """
+        before, self._living = self._living, {one.state.incarnation: one for one in watched}
+        due = [one for incarnation, one in before.items() if incarnation not in self._living]
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + PAUSE
+            due += self._living.values()
+        self._note({entry.incarnation: entry for entry in map(_entry, due) if entry})
+        return spent(self._entries().values()) if limit else 0.0
+
+    def _entries(self) -> dict[str, SessionUsage]:
+        if self._known is None:
+            self._known = {entry.incarnation: entry for entry in self._team.usage.read().sessions}
+        return self._known
+
+    def _note(self, found: dict[str, SessionUsage]) -> None:
+        known = self._entries() if found else {}
+        new = {name: entry for name, entry in found.items() if _more(entry, known.get(name))}
+        if new:
+            with self._team.usage.change("note what was used") as change:
+                change.value = replace(change.value, sessions=tuple((known | new).values()))
+            self._known = known | new
+
+
+def _entry(watched: Watched) -> SessionUsage | None:
+    read = watched.adapter.usage
+    usage = read(watched.sight, watched.memory) if read else None
+    return _of(watched, usage) if usage else None
+
+
+def _of(watched: Watched, usage: Usage) -> SessionUsage:
+    state = watched.state
+    return SessionUsage(
+        agent_id=state.agent_id,
+        incarnation=state.incarnation,
+        agent=watched.adapter.name,
+        session=state.session,
+        models=usage.models,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        cost_usd=usage.cost_usd,
+        at=clock(),
+    )
+
+
+def _more(entry: SessionUsage, known: SessionUsage | None) -> bool:
+    return known is None or replace(entry, at=known.at) != known

@@ -1,0 +1,187 @@
+"""Nudging: one fixed line reaches one agent, by its own channel or its pane, and it is known whether it did.
+
+An Enter in a permission prompt approves it, in most agents. So a pane gets one only while its agent's turn is over,
+the state is looked at again between the line and its Enter, and what became of it is looked at afterwards. While an
+agent works the line waits, unless the agent has a channel of its own.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.engine.background.sights import Sights, Watched
+from pro0.engine.log import Log
+from pro0.engine.places import backend_of
+from pro0.errors import Pro0Error
+from pro0.model.decision import Nudge, Nudged
+from pro0.model.runtime import Handle, SeatState, State
+from pro0.ops.context import clock
+from pro0.rules.screens.nudges import alone, comes, free, standing, took
+from pro0.rules.screens.screens import Drawing
+from pro0.store.teams import TeamStore
+
+VERIFY = 3.0
+"""Seconds until a line that was sent must have left the input."""
+GONE = 1.0
+"""Seconds for which the input of an agent that does not work must be without the line, for it to count as taken."""
+PAUSE = 0.15
+FORGETS = "it is working, and would forget a turn that is stopped: it is told after its next tool"
+BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds until the next try after so many that did not arrive; sooner when the agent's state has changed."""
+
+
+class Try(msgspec.Struct):
+    """How often a session was nudged in vain, and when it may be tried again."""
+
+    failed: int = 0
+    after: float = 0.0
+    state: tuple[State, datetime] | None = None
+    """What the agent did at the last try, and since when."""
+    running: bool = False
+    why: str = ""
+
+
+class Nudger:
+    """Nudges sessions of one team, one line at a time each, in the background; `woken` is called after each."""
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
+        self.backend = backend_of(team.config.read())
+        self.sights = Sights(team, self.backend)
+        self._log = log
+        self._woken = woken
+        self._tries: dict[str, Try] = {}
+        self._arrived: dict[str, Nudged] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, nudge: Nudge, state: SeatState) -> None:
+        """Start to hand the line over, unless that is going on, or failed a moment ago."""
+        trial = self._tries.setdefault(nudge.incarnation, Try())
+        if not trial.running and trial.state != (state.state, state.since):
+            trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
+        if not trial.running and time.monotonic() >= trial.after:
+            trial.running = True
+            threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
+
+    def arrived(self) -> dict[str, Nudged]:
+        """Return what arrived so far, by incarnation."""
+        with self._lock:
+            return dict(self._arrived)
+
+    def queued(self) -> dict[str, str]:
+        """Return why lines wait, by incarnation, empty for those that arrived."""
+        return {incarnation: trial.why for incarnation, trial in list(self._tries.items())}
+
+    def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
+        began = clock()
+        try:
+            why = self._hand_over(nudge, state)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the next try may do
+            why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
+        if why:
+            trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]
+            trial.failed += 1
+        else:
+            trial.failed = 0
+            with self._lock:
+                self._arrived[nudge.incarnation] = replace(nudge.tells, at=began)
+        trial.why, trial.running = why, False
+        self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why)
+        self._woken()
+
+    def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
+        """Hand the line over; return why it waits, or nothing when it arrived."""
+        watched, handle = self.sights.watched(nudge.incarnation), state.handle
+        looked = time.monotonic()
+        if nudge.urgent and watched and self.sights.busy(watched):
+            if watched.adapter.forgets:
+                return FORGETS
+            self._stop(watched, handle, looked)
+        if watched and watched.adapter.deliver and watched.adapter.deliver(watched.sight, nudge.line):
+            return ""
+        if handle is None:
+            return "its place is not known"
+        drawing = watched.adapter.screens if watched else None
+        if watched is None or drawing is None:
+            return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input, or somebody types there"
+        return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
+
+    def _stop(self, watched: Watched, handle: Handle | None, looked: float) -> None:
+        """Stop the turn of an agent and wait until that is over, where it can be."""
+        adapter = watched.adapter
+        done = adapter.stop is not None and adapter.stop(watched.sight)
+        if not done and adapter.interrupt and handle:
+            done = self.backend.press(handle, adapter.interrupt, looked)
+        deadline = time.monotonic() + VERIFY
+        while done and self.sights.busy(watched) and time.monotonic() < deadline:
+            time.sleep(PAUSE)
+
+    def _paste(self, place: "Input", handle: Handle) -> str:
+        looked = time.monotonic()
+        if stands := place.standing():
+            place = replace(place, line=stands)
+        elif why := place.closed():
+            return why
+        elif not self.backend.nudge(handle, place.line, place.shows, looked):
+            return "its pane takes no input, somebody types there, or something else came up"
+        elif place.left():
+            return ""
+        # Some agents take the first Enter for a part of the paste; or an earlier try, or lead, has left the line there.
+        looked = time.monotonic()
+        if place.ready() and self.backend.press(handle, "Enter", looked) and place.left():
+            return ""
+        return "the line stays in its input"
+
+
+class Input(msgspec.Struct, frozen=True):
+    """The input of one agent, and the line that is to go through it."""
+
+    sights: Sights
+    watched: Watched
+    drawing: Drawing
+    line: str
+
+    def closed(self) -> str:
+        """Return why nothing may be put in now, empty when it may."""
+        reading, screen = self.sights.now(self.watched)
+        if free(self.drawing, reading, screen):
+            return ""
+        state = reading.state if reading else State.UNKNOWN
+        return "something stands in its input" if state in (State.IDLE, State.ERROR) else f"it is {state}"
+
+    def standing(self) -> str:
+        """Return the fixed line that stands there already, empty for none."""
+        return standing(self.drawing, self.sights.now(self.watched)[1])
+
+    def shows(self) -> bool:
+        """Wait until the line, and nothing else, stands there; a busy agent is slow to draw it."""
+        deadline = time.monotonic() + VERIFY
+        while not alone(self.drawing, *(now := self.sights.now(self.watched)), self.line):
+            if time.monotonic() > deadline or not comes(self.drawing, *now, self.line):
+                return False
+            time.sleep(PAUSE)
+        return True
+
+    def ready(self) -> bool:
+        """Return whether the line, and nothing else, stands there."""
+        return alone(self.drawing, *self.sights.now(self.watched), self.line)
+
+    def left(self) -> bool:
+        """Wait until the line has left the input for good; False when it stays too long.
+
+        It seems to have gone for a moment, too, while an agent draws everything anew.
+        """
+        deadline, gone_since = time.monotonic() + VERIFY, 0.0
+        while (now := time.monotonic()) < deadline or gone_since:
+            reading, screen = self.sights.now(self.watched)
+            if not took(self.drawing, reading, screen, self.line):
+                gone_since = 0.0
+            elif (reading and reading.state is State.WORKING) or now >= (gone_since or now) + GONE:
+                return True
+            else:
+                gone_since = gone_since or now
+            time.sleep(PAUSE)
+        return False

@@ -1,0 +1,142 @@
+"""Sights: what the agents' own sources, their titles and their screens say of their states."""
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents import adapter_of
+from pro0.agents.adapter import Adapter, Memory, Sight
+from pro0.engine.opening.environment import member_environment, of_agent
+from pro0.errors import Pro0Error
+from pro0.model.decision import Seen
+from pro0.model.runtime import ENDED, Report, Runtime, SeatState, State
+from pro0.model.screen import Reading, Screen
+from pro0.model.team import Wanted
+from pro0.ops.context import clock
+from pro0.rules.screens import screens
+from pro0.rules.screens.nudges import own as own_line
+from pro0.rules.screens.screens import Drawing
+from pro0.rules.screens.states import combine
+from pro0.sessions.backend import Backend
+from pro0.store.teams import TeamStore
+
+PAUSE = 0.3
+"""Seconds between two looks at the same agents: less than `rules.turns.LOOK`, at which time the lead comes to look."""
+
+
+class Watched(msgspec.Struct, frozen=True):
+    """A living session whose agent can be looked at."""
+
+    adapter: Adapter
+    state: SeatState
+    sight: Sight
+    memory: Memory
+
+
+class Sights:
+    """Looks at the sessions of one team; it remembers what it saw last, since what is unknown overwrites nothing."""
+
+    def __init__(self, team: TeamStore, backend: Backend) -> None:
+        self._team = team
+        self._backend = backend
+        self._watched: dict[str, Watched] = {}
+        self._readings: dict[str, Reading] = {}
+        self._seen: dict[str, Seen] = {}
+        self._memories: dict[str, Memory] = {}
+        self._next = 0.0
+
+    def look(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> dict[str, Seen]:
+        """Return what is known of each session that can be looked at, from a new look when the last is long ago."""
+        self._watched = {w.state.incarnation: w for w in self._choose(wanted, runtime, reports)}
+        self._seen = {incarnation: seen for incarnation, seen in self._seen.items() if incarnation in self._watched}
+        if self._watched and time.monotonic() >= self._next:
+            self._next = time.monotonic() + max(PAUSE, self._backend.pace)  # from its begin: a look may take long
+            self._renew()
+        return dict(self._seen)
+
+    def watched(self, incarnation: str) -> Watched | None:
+        """Return one of the sessions that were looked at last."""
+        return self._watched.get(incarnation)
+
+    def all(self) -> tuple[Watched, ...]:
+        """Return the sessions that were looked at last."""
+        return tuple(self._watched.values())
+
+    def now(self, watched: Watched) -> tuple[Reading | None, Screen | None]:
+        """Return one session's state and screen from a look made now, nothing remembered."""
+        screen = self._screens([watched]).get(watched.state.incarnation)
+        # Its own memory: this is asked from other threads.
+        return combine(None, _sources(replace(watched, memory=Memory()), screen)), screen
+
+    def busy(self, watched: Watched) -> bool:
+        """Return whether an agent is in the middle of a turn, and neither asks anything nor holds a draft."""
+        reading, _ = self.now(watched)
+        return reading is not None and reading.state is State.WORKING
+
+    def _choose(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> Iterable[Watched]:
+        seats = {seat.agent_id: seat for seat in wanted.seats}
+        for state in runtime.seats:
+            seat, report = seats.get(state.agent_id), reports.get(state.incarnation)
+            if seat and state.state not in ENDED and report and report.agent and not report.exit:
+                adapter = adapter_of(seat)
+                if adapter.look or adapter.screens:
+                    memory = self._memories.setdefault(state.incarnation, Memory())
+                    yield Watched(adapter, state, self._sight(adapter, state, report), memory)
+
+    def _sight(self, adapter: Adapter, state: SeatState, report: Report) -> Sight:
+        started_in = of_agent(self._team.environment.read(), adapter.passes)
+        return Sight(
+            session=state.session,
+            agent=report.agent,
+            started_at=state.started_at,
+            cwd=state.worktree or self._team.config.read().project,
+            folder=str(self._team.paths.agent_folder(state.incarnation)),
+            environment=member_environment(started_in, {}),
+        )
+
+    def _renew(self) -> None:
+        shown = self._screens(list(self._watched.values()))
+        now = clock()
+        for incarnation, watched in self._watched.items():
+            sources = _sources(watched, shown.get(incarnation))
+            reading = combine(self._readings.get(incarnation), sources)
+            if reading is not None:
+                self._readings[incarnation] = reading
+                self._seen[incarnation] = _seen(reading, self._seen.get(incarnation), now)
+        self._readings = {i: reading for i, reading in self._readings.items() if i in self._watched}
+        self._memories = {i: memory for i, memory in self._memories.items() if i in self._watched}
+
+    def _screens(self, watched: list[Watched]) -> dict[str, Screen]:
+        handles = [w.state.handle for w in watched if w.adapter.screens and w.state.handle]
+        try:
+            return self._backend.look(handles) if handles else {}
+        except Pro0Error:
+            return {}
+
+
+def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
+    """Return what each source says."""
+    adapter = watched.adapter
+    own = adapter.look(watched.sight, watched.memory) if adapter.look else None
+    return (*([own] if own else []), *(_shown(adapter.screens, screen) if screen else ()))
+
+
+def _shown(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
+    readings = screens.read(drawing, screen)
+    return (own_line(drawing, reading, screen) for reading in readings) if drawing else readings
+
+
+def _seen(reading: Reading, before: Seen | None, now: datetime) -> Seen:
+    since = before.since if before and before.state is reading.state else now
+    return Seen(
+        state=reading.state,
+        since=since,
+        source=reading.source,
+        rule=reading.rule,
+        note=reading.note,
+        lost=reading.lost,
+        session=reading.session or (before.session if before else ""),
+    )

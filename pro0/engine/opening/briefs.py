@@ -1,0 +1,127 @@
+"""Briefs: what an adapter must know of a session that is to be started, and the files its agent is started with."""
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+
+from pro0.agents.adapter import Adapter, Brief, Call, Sight
+from pro0.errors import NotFound
+from pro0.model.ids import LEAD
+from pro0.model.runtime import SeatState
+from pro0.model.task import Task
+from pro0.model.team import Seat, TeamConfig
+from pro0.ops.context import lead_context
+from pro0.ops.tasks import roles, tasks
+from pro0.rules.lead.permissions import permission_mode
+from pro0.rules.words import assignment
+from pro0.rules.words.assignment import Assignment, Told
+from pro0.rules.words.welcome import Welcome, first_prompt
+from pro0.store import atomic
+from pro0.store.files import delete
+from pro0.store.teams import Store, TeamStore
+
+PRO0 = (sys.executable, "-I", "-m", "pro0")
+
+
+class Briefs:
+    """Writes the briefs of one team."""
+
+    def __init__(self, team: TeamStore, config: TeamConfig) -> None:
+        self._team = team
+        self._config = config
+
+    def brief(
+        self,
+        seat: Seat,
+        adapter: Adapter,
+        state: SeatState,
+        environment: Mapping[str, str],
+        task: Task | None = None,
+    ) -> Brief:
+        """Return the brief of one session, for one `task` or none: an earlier one goes on where its agent can."""
+        resume = bool(state.session) and self._can_go_on(adapter, state, environment)
+        chosen = state.incarnation if adapter.session_ids == "chosen" else ""
+        return Brief(
+            seat=seat,
+            prompt="" if resume else self._prompt(seat, task, state.branch),
+            mode=permission_mode(seat, self._team.wanted.read(), self._config),
+            delegate_only=seat.delegates,
+            session=state.session if resume else chosen,
+            resume=resume,
+            folder=str(self._team.paths.agent_folder(state.incarnation)),
+            cwd=state.worktree or self._config.project,
+            project=self._config.project,
+            environment=environment,
+            pro0=PRO0,
+            mailbox=str(self._team.mailbox(seat.agent_id).head.path),
+        )
+
+    def furnish(self, incarnation: str, call: Call) -> None:
+        """Write the files that an agent is started with, into a folder of its session's own."""
+        place = self._team.paths.agent_folder(incarnation)
+        with suppress(OSError):
+            delete(place)
+        if call.files:
+            place.mkdir(mode=0o700)
+            with atomic.folder(place) as folder:
+                for name, data in call.files.items():
+                    atomic.replace(folder, name, data)
+
+    def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:
+        """Return whether there is something to go on with."""
+        if adapter.session_ids == "none" or adapter.began is None:
+            return False
+        sight = Sight(
+            session=state.session,
+            agent=None,
+            started_at=state.started_at,
+            cwd=state.worktree or self._config.project,
+            folder="",
+            environment=environment,
+        )
+        return adapter.began(sight)
+
+    def _prompt(self, seat: Seat, task: Task | None, branch: str) -> str:
+        return self._assignment(seat, task, branch) if task else self._welcome(seat, branch)
+
+    def _welcome(self, seat: Seat, branch: str) -> str:
+        seats = [other for other in self._team.wanted.read().seats if not other.task]
+        others = [other.agent_id for other in seats if other.agent_id != seat.agent_id]
+        welcome = Welcome(
+            team=self._config.name,
+            agent_id=seat.agent_id,
+            project=self._config.project,
+            others=others,
+            prompt=seat.prompt,
+            delegates=seat.delegates,
+            branch=branch,
+            plans=seat.gate is not None and not seat.gate.approved,
+            plan=seat.gate.text if seat.gate and seat.gate.approved else "",
+        )
+        return first_prompt(welcome, leads=seat.agent_id == LEAD)
+
+    def _assignment(self, seat: Seat, task: Task, branch: str) -> str:
+        role = roles.of(Store(self._team.paths.home), task.role)
+        return assignment.first_prompt(
+            Assignment(
+                team=self._config.name,
+                agent_id=seat.agent_id,
+                project=self._config.project,
+                task=task,
+                role_name=role.name,
+                role_prompt=role.prompt,
+                above=self._remarks(task.parent),
+                own=self._remarks(task.id),
+                disposable=seat.disposable,
+                branch=branch,
+            )
+        )
+
+    def _remarks(self, id: str | None) -> list[Told]:
+        """Return what was said about a task; of one that is gone, nothing."""
+        if id is None:
+            return []
+        try:
+            return [Told(said.author, said.text) for said in tasks.remarks(lead_context(self._team), id)]
+        except NotFound:
+            return []

@@ -1,0 +1,126 @@
+"""Making sure that a team has a lead: detached from the terminal, one at a time by its lease (behaviour 3.3)."""
+
+import os
+import subprocess
+import threading
+import time
+from contextlib import suppress
+
+from pro0 import __version__, processes, resources
+from pro0.engine.opening.environment import lead_environment
+from pro0.errors import EnvironmentMissing, Refused
+from pro0.model.runtime import Phase
+from pro0.model.team import Wish
+from pro0.store import atomic
+from pro0.store.files import translate
+from pro0.store.lease import Holder, Lease
+from pro0.store.paths import LEAD_ERRORS
+from pro0.store.teams import TeamStore
+
+PATIENCE = 60.0
+"""Seconds that a lead may take until it has signed in, on a busy machine; one that fails is told at once."""
+REACTION = 5.0
+"""Seconds for which a lead that was stopped (SIGSTOP) is waited for."""
+STOPPED = "lead_stopped"
+"""The code of the error that says so."""
+_PAUSE = 0.02
+
+
+def ensure_lead(team: TeamStore) -> str:
+    """Return once a lead is at work, or none is needed; raises EnvironmentMissing.
+
+    What it returns is to be said to the person, if it is not empty: that the lead is of another version than this.
+    """
+    deadline = time.monotonic() + PATIENCE
+    child: subprocess.Popen[bytes] | None = None
+    while time.monotonic() < deadline:
+        awake(team)
+        if leads(team):
+            return _other_version(team)
+        if is_over(team):
+            return ""
+        if child is None and Lease(team.paths.team).holder() is None:
+            child = _spawn(team)
+            # Fetches its end when it comes, should this process live that long.
+            threading.Thread(target=child.wait, daemon=True).start()
+        elif child and child.poll() is not None:
+            # One that somebody killed says nothing about the next one.
+            if (
+                child.returncode > 0
+                and child.returncode != Refused.exit_code
+                and Lease(team.paths.team).holder() is None
+            ):
+                what = f"the lead of {team.name} ended at once: {_last_words(team)}"
+                raise EnvironmentMissing(what, hint="pro0 doctor")
+            child = None
+        time.sleep(_PAUSE)
+    raise EnvironmentMissing(f"the lead of {team.name} does not come up", hint=f"pro0 team logs -t {team.name}")
+
+
+def is_over(team: TeamStore) -> bool:
+    """Return whether the team was to stop and has stopped, so that there is nothing to lead."""
+    stopped = team.runtime.read().phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP
+    return stopped and Lease(team.paths.team).holder() is None
+
+
+def leads(team: TeamStore) -> bool:
+    """Return whether a living lead has signed in and is not about to end."""
+    runtime = team.runtime.read()
+    alive = runtime.lead is not None and processes.alive(runtime.lead)
+    return alive and runtime.phase is not Phase.STOPPED and Lease(team.paths.team).holder() is not None
+
+
+def awake(team: TeamStore) -> None:
+    """Return when nobody stands in the way of an act; raises Refused for a lead that was stopped and stays so."""
+    deadline = time.monotonic() + REACTION
+    while holder := _stopped_holder(team):
+        if time.monotonic() > deadline:
+            what = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
+            hint = f"let it go on: kill -CONT {holder.pid}; or end it, the members go on: kill -KILL {holder.pid}"
+            raise Refused(what, code=STOPPED, hint=hint)
+        time.sleep(_PAUSE)
+
+
+def _stopped_holder(team: TeamStore) -> Holder | None:
+    """Return who has the lease, if that process was stopped."""
+    holder = Lease(team.paths.team).read()
+    asleep = holder is not None and processes.stopped(holder.pid) and processes.alive(holder.process)
+    return holder if asleep and Lease(team.paths.team).holder() else None
+
+
+def _other_version(team: TeamStore) -> str:
+    holder = Lease(team.paths.team).read()
+    theirs = holder.version if holder else team.runtime.read().lead_version
+    if theirs in ("", __version__):
+        return ""
+    renew = f"pro0 team stop and resume -t {team.name} to renew it"
+    return f"the lead of {team.name} is pro0 {theirs}, this is {__version__}; {renew}"
+
+
+def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
+    project = team.config.read().project
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with atomic.folder(team.paths.logs) as folder:
+            errors = os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
+    except OSError as error:
+        translate(error, team.paths.lead_errors)
+    try:
+        return subprocess.Popen(
+            resources.lead_argv(team.name),
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            cwd=project if os.path.isdir(project) else "/",  # noqa: PTH112
+            env=lead_environment(team.environment.read().variables or os.environ, str(team.paths.home)),
+            start_new_session=True,
+        )
+    finally:
+        os.close(errors)
+
+
+def _last_words(team: TeamStore) -> str:
+    text = ""
+    with suppress(OSError), atomic.folder(team.paths.logs) as folder:
+        text = atomic.read(folder, LEAD_ERRORS, 1 << 20).decode(errors="replace").strip()
+    return text.splitlines()[-1] if text else "it said nothing"

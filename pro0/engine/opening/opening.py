@@ -1,0 +1,238 @@
+"""Opening sessions: launch files for the guards, places from the backend, the record; or all of it undone."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0 import resources
+from pro0.agents import adapter_of
+from pro0.agents.adapter import Adapter, Call
+from pro0.agents.installed import require
+from pro0.engine.log import Log
+from pro0.engine.opening.briefs import Briefs
+from pro0.engine.opening.environment import lead_variables, member_environment, of_agent, start_environment
+from pro0.engine.places import backend_of, place_of
+from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError
+from pro0.model.decision import Snapshot, Start
+from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, State
+from pro0.model.task import Task
+from pro0.model.team import Environment, Member, Seat, TeamConfig
+from pro0.ops.context import clock, lead_context
+from pro0.ops.tasks import trees
+from pro0.ops.team import members
+from pro0.rules.lead.plan import MEMORY
+from pro0.sessions.backend import Opening
+from pro0.store import atomic
+from pro0.store.files import encode
+from pro0.store.teams import TeamStore
+
+
+class Opener:
+    """Opens sessions of one team; `grace` is the seconds between TERM and KILL when one ends.
+
+    With `revive` the guards of these sessions bring a lead back that has died.
+    """
+
+    def __init__(self, team: TeamStore, config: TeamConfig, log: Log, grace: float, *, revive: bool = False) -> None:
+        self._team = team
+        self._config = config
+        self._log = log
+        self._grace = grace
+        self._revival = _revival(team, config) if revive else None
+        self._backend = backend_of(config)
+        self._place = place_of(team, config)
+        self._briefs = Briefs(team, config)
+        self._sessions: dict[str, str] = {}
+        self._lead = lead_context(team)
+
+    def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
+        """Open the sessions and record where they are; a failure is undone, to how it was `before`.
+
+        One that cannot be started is no other's failure; the places of the others are made all or none.
+        """
+        states = {state.incarnation: state for state in runtime.seats}
+        openings: dict[Start, Opening] = {}
+        for start in starts:
+            try:
+                openings[start] = self._opening(start, states[start.incarnation], self._begun(start))
+            except Pro0Error as error:
+                self._undo([start], error, before)
+            except OSError as error:
+                self._undo([start], StoreError(f"its launch file cannot be written: {error.strerror}"), before)
+        if openings:
+            self._show(openings, before)
+
+    def enlist(self, snapshot: Snapshot) -> None:
+        """List the sessions in config.json that a lead has opened which died before it came to that.
+
+        Members whose seat was taken away are listed no more.
+        """
+        listed = {member.session_id for member in snapshot.config.members}
+        missing = {s.agent_id: s for s in snapshot.runtime.seats if s.handle and s.state not in ENDED}
+        missing = {name: state for name, state in missing.items() if state.incarnation not in listed}
+        seats = {seat.agent_id: seat for seat in snapshot.wanted.seats}
+        if any(member.agent_id not in seats for member in snapshot.config.members):
+            with self._team.config.change("list members") as listing:
+                kept = tuple(member for member in listing.value.members if member.agent_id in seats)
+                listing.value = replace(listing.value, members=kept)
+        self._list([_member(seats[name], state.incarnation) for name, state in missing.items() if name in seats])
+
+    def _show(self, openings: Mapping[Start, Opening], before: Runtime) -> None:
+        try:
+            handles = self._backend.open(self._place, [*openings.values()])
+        except Pro0Error as error:
+            self._undo([*openings], error, before)
+        else:
+            self._enter([*openings], handles)
+
+    def _begun(self, start: Start) -> Task | None:
+        """Give a session the claim of the task that it is for, before its process is there."""
+        seat = start.seat
+        if seat.task is None:
+            return None
+        return trees.begin(self._lead, seat.task, seat.agent_id, start.incarnation, start.ground)
+
+    def _opening(self, start: Start, state: SeatState, task: Task | None) -> Opening:
+        paths, seat = self._team.paths, start.seat
+        if start.ground.error:
+            raise EnvironmentMissing(start.ground.error, hint=start.ground.hint or None)
+        self._team.mailbox(seat.agent_id).make()
+        adapter = adapter_of(seat)
+        environment = self._environment(adapter, seat, state, task)
+        brief = self._briefs.brief(seat, adapter, state, environment, task)
+        require(adapter, environment["PATH"])
+        call = adapter.call(brief)
+        self._sessions[start.incarnation] = brief.session
+        launch = self._launch(state, adapter, call, environment)
+        _startable(launch)
+        name = paths.launch(start.incarnation)
+        # One that is there is left alone: whoever removes it has the session, so that it cannot be started twice.
+        if not start.prepared:
+            self._briefs.furnish(start.incarnation, call)
+            with atomic.folder(paths.sessions) as folder:
+                atomic.replace(folder, name, encode(launch))
+        return Opening(
+            incarnation=start.incarnation,
+            title=seat.agent_id,
+            argv=resources.guard_argv(paths.sessions / name),
+            log=paths.log(seat.agent_id),
+            window=seat.window,
+        )
+
+    def _launch(self, state: SeatState, adapter: Adapter, call: Call, environment: Mapping[str, str]) -> Launch:
+        paths = self._team.paths
+        return Launch(
+            agent_id=state.agent_id,
+            incarnation=state.incarnation,
+            team=self._team.name,
+            team_uid=self._config.uid,
+            argv=call.argv,
+            cwd=state.worktree or self._config.project,
+            env={**environment, **call.env},
+            report=str(paths.sessions / paths.report(state.incarnation)),
+            first_state=adapter.first_state,
+            grace=self._grace,
+            team_folder=str(paths.team),
+            revival=self._revival,
+            terminal=self._backend.terminal(self._place, state.incarnation),
+        )
+
+    def _environment(self, adapter: Adapter, seat: Seat, state: SeatState, task: Task | None) -> dict[str, str]:
+        own = members.task_identity(task.id, task.parent or "") if task else members.task_identity("", "")
+        identity = members.identity(self._team, state) | own
+        if seat.disposable:
+            identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
+        return member_environment(of_agent(self._started_in(), adapter.passes), identity)
+
+    def _enter(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
+        by_incarnation = {handle.incarnation: handle for handle in handles}
+        with self._team.runtime.change("record handles") as change:
+            seats = (self._opened(s, by_incarnation.get(s.incarnation)) for s in change.value.seats)
+            change.value = replace(change.value, seats=tuple(seats))
+        self._list([_member(start.seat, start.incarnation) for start in starts])
+
+    def _opened(self, state: SeatState, handle: Handle | None) -> SeatState:
+        if handle is None:
+            return state
+        return replace(state, handle=handle, session=self._sessions.pop(state.incarnation, state.session))
+
+    def _list(self, members: Sequence[Member]) -> None:
+        new = {member.agent_id: member for member in members}
+        if new:
+            with self._team.config.change("list members") as listing:
+                kept = [m for m in listing.value.members if m.agent_id not in new]
+                listing.value = replace(listing.value, members=(*kept, *new.values()))
+
+    def _started_in(self) -> Environment:
+        """Return the team's start environment; of a team that was made without one, this process's."""
+        kept = self._team.environment.read()
+        return kept if kept.variables else Environment(variables=start_environment(os.environ))
+
+    def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
+        """Take a spawn that failed back, whole, and say at which step and why."""
+        failed = {start.incarnation: start.seat.agent_id for start in starts}
+        earlier = {
+            state.agent_id: _given_up(state, error) if state.incarnation in failed else state
+            for state in before.seats
+            if state.agent_id in failed.values()
+        }
+        failures = [
+            Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "", s.seat.task)
+            for s in starts
+        ]
+        for start in starts:
+            (self._team.paths.sessions / self._team.paths.launch(start.incarnation)).unlink(missing_ok=True)
+            if task := start.seat.task:
+                with suppress(NotFound, Refused):
+                    trees.undo_start(self._lead, task, error.message, incarnation=start.incarnation)
+        with self._team.runtime.change("record a failed spawn") as change:
+            kept = (earlier.get(s.agent_id) if s.incarnation in failed else s for s in change.value.seats)
+            seats = tuple(state for state in kept if state)
+            change.value = replace(change.value, seats=seats, failures=(*change.value.failures, *failures)[-MEMORY:])
+        for start in starts:
+            state = earlier.get(start.seat.agent_id)
+            back_to = state.generation if state else None
+            members.undo(self._lead, start.seat.agent_id, start.seat.generation, back_to)
+        self._log.write("spawn failed", why=error.message)
+
+
+def _startable(launch: Launch) -> None:
+    """Raise EnvironmentMissing for a program that the guard will not find."""
+    program, path = launch.argv[0], launch.env.get("PATH", os.defpath)
+    folders = [""] if "/" in program else path.split(os.pathsep)
+    found = [place for folder in folders if (place := Path(launch.cwd, folder, program)).is_file()]
+    if not found:
+        raise EnvironmentMissing(f"there is no program {program!r}", hint="name one that is on the PATH of the team")
+    if not any(os.access(place, os.X_OK) for place in found):
+        raise EnvironmentMissing(f"{program!r} is not executable", hint=f"chmod +x {found[0]}")
+
+
+def _given_up(state: SeatState, error: Pro0Error) -> SeatState:
+    """Return the state of a session that another lead had begun with, and this one cannot go on with."""
+    return replace(state, state=State.CRASHED, since=clock(), note=error.message)
+
+
+def _member(seat: Seat, incarnation: str) -> Member:
+    return Member(
+        name=seat.name,
+        agent_id=seat.agent_id,
+        category=seat.role,
+        session_id=incarnation,
+        spawned_at=clock(),
+        agent=seat.agent,
+    )
+
+
+def _revival(team: TeamStore, config: TeamConfig) -> Revival:
+    paths = team.paths
+    return Revival(
+        argv=resources.lead_argv(team.name, revived=True),
+        cwd=config.project,
+        lease=str(paths.lease),
+        environment=str(team.environment.path),
+        variables=lead_variables(str(paths.home)),
+        errors=str(paths.lead_errors),
+    )

@@ -1,0 +1,117 @@
+"""Tools with which teammates come and go."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from pro0.errors import BadInput
+from pro0.mcp import views, waiting
+from pro0.mcp.desk import Desk
+from pro0.mcp.tools.team import seen
+from pro0.mcp.tools.tool import LEADS, tool
+from pro0.model.ids import LEAD
+from pro0.model.task import Draft
+from pro0.model.team import Seat
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.ops.tasks.acting import settings_to_hire
+from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
+from pro0.ops.tasks.roles import told
+from pro0.ops.team import members, plan_approval
+
+TeammateName = Annotated[str, Meta(description="The teammate's name or id.")]
+TITLE = 100
+"""Letters of a task's title that is made of its text."""
+
+
+@tool("member.spawn", LEADS, waits=True)
+def spawn_teammate(
+    desk: Desk,
+    name: Annotated[str, Meta(description="What it is called; an ended teammate of that name is started again.")],
+    category: Annotated[str, Meta(description="Its role id.")] = "",
+    task: Annotated[str, Meta(description="What it should do first; it becomes a task reserved for it.")] = "",
+    todo_id: Annotated[str | None, Meta(description="The id of a task that is there, to be reserved for it.")] = None,
+    agent: Annotated[str | None, Meta(description="The agent program; without it the same as yours, or shell.")] = None,
+    model: Annotated[str, Meta(description="The model, in the words of that program.")] = "",
+    effort: Annotated[str, Meta(description="How much the model should think, in the words of that program.")] = "",
+    prompt: Annotated[str, Meta(description="What it is told at its start, besides how the team works.")] = "",
+    plan: Annotated[bool, Meta(description="Whether it must have a plan approved before it changes anything.")] = False,
+) -> views.MemberView:
+    """Start a teammate in a session of its own, and wait until it is up. It takes ready tasks by itself."""
+    context = desk.context
+    if task.strip() and todo_id:
+        raise BadInput("a task or a todo_id, not both")
+    if todo_id:
+        tasks.show(context, todo_id)
+    draft = SeatDraft(
+        name=name,
+        agent=agent or _own_agent(context),
+        role=category,
+        model=model,
+        effort=effort,
+        prompt=prompt,
+        plan=plan,
+    )
+    settings = settings_to_hire(context)
+    [known] = with_definitions([draft], settings.agents)
+    takeable(known)
+    [seat] = members.spawn(context, [told(desk.store, known)], settings.max_teammates)
+    waiting.started(context, seat)
+    if task.strip():
+        tasks.create(context, [_first(task.strip(), seat)])
+    elif todo_id:
+        tasks.assign(context, todo_id, seat.agent_id)
+    return _view(context, seat)
+
+
+@tool("member.shutdown", LEADS, waits=True, ends=True)
+def shutdown_teammate(
+    desk: Desk,
+    teammate_name: TeammateName,
+    reason: Annotated[str, Meta(description="What it is told.")] = "",
+    force: Annotated[bool, Meta(description="End it even if it has not agreed in a minute.")] = False,
+) -> views.MemberView:
+    """Ask a teammate to shut down, and wait a while for its end.
+
+    One that works says "not yet" and is asked again when it is idle; list_teammates shows how it went.
+    """
+    context = desk.context
+    seat = members.shutdown(context, teammate_name, reason=reason, force=force)
+    waiting.ended(context, seat)
+    return _view(context, seat)
+
+
+PlanId = Annotated[str, Meta(description="The id of the plan that you have read, so that no later one is meant.")]
+
+
+@tool("plan.approve", LEADS)
+def approve_plan(desk: Desk, teammate_name: TeammateName, plan_id: PlanId) -> views.MemberView:
+    """Let a teammate carry out the plan that it has handed in, where the person lets you decide on plans."""
+    return _view(desk.context, plan_approval.approve(desk.context, teammate_name, about=plan_id))
+
+
+@tool("plan.reject", LEADS)
+def reject_plan(
+    desk: Desk,
+    teammate_name: TeammateName,
+    plan_id: PlanId,
+    feedback: Annotated[str, Meta(description="What is wrong with it.")],
+) -> views.MemberView:
+    """Ask a teammate for another plan, where the person lets you decide on plans."""
+    return _view(desk.context, plan_approval.reject(desk.context, teammate_name, feedback, about=plan_id))
+
+
+def _own_agent(context: Context) -> str:
+    """Return the agent program of the caller's own seat, else the one that members have by default."""
+    seats = members.members(context).wanted.seats
+    return next((seat.agent for seat in seats if seat.agent_id == LEAD), SeatDraft(name="").agent)
+
+
+def _first(text: str, seat: Seat) -> Draft:
+    line = text.splitlines()[0]
+    title = line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
+    return Draft(title=title, description="" if title == text else text, assignee=seat.agent_id)
+
+
+def _view(context: Context, seat: Seat) -> views.MemberView:
+    return next(member for member in seen(context, brief=False).members if member.agent_id == seat.agent_id)

@@ -1,0 +1,76 @@
+"""The list of tools of one kind of caller, as `tools/list` gives it: made from the table, and kept beside the code."""
+
+import json
+
+import msgspec
+
+from pro0.mcp.listing import KINDS, MEMBER, ONE_TASK
+from pro0.mcp.tools.table import TOOLS
+from pro0.mcp.tools.tool import Tool, arguments_of, result_of
+from pro0.rules.words.instructions import instructions
+
+POOL = frozenset({"claim_task", "get_claimable_tasks", "release_task"})
+
+
+def documents() -> dict[str, str]:
+    """Return the text of every list by its kind, one tool a line."""
+    return {kind: _text(kind) for kind in KINDS}
+
+
+def offered(kind: str) -> list[Tool]:
+    """Return the tools of one kind of caller; who is there for one task is not offered to take others."""
+    who, not_this = (MEMBER, POOL) if kind == ONE_TASK else (kind, frozenset[str]())
+    return [tool for tool in TOOLS.values() if who in tool.callers and tool.name not in not_this]
+
+
+def described(tool: Tool) -> dict[str, object]:
+    """Return a tool as `tools/list` shows it."""
+    return {
+        "name": tool.name,
+        "description": tool.about,
+        "inputSchema": _inputs(tool),
+        "outputSchema": _outputs(tool),
+        "annotations": {**tool.hints(), "openWorldHint": False},
+    }
+
+
+def _text(kind: str) -> str:
+    tools = ",\n".join(json.dumps(described(tool)) for tool in offered(kind))
+    return f'{{"instructions": {json.dumps(instructions(kind))},\n"tools": [\n{tools}\n]}}\n'
+
+
+def _inputs(tool: Tool) -> dict[str, object]:
+    schema = _flat(arguments_of(tool.function))
+    properties = schema.get("properties")
+    assert isinstance(properties, dict)
+    schema["properties"] = {tool.worded(name): _input(tool, value) for name, value in properties.items()}
+    if required := schema.get("required"):
+        assert isinstance(required, list)
+        schema["required"] = [tool.worded(name) for name in required]
+    return schema
+
+
+def _input(tool: Tool, schema: dict[str, object]) -> dict[str, object]:
+    """Return the schema of one argument; that it may also be null, which is its default, is not told."""
+    kept = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    if choices := schema.get("anyOf"):
+        assert isinstance(choices, list)
+        kept |= next(choice for choice in choices if choice != {"type": "null"})
+    if "enum" in kept:
+        kept = {"type": "string", **kept}  # some clients want it said
+    if about := kept.get("description"):
+        kept["description"] = tool.worded(str(about))
+    default = schema.get("default")
+    return {**kept, "default": default} if default else kept
+
+
+def _outputs(tool: Tool) -> dict[str, object]:
+    return _flat(result_of(tool.function))
+
+
+def _flat(kind: type[msgspec.Struct]) -> dict[str, object]:
+    """Return the schema of an object with everything it refers to inside."""
+    [_], components = msgspec.json.schema_components([kind])
+    whole: dict[str, object] = components.pop(kind.__name__)
+    whole.pop("title", None)
+    return whole | ({"$defs": components} if components else {})

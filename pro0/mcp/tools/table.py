@@ -1,0 +1,99 @@
+"""Which tools exist, and a call of one: arguments checked, the operation done, what comes of it as JSON."""
+
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from pro0.errors import BadInput, Pro0Error, Refused
+from pro0.mcp.desk import Desk
+from pro0.mcp.protocol import Call
+from pro0.mcp.tools import lead as lead_tools
+from pro0.mcp.tools import mail as mail_tools
+from pro0.mcp.tools import team as team_tools
+from pro0.mcp.tools import ticket as ticket_tools
+from pro0.mcp.tools import work as work_tools
+from pro0.mcp.tools import worker as worker_tools
+from pro0.mcp.tools.tool import TOOLS, Tool, arguments_of
+from pro0.mcp.wire import JSON, encode, is_text
+from pro0.model.caller import Who
+from pro0.ops.mail import messages
+from pro0.rules.misfit import misfit
+from pro0.rules.text import visible
+from pro0.rules.words.instructions import unread_here
+
+FAMILIES = (team_tools, lead_tools, worker_tools, work_tools, mail_tools, ticket_tools)
+
+__all__ = ["FAMILIES", "TOOLS", "failed", "perform"]
+
+
+def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
+    """Do what a call asks for and return its result, or the error that an agent can act on."""
+    try:
+        given = _arguments(tool, desk, call)
+        if lost := tool.if_lost:
+            call.if_lost = lambda: lost(desk)
+        value = harmless(msgspec.to_builtins(tool.function(desk, **given)), desk.veil())
+        return _result(value, [encode(value), *_hints(tool, desk)])
+    except Pro0Error as error:
+        return failed(error)
+    except Exception as error:  # noqa: BLE001 - an agent goes on after a fault of pro0
+        if os.environ.get("PRO0_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        hint = "this is a fault of pro0"
+        return failed(Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint))
+
+
+def harmless(value: object, veil: Callable[[str], str] = str) -> object:
+    """Return a value whose texts have no control characters and direction marks, since others wrote them; veiled."""
+    if isinstance(value, str):
+        return veil(visible(value))
+    if isinstance(value, list):
+        return [harmless(item, veil) for item in value]
+    if isinstance(value, dict):
+        return {name: harmless(item, veil) for name, item in value.items()}
+    return value
+
+
+def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
+    who = desk.caller.who
+    if who not in tool.callers:
+        raise Refused(f"{_called(who)} may not call {tool.name}", code="not_allowed", hint="tools/list has your tools")
+    if not is_text(call.arguments):
+        hint = "it holds a lone surrogate; pass UTF-8"
+        raise BadInput(f"{tool.name}: a text is not valid Unicode", code="invalid_text", hint=hint)
+    try:
+        given = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BadInput(f"{tool.name}: {misfit(error)}", hint="its inputSchema says what it takes") from None
+    return {name: getattr(given, name) for name in given.__struct_fields__}
+
+
+def _called(who: Who) -> str:
+    return {Who.OUTSIDE: "an agent outside any team", Who.LEAD_AGENT: "the lead agent"}.get(who, "a teammate")
+
+
+def _hints(tool: Tool, desk: Desk) -> list[str]:
+    """Return what an agent should know besides: that it has mail, which nothing else may tell it."""
+    if tool.operation == "message.inbox" or desk.team is None:
+        return []
+    try:
+        unread = messages.unread(desk.context)
+    except Pro0Error:
+        return []
+    return [unread_here(unread)] if unread else []
+
+
+def failed(error: Pro0Error) -> dict[str, JSON]:
+    """Return an error as the result of a call, for an agent to act on."""
+    said = {"code": error.code, "message": error.message} | ({"hint": error.hint} if error.hint else {})
+    value = harmless({"error": said})
+    text = error.message + (f"\nhint: {error.hint}" if error.hint else "")
+    return {**_result(value, [visible(text)]), "isError": "true"}
+
+
+def _result(value: object, texts: list[str]) -> dict[str, JSON]:
+    content = [{"type": "text", "text": text} for text in texts]
+    return {"content": encode(content), "structuredContent": encode(value)}

@@ -1,0 +1,108 @@
+"""Tools of a whole team: made from outside, stopped, removed, looked at (behaviour 3.16)."""
+
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from pro0.config import Mode, require_enabled
+from pro0.errors import Kept, Refused
+from pro0.mcp import views, waiting
+from pro0.mcp.desk import Desk
+from pro0.mcp.tools.tool import LEADS, TEAMMATES, tool
+from pro0.model import ids
+from pro0.model.caller import Who
+from pro0.ops import trust
+from pro0.ops.context import Context, nobody
+from pro0.ops.team import members, outside, project, teams
+from pro0.ops.team.status import status
+
+OUTSIDE = frozenset({Who.OUTSIDE})
+
+
+@tool("team.lead", OUTSIDE, waits=True)
+def create_team(
+    desk: Desk,
+    name: Annotated[str, Meta(description="1 to 48 of a-z, 0-9 and '-'.")],
+    mode: Annotated[Mode | None, Meta(description="Where teammates are shown; else as the settings say.")] = None,
+) -> views.TeamView:
+    """Make a team for the project you are in and lead it from now on, or take up again one that you led before."""
+    with desk.leading:
+        desk.lead(_taken_or_made(desk, name, mode))
+    waiting.led(desk.context)
+    return _team(desk.context)
+
+
+@tool("team.stop", LEADS, waits=True, ends=True)
+def stop_team(
+    desk: Desk,
+    reason: Annotated[str, Meta(description="What the members are told.")] = "",
+    force: Annotated[bool, Meta(description="End who has not agreed in a minute.")] = False,
+) -> views.TeamView:
+    """Ask everybody in the team to shut down; you are asked too, if you have a session in it.
+
+    Tasks and messages stay, for the person to look at.
+    """
+    context = desk.context
+    waiting.stopped(context, teams.stop(context, reason=reason, force=force).stop)
+    return _team(context)
+
+
+@tool("team.cleanup", LEADS, waits=True, ends=True)
+def cleanup_team(desk: Desk) -> views.Answered:
+    """Remove the team with its tasks and messages, when all is done. Refused while a teammate lives."""
+    from pro0.engine.cleanup import cleanup
+
+    context = desk.context
+    if teams.dismiss(context):
+        waiting.led(context)
+        return views.Answered(answered="call approve_shutdown now: when your session has ended, the team is removed")
+    try:
+        cleanup(desk.store, context.team.name, force=False, show=waiting.quietly)
+        answered = f"{context.team.name} is removed"
+    except Kept as kept:
+        answered = kept.message
+    desk.lead(None)
+    return views.Answered(answered=answered)
+
+
+@tool("member.list", LEADS)
+def list_teammates(desk: Desk) -> views.Members:
+    """List all teammates with what each does now: its state, its task, its unread messages."""
+    return seen(desk.context, brief=False)
+
+
+@tool("member.list", TEAMMATES)
+def get_team_members(desk: Desk) -> views.Members:
+    """List who is on the team, to know whom you can write to."""
+    return seen(desk.context, brief=True)
+
+
+def seen(context: Context, *, brief: bool) -> views.Members:
+    """Return the members of a team, `brief` without what only their lead needs."""
+    roles = {seat.agent_id: seat.role for seat in members.members(context).wanted.seats}
+    listed = status(context).members
+    shown = [views.member_view(member, roles.get(member.agent_id, ""), brief=brief) for member in listed]
+    return views.Members(team=context.team.name, members=shown)
+
+
+def _taken_or_made(desk: Desk, name: str, mode: Mode | None) -> Context:
+    from pro0.engine.opening.founding import found
+
+    if desk.team:
+        raise Refused(f"this agent leads {desk.team} already", code="conflict", hint="call cleanup_team first")
+    ids.team_name(name)
+    desk.store.check()
+    folder = project.root(Path.cwd().resolve())
+    settings = trust.settings(desk.store.home, folder, desk.environment, {"teammateMode": mode})
+    require_enabled(settings)
+    team = desk.store.team(name)
+    if team.exists() and team.config.read().project == str(folder):
+        return outside.lead(Context(team, desk.caller, vouch=nobody))
+    return found(desk.store, desk.caller, name, folder, settings, vouch=nobody, terminal=False)
+
+
+def _team(context: Context) -> views.TeamView:
+    look = status(context)
+    where = f"{look.mode}: {look.mode_reason}"
+    return views.TeamView(name=look.name, project=look.project, mode=where, phase=look.phase)

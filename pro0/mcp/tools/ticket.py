@@ -1,0 +1,115 @@
+"""Tools of tasks in two families of names, task and ticket: what an agent may do to its own task (behaviour 2.23)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from pro0.mcp import views
+from pro0.mcp.desk import Desk
+from pro0.mcp.tools.tool import EVERYBODY, OwnTask, TaskId, both, tool
+from pro0.mcp.tools.work import Limit, Role
+from pro0.model.task import Awaiting, Draft, Remark
+from pro0.ops.tasks import gates, roles, tasks
+from pro0.rules.views import ticket_status
+
+COMMENTS = 100
+"""Remarks that are given at once, the newest."""
+
+Board = Annotated[str | None, Meta(description="The task's id; without it the task above your own, else your own.")]
+
+
+Awaited = Literal["review", "work", "approval", "input", "content", "escalation", "checkpoint"]
+
+
+@tool("task.list", EVERYBODY, names=both("list"))
+def task_list(desk: Desk, limit: Limit = 100) -> views.TaskPage:
+    """List all tasks: open, in_progress, needs_review, done, closed or failed."""
+    return views.task_page(tasks.board(desk.context), tasks.list_tasks(desk.context), limit, ticket_status)
+
+
+@tool("task.show", EVERYBODY, names=both("get"))
+def task_get(desk: Desk, task_id: TaskId) -> views.TaskDetail:
+    """Get all of one task."""
+    return views.task_detail(tasks.board(desk.context), tasks.show(desk.context, task_id), ticket_status)
+
+
+@tool("task.remarks", EVERYBODY, names=both("comment_list"))
+def task_comment_list(desk: Desk, task_id: Board = None) -> views.Comments:
+    """List what was said about a task, oldest first. Read the comments of the task above your own before you begin."""
+    id = desk.shared_task(task_id)
+    said = [_said(remark) for remark in tasks.remarks(desk.context, id)]
+    return views.Comments(task_id=id, comments=said[-COMMENTS:], left_out=max(0, len(said) - COMMENTS))
+
+
+@tool("task.create", EVERYBODY, names=both("create"))
+def task_create(
+    desk: Desk,
+    title: Annotated[str, Meta(description="One line.")],
+    description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")],
+    priority: Annotated[int | None, Meta(description="Lower goes first, 0 is the highest.")] = None,
+    role_id: Role = None,
+) -> views.TaskLine:
+    """Add a task below the one your session is for; without such a one, to the team's list."""
+    draft = Draft(title=title, description=description, parent=desk.task, priority=priority, role=role_id)
+    [made] = tasks.create(desk.context, [draft], last=True)
+    return _line(desk, made.id)
+
+
+@tool("role.list", EVERYBODY)
+def role_list(desk: Desk) -> views.Roles:
+    """List the roles that a task can have."""
+    found = roles.roles(desk.context)
+    return views.Roles(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in found])
+
+
+@tool("task.complete", EVERYBODY, names=both("mark_done"))
+def task_mark_done(
+    desk: Desk, task_id: OwnTask = None, result: Annotated[str, Meta(description="What came of it.")] = ""
+) -> views.TaskLine:
+    """Mark your own task as done."""
+    return _line(desk, tasks.complete(desk.context, desk.own_task(task_id), result).id)
+
+
+@tool("task.fail", EVERYBODY, names=both("mark_failed"))
+def task_mark_failed(
+    desk: Desk, error: Annotated[str, Meta(description="What went wrong, with details.")], task_id: OwnTask = None
+) -> views.TaskLine:
+    """Mark your own task as failed, when it cannot be done."""
+    return _line(desk, tasks.fail(desk.context, desk.own_task(task_id), error).id)
+
+
+@tool("task.hand_off", EVERYBODY, names=both("request_review"))
+def task_request_review(
+    desk: Desk,
+    reason: Annotated[str, Meta(description="What the person should decide or look at.")],
+    task_id: OwnTask = None,
+    awaiting: Annotated[Awaited, Meta(description="What you need of the person.")] = "review",
+) -> views.TaskLine:
+    """Hand your own task to a person, when only they can say how it goes on; you work on it no more."""
+    return _line(desk, gates.hand_off(desk.context, desk.own_task(task_id), Awaiting(awaiting), reason).id)
+
+
+@tool("task.comment", EVERYBODY, names=both("comment_create"))
+def task_comment_create(
+    desk: Desk, content: Annotated[str, Meta(description="What others should know.")], task_id: Board = None
+) -> views.Comments:
+    """Add a comment where the others of your task look: to the task above your own, or to the one you name."""
+    id = desk.shared_task(task_id)
+    made = tasks.comment(desk.context, id, content)
+    said = Remark(made.at, made.author, made.text, task=made.author_task, role=made.author_role)
+    return views.Comments(task_id=id, comments=[_said(said)])
+
+
+def _said(remark: Remark) -> views.Said:
+    return views.Said(
+        at=remark.at,
+        author=remark.author,
+        text=remark.text,
+        act=remark.act,
+        author_task=remark.task,
+        author_role=remark.role,
+    )
+
+
+def _line(desk: Desk, id: str) -> views.TaskLine:
+    return views.task_line(tasks.board(desk.context), tasks.show(desk.context, id), ticket_status)

@@ -1,0 +1,155 @@
+"""Tools of the shared task list, with the names that agents know."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from pro0.mcp import views
+from pro0.mcp.desk import Desk
+from pro0.mcp.tools.tool import EVERYBODY, LEADS, TaskId, tool
+from pro0.model.task import SETTLED, Changes, Draft, Gate
+from pro0.ops.tasks import gates, tasks
+
+Which = Literal["open", "all", "pending", "in_progress", "done", "completed", "failed", "cancelled"]
+Gates = Literal["approval", "review", "content"]
+Role = Annotated[str | None, Meta(description="The id of the role that should do it.")]
+Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
+Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
+
+
+@tool("task.list", EVERYBODY)
+def list_tasks(
+    desk: Desk,
+    status: Annotated[Which, Meta(description="Only those; open is all that are not over.")] = "open",
+    limit: Limit = 50,
+) -> views.TaskPage:
+    """List the team's tasks with who has each and why those that wait are not ready."""
+    found = tasks.list_tasks(desk.context)
+    if status == "open":
+        found = [task for task in found if task.status not in SETTLED]
+    elif status != "all":
+        found = [task for task in found if task.status == status]
+    return views.task_page(tasks.board(desk.context), found, limit)
+
+
+@tool("task.ready", EVERYBODY)
+def get_claimable_tasks(desk: Desk, limit: Limit = 20) -> views.TaskPage:
+    """List the tasks that you could claim now, those reserved for you first. Claim one before you work on it."""
+    me = desk.context.caller.agent_id
+    found = [task for task in tasks.ready(desk.context) if task.assignee in (None, me)]
+    found.sort(key=lambda task: task.assignee != me)
+    return views.task_page(tasks.board(desk.context), found, limit)
+
+
+@tool("task.claim", EVERYBODY)
+def claim_task(desk: Desk, task_id: TaskId) -> views.TaskDetail:
+    """Take a ready task, and get all of it. Of several who try exactly one gets it; the others are told who has it."""
+    return _detail(desk, tasks.claim(desk.context, task_id).id)
+
+
+@tool("task.complete", EVERYBODY)
+def complete_task(
+    desk: Desk, task_id: TaskId, result: Annotated[str, Meta(description="What came of it, in a few sentences.")]
+) -> views.TaskLine:
+    """Finish a task that you have claimed; tasks that wait for it become ready."""
+    return _line(desk, tasks.complete(desk.context, task_id, result).id)
+
+
+@tool("task.release", EVERYBODY)
+def release_task(
+    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="Why, for whoever takes it next.")] = ""
+) -> views.TaskLine:
+    """Give a task that you have claimed back to the list, unfinished."""
+    return _line(desk, tasks.release(desk.context, task_id, reason).id)
+
+
+@tool("task.create", LEADS)
+def create_task(
+    desk: Desk,
+    title: Annotated[str, Meta(description="One line.")],
+    description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")] = "",
+    dependencies: Names = [],  # noqa: B006 - never changed
+    priority: Annotated[int | None, Meta(description="Lower goes first; without it, after its siblings.")] = None,
+    assignee: Annotated[str | None, Meta(description="A teammate it is reserved for; else anybody's.")] = None,
+    parent: Annotated[str | None, Meta(description="The id of the task it is a part of.")] = None,
+    acceptance: Annotated[str, Meta(description="How to tell that it is done.")] = "",
+    run: Annotated[str | None, Meta(description="A command for a shell member; a person must agree.")] = None,
+    role_id: Role = None,
+    requires: Annotated[Gates | None, Meta(description="What a person must give before it is complete.")] = None,
+) -> views.TaskLine:
+    """Add a task to the team's list. Teammates take ready tasks by themselves, in the order of priority."""
+    draft = Draft(
+        title=title,
+        description=description,
+        blocked_by=tuple(dependencies),
+        assignee=assignee,
+        parent=parent,
+        acceptance=acceptance,
+        run=run,
+        priority=priority,
+        role=role_id,
+        requires=Gate(requires) if requires else None,
+    )
+    [made] = tasks.create(desk.context, [draft], last=True)
+    return _line(desk, made.id)
+
+
+@tool("task.assign", LEADS)
+def assign_task(
+    desk: Desk,
+    task_id: TaskId,
+    teammate_name: Annotated[str | None, Meta(description="Who; without it the reservation is dropped.")] = None,
+) -> views.TaskLine:
+    """Reserve a pending task for one teammate, who is told so."""
+    return _line(desk, tasks.assign(desk.context, task_id, teammate_name).id)
+
+
+@tool("task.update", EVERYBODY)
+def update_task(
+    desk: Desk,
+    task_id: TaskId,
+    title: str | None = None,
+    description: str | None = None,
+    acceptance: str | None = None,
+    priority: int | None = None,
+    add_dependencies: Names = [],  # noqa: B006 - never changed
+    drop_dependencies: Annotated[list[str], Meta(description="Ids it need not wait for.")] = [],  # noqa: B006
+) -> views.TaskLine:
+    """Change what a task says, its priority, or what it depends on; what is not named stays.
+
+    A teammate may change the open subtasks of its own task.
+    """
+    changes = Changes(
+        title=title,
+        description=description,
+        acceptance=acceptance,
+        priority=priority,
+        add_dependencies=tuple(add_dependencies),
+        drop_dependencies=tuple(drop_dependencies),
+    )
+    return _line(desk, tasks.update(desk.context, task_id, changes).id)
+
+
+@tool("task.retry", LEADS)
+def retry_task(
+    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="What should be done otherwise.")] = ""
+) -> views.TaskLine:
+    """Make a failed task pending again, for somebody to take."""
+    return _line(desk, gates.retry(desk.context, task_id, reason).id)
+
+
+@tool("task.cancel", LEADS, ends=True)
+def cancel_task(
+    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="Why, for who works on it.")] = ""
+) -> views.TaskLine:
+    """Cancel a task and its open subtasks; whoever works on one is told."""
+    return _line(desk, tasks.cancel(desk.context, task_id, reason).id)
+
+
+def _line(desk: Desk, id: str) -> views.TaskLine:
+    """Return a task as it is now: what it waits for may be told only by looking at all of them."""
+    return views.task_line(tasks.board(desk.context), tasks.show(desk.context, id))
+
+
+def _detail(desk: Desk, id: str) -> views.TaskDetail:
+    return views.task_detail(tasks.board(desk.context), tasks.show(desk.context, id))

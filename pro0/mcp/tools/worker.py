@@ -1,0 +1,70 @@
+"""Tools with which work is given to workers, each gone with its one task."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from pro0.mcp import views, waiting
+from pro0.mcp.desk import Desk
+from pro0.mcp.tools.tool import LEADS, tool
+from pro0.model.task import SETTLED
+from pro0.ops.tasks.acting import settings
+from pro0.ops.tasks.drafts import SeatDraft, with_definitions
+from pro0.ops.work import workers
+from pro0.ops.work.workers import Worker
+
+WorkerName = Annotated[str, Meta(description="The worker's name, or the id of its task.")]
+
+
+@tool("worker.delegate", LEADS, waits=True)
+def delegate_tasks(
+    desk: Desk,
+    tasks: Annotated[list[str], Meta(description="What to do, a text for each worker: it knows nothing else.")],
+    agent: Annotated[str | None, Meta(description="The agent program; without it the usual one for tasks.")] = None,
+    shared: Annotated[bool, Meta(description="Work in the project's checkout, not in a worktree each.")] = False,
+) -> views.Workers:
+    """Give each task to a worker: a fresh session in a fresh git worktree, gone when its task is over.
+
+    A message tells you when one is through, crashes or is blocked; answer with a comment on its task.
+    """
+    context = desk.context
+    if agent is not None:
+        with_definitions([SeatDraft(name="worker", agent=agent)], settings(context).agents)
+    made = workers.delegate(context, [workers.draft(text, agent=agent, shared=shared) for text in tasks])
+    waiting.led(context)
+    wanted = {task.id for task in made}
+    return views.Workers(workers=[_line(one) for one in workers.workers(context) if one.task.id in wanted])
+
+
+@tool("worker.list", LEADS)
+def list_workers(desk: Desk) -> views.Workers:
+    """List delegated tasks: at work, in line, and those that left a branch that is not merged."""
+    found = [one for one in workers.workers(desk.context) if one.task.status not in SETTLED or one.task.branch]
+    return views.Workers(workers=[_line(one) for one in found])
+
+
+@tool("worker.kill", LEADS, ends=True)
+def kill_worker(desk: Desk, worker: WorkerName) -> views.WorkerLine:
+    """End a worker with all its processes: its task has failed, what it has done is saved on its branch."""
+    workers.kill(desk.context, worker)
+    return _line(workers.find(desk.context, worker))
+
+
+@tool("worker.merge", LEADS)
+def merge_worker(desk: Desk, worker: WorkerName) -> views.Answered:
+    """Merge what a worker left into the project's checkout; refused, and nothing is touched, when it would conflict."""
+    task = workers.merge(desk.context, worker)
+    return views.Answered(answered=f"{task.id} is merged")
+
+
+def _line(worker: Worker) -> views.WorkerLine:
+    task = worker.task
+    return views.WorkerLine(
+        task=task.id,
+        title=task.title,
+        stage=worker.stage,
+        worker=worker.agent_id or None,
+        place=worker.place,
+        branch=task.branch,
+        note=task.closed_reason or (task.result or "").strip().partition("\n")[0],
+    )

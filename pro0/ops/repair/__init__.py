@@ -1,0 +1,1 @@
+"""The operations that find and repair damage."""

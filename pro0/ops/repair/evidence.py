@@ -1,0 +1,115 @@
+"""What the files and processes of a team tell about a document of it that cannot be read."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0 import processes
+from pro0.errors import Pro0Error, StoreError
+from pro0.model import ids
+from pro0.model.runtime import Process, Report
+from pro0.ops.context import TEAM, TEAM_UID, Context
+from pro0.rules.repair.rebuilding import Known
+from pro0.store.files import File
+from pro0.store.journal import Journal
+from pro0.store.keys import repeated
+from pro0.store.mending import T
+from pro0.store.paths import DOCUMENT, EVENTS, HOME_VARIABLE, LAUNCH
+from pro0.store.teams import TeamStore
+
+_TASK = re.compile(rb'"task-(\d{1,9})"')
+
+
+def known(context: Context, project: str) -> Known:
+    """Return all that can be read of a team; `project` is where it belongs when nothing tells."""
+    team, said = context.team, tuple(events(context.team))
+    found = tuple(reports(team))
+    return Known(
+        name=team.name,
+        now=context.now(),
+        project=project,
+        new_uid=_living_uid(team) or context.new_id(),
+        config=certain(team.config),
+        wanted=certain(team.wanted),
+        runtime=certain(team.runtime),
+        reports=found,
+        living=frozenset(report.incarnation for report in found if processes.alive(report.guard)),
+        highest_task=_highest_task(team, said),
+        archive=tuple(segment.tasks if segment else () for segment in map(certain, team.tasks.segments())),
+        events=said,
+    )
+
+
+def certain(file: File[T]) -> T | None:
+    """Return a document, None when it is missing or broken; an error of the disk, which may pass, is raised.
+
+    What is rebuilt from less than there is would lose what was only out of reach.
+    """
+    try:
+        return file.read()
+    except Pro0Error as error:
+        if error.code == StoreError.code:
+            raise
+    return None
+
+
+def readable(file: File[T]) -> T | None:
+    """Return a document, None when it cannot be read."""
+    with suppress(Pro0Error):
+        return file.read()
+    return None
+
+
+def report_files(team: TeamStore) -> Iterator[tuple[str, File[Report]]]:
+    """Yield the files in which guards report, each with its incarnation."""
+    for path in entries(team.paths.sessions):
+        if path.name.endswith(DOCUMENT) and not path.name.endswith(LAUNCH):
+            yield path.name.removesuffix(DOCUMENT), File(team.paths.sessions, path.name, Report)
+
+
+def reports(team: TeamStore) -> Iterator[Report]:
+    """Yield what guards said that can be read."""
+    for _, file in report_files(team):
+        if report := certain(file):
+            yield report
+
+
+def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
+    """Yield the events of a team, as far as they can be read; they are never the truth, but may be all there is."""
+    for line in Journal(team.paths.team / EVENTS).fresh():
+        with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+            value = msgspec.json.decode(line)
+            if isinstance(value, dict) and not repeated(line):
+                yield {str(key): str(item) for key, item in value.items()}
+
+
+def carriers(home: Path) -> list[tuple[Process, str, str]]:
+    """Return the processes of all sessions of a home, each with the name and the uid of its team."""
+    here = os.path.realpath(home)
+    return [
+        (process, values[TEAM], values[TEAM_UID])
+        for process, values in processes.having((TEAM_UID, TEAM, HOME_VARIABLE))
+        if os.path.realpath(values[HOME_VARIABLE]) == here
+    ]
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return what is in a folder in order, nothing when there is none."""
+    with suppress(OSError):
+        return sorted(folder.iterdir())
+    return []
+
+
+def _living_uid(team: TeamStore) -> str:
+    return next((uid for _, name, uid in carriers(team.paths.home) if name == team.name), "")
+
+
+def _highest_task(team: TeamStore, said: tuple[Mapping[str, str], ...]) -> int:
+    mentioned = [event.get("task", "") for event in said]
+    mentioned += [path.name for path in entries(team.paths.tasks)]
+    numbers = [ids.task_number(id) for id in mentioned if _TASK.fullmatch(f'"{id}"'.encode())]
+    return max(numbers, default=0)

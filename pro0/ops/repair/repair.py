@@ -1,0 +1,317 @@
+"""Repair of one team: what cannot be read is moved aside and made anew from its remains and the other files.
+
+What only the lead writes is repaired under the lead's lease; beside a living lead it stays as it is, and is named.
+"""
+
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.model import ids
+from pro0.model.caller import HUMAN_ONLY, THE_LEAD
+from pro0.model.runtime import ENDED, Phase, Report, Runtime, State
+from pro0.model.task import Entry, Task, TaskList
+from pro0.model.team import Wish
+from pro0.ops.context import INCARNATION, Context, operation
+from pro0.ops.repair.evidence import certain, entries, known, report_files
+from pro0.ops.repair.repair_mail import repair_mailbox
+from pro0.ops.tasks import tasks
+from pro0.rules.repair import rebuilding, salvage, soundness
+from pro0.rules.repair.rebuilding import Known
+from pro0.rules.repair.salvage import Remains
+from pro0.rules.tasks import archive
+from pro0.store import health
+from pro0.store.files import File, make_folder, translate
+from pro0.store.lease import Lease
+from pro0.store.mending import MENDABLE, Bad, T, mending, move_aside, remnant, trouble
+
+NEWER = "newer_schema"
+MOST_PAGES = 1000
+"""Files of one task's older history that are repaired at most: a count beyond is no count of ours."""
+_OWN_ID = re.compile(rb'"id"\s*:\s*"(task-[1-9]\d{0,8})"')
+_TASK = re.compile(r"task-[1-9]\d{0,8}")
+Made = Callable[[Remains[T], Bad], T]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What was repaired, and what was not because the team's lead is alive, each as a sentence."""
+
+    done: list[str]
+    refused: list[str]
+
+
+class Work(msgspec.Struct):
+    """One repair of one team."""
+
+    context: Context
+    project: str
+    outcome: Outcome
+    holder: str | None = None
+
+    def say(self, text: str) -> None:
+        """Note one thing that was done."""
+        self.outcome.done.append(text)
+
+    def known(self) -> Known:
+        """Return what the team's files say now."""
+        return known(self.context, self.project)
+
+
+@operation("team.repair", HUMAN_ONLY)
+def repair(context: Context, project: str) -> Outcome:
+    """Mend what can be mended without losing anything; `project` is the team's when no file tells any more."""
+    work = Work(context, project, Outcome([], []))
+    try:
+        _ground(work)
+        _under_the_lease(work)
+    except OSError as error:
+        translate(error, context.team.paths.team)
+    return work.outcome
+
+
+def _under_the_lease(work: Work) -> None:
+    lease = Lease(work.context.team.paths.team)
+    if not lease.take("repair"):
+        work.holder = lease.holder() or "somebody"
+    try:
+        for step in STEPS:
+            step(work)
+        if work.holder is None:
+            _the_dead(work)
+            _launches(work)
+    finally:
+        lease.drop()
+
+
+def _ground(work: Work) -> None:
+    """Make folders that are missing, free the places of locks, tighten modes: without these nothing can be done."""
+    paths, now = work.context.team.paths, work.context.now()
+    for folder in (paths.team, paths.tasks, paths.mailboxes, paths.sessions, paths.logs):
+        if not folder.exists() and not folder.is_symlink():
+            make_folder(folder)
+            work.say(f"{folder} was missing: made it")
+    tops = (paths.team, paths.tasks, paths.mailboxes)
+    for lock in list(health.odd_locks(paths.team, *tops)):
+        if moved := move_aside(lock, now):
+            work.say(f"{lock} was no regular file: moved it aside as {moved.name}")
+    for found in list(health.loose(*tops)):
+        health.tighten(found)
+        work.say(f"{found.path} had mode {found.mode:04o}: now {found.proper:04o}")
+
+
+def _leads_documents(work: Work) -> None:
+    """Mend runtime.json and config.json, which only the lead writes."""
+    team = work.context.team
+    for path, error in ((team.runtime.path, trouble(team.runtime)), (team.config.path, trouble(team.config))):
+        if error and work.holder and error.code != NEWER:
+            work.outcome.refused.append(f"{path} is not repaired while its lead is alive: {work.holder}")
+    if work.holder is None:
+        facts = _with_wishes(work)
+        _mend(work, team.runtime, lambda found, _: rebuilding.runtime(found, facts))
+        facts = _with_wishes(work)
+        _mend(work, team.config, lambda found, _: rebuilding.config(found, facts))
+
+
+def _with_wishes(work: Work) -> Known:
+    """Return what is known, with what can be salvaged of the wishes when they cannot be read."""
+    facts, file = work.known(), work.context.team.wanted
+    if facts.wanted or not (bad := remnant(file)) or salvage.is_newer(bad.data):
+        return facts
+    return msgspec.structs.replace(facts, wanted=rebuilding.wanted(salvage.remains(bad.data, file.kind), facts))
+
+
+def _wishes(work: Work) -> None:
+    _mend(work, work.context.team.wanted, lambda found, _: rebuilding.wanted(found, work.known()))
+
+
+def _environment(work: Work) -> None:
+    _mend_plainly(work, work.context.team.environment)
+
+
+def _tasks(work: Work) -> None:
+    file = work.context.team.tasks
+    mentioned: set[str] = set()
+
+    def made(found: Remains[TaskList], bad: Bad) -> TaskList:
+        mentioned.update(match.decode() for match in _OWN_ID.findall(bad.data))
+        facts = work.known()
+        highest = max([facts.highest_task, *map(ids.task_number, mentioned)])
+        value = rebuilding.tasks(found, msgspec.structs.replace(facts, highest_task=highest))
+        found.lost += rebuilding.lost_tasks(mentioned, value)
+        return value
+
+    _mend(work, file, made, lambda value: f"{len(value.tasks)} tasks")
+
+
+def _archive(work: Work) -> None:
+    """Mend what lies beside tasks.json, and count it again when something of it was lost."""
+    file = work.context.team.tasks
+    listed = certain(file)
+    segments = file.segments(listed.sealed if listed else 0)
+    broken = [one for one in segments if (error := trouble(one)) and error.code in MENDABLE]
+    for one in broken:
+        make_folder(one.folder)
+        _mend(work, one, lambda found, _: rebuilding.segment(found))
+    if broken and listed and not trouble(file):
+        with file.change("repair: count the archive") as change:
+            found = map(certain, segments[: change.value.sealed])
+            change.value = archive.counted(change.value, [segment.tasks if segment else () for segment in found])
+
+
+def _histories(work: Work) -> None:
+    file = work.context.team.tasks
+    listed = certain(file)
+    parts = [listed, *map(certain, file.segments(listed.sealed))] if listed else []
+    for task in (task for part in parts if part for task in part.tasks):
+        for page in islice(file.pages(task), MOST_PAGES):
+            if trouble(page):
+                make_folder(page.folder)
+                _mend_plainly(work, page)
+
+
+def _remarks(work: Work) -> None:
+    _histories(work)
+    team = work.context.team
+    for folder in entries(team.paths.tasks):
+        if folder.is_dir() and not folder.is_symlink() and _TASK.fullmatch(folder.name):
+            _mend_plainly(work, team.comments(folder.name))
+
+
+def _reports(work: Work) -> None:
+    """Mend reports of sessions; that of a living guard is only moved aside, since the guard will write it again."""
+    team = work.context.team
+    runtime = certain(team.runtime)
+    states = {state.incarnation: state for state in runtime.seats} if runtime else {}
+    for incarnation, file in report_files(team):
+        state = states.get(incarnation)
+        value = rebuilding.report(state) if state else None
+        if value and not processes.alive(value.guard):
+            _mend(work, file, _already(value))
+        elif error := trouble(file):
+            _drop_report(work, file, error.code)
+
+
+def _drop_report(work: Work, file: File[Report], code: str) -> None:
+    if code != NEWER and (moved := move_aside(file.path, work.context.now())):
+        work.say(f"{file.path} cannot be read: moved it aside as {moved.name}")
+
+
+def _mailboxes(work: Work) -> None:
+    team = work.context.team
+    wanted = certain(team.wanted)
+    names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
+    names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in wanted.seats)} if wanted else {ids.LEAD, ids.HUMAN}
+    for name in sorted(names):
+        if ids.NAME.fullmatch(name) and name != ids.ALL:
+            repair_mailbox(work.context, name, work.say)
+
+
+def _references(work: Work) -> None:
+    """Take references to nobody out of the tasks, and see to it that no number is given twice."""
+    team, wanted = work.context.team, certain(work.context.team.wanted)
+    listed = certain(team.tasks)
+    if wanted is None or listed is None or trouble(team.tasks):
+        return
+    members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in wanted.seats)}
+    entry = Entry(at=work.context.now(), actor=work.context.caller.agent_id, act="repaired")
+    if soundness.mended(listed, members, entry) is listed:
+        return
+    with team.tasks.change("repair references") as change:
+        found = [one for one in soundness.tasks(change.value, members) if one.repairs]
+        change.value = soundness.mended(change.value, members, entry)
+    for one in found:
+        work.say(f"{team.name}: {one.what}: mended")
+
+
+def _the_dead(work: Work) -> None:
+    """Give back what dead sessions hold, and end those of a stopped team in the record, where no lead will do it."""
+    team = work.context.team
+    runtime, wanted, listed = certain(team.runtime), certain(team.wanted), certain(team.tasks)
+    if runtime is None or wanted is None or listed is None or trouble(team.tasks) or trouble(team.runtime):
+        return
+    over = runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
+    for task in soundness.stale_claims(listed, () if over else living(runtime)):
+        if task.claim and _is_dead(work, task.claim.incarnation):
+            _give_back(work, task)
+    gone = {
+        state.incarnation for state in runtime.seats if state.state not in ENDED and _is_dead(work, state.incarnation)
+    }
+    if over and gone:
+        with team.runtime.change("repair: dead sessions") as change:
+            seats = (
+                replace(state, state=State.CRASHED, since=work.context.now(), note="found dead by doctor")
+                if state.incarnation in gone
+                else state
+                for state in change.value.seats
+            )
+            change.value = replace(change.value, seats=tuple(seats))
+        work.say(f"{team.name}: {len(gone)} sessions that were recorded as alive are recorded as ended")
+
+
+def living(runtime: Runtime) -> set[str]:
+    """Return the sessions that may be alive: not recorded as ended, and without a guard that is known to be dead."""
+    return {s.incarnation for s in runtime.seats if s.state not in ENDED and (not s.guard or processes.alive(s.guard))}
+
+
+def _give_back(work: Work, task: Task) -> None:
+    claim = task.claim
+    if claim:
+        freed = tasks.free(replace(work.context, caller=THE_LEAD), claim.agent_id, claim.incarnation, "is dead")
+        for one in freed:
+            work.say(f"{one.id} was claimed by a session of {claim.agent_id} that is dead: it is pending again")
+
+
+def _is_dead(work: Work, incarnation: str) -> bool:
+    """Return whether nothing of a session lives, neither its guard nor what carries its tag."""
+    team = work.context.team
+    report = certain(File(team.paths.sessions, team.paths.report(incarnation), Report)) if incarnation else None
+    runtime = certain(team.runtime)
+    guards = [report.guard] if report else []
+    guards += [s.guard for s in runtime.seats if s.incarnation == incarnation and s.guard] if runtime else []
+    return not any(map(processes.alive, guards)) and not processes.proven(INCARNATION, [incarnation])[incarnation]
+
+
+def _launches(work: Work) -> None:
+    for incarnation, path in list(health.launches(work.context.team.paths.sessions)):
+        if _is_dead(work, incarnation):
+            path.unlink(missing_ok=True)
+            work.say(f"{path} was never read by a guard: removed it, since it holds an environment")
+
+
+STEPS = (_leads_documents, _wishes, _environment, _reports, _archive, _tasks, _remarks, _mailboxes, _references)
+
+
+def _already(value: T) -> Made[T]:
+    return lambda _found, _bad: value
+
+
+def _mend_plainly(work: Work, file: File[T]) -> None:
+    """Mend a document of which nothing is known elsewhere."""
+
+    def made(found: Remains[T], _bad: Bad) -> T:
+        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.fields.items()}
+        return file.kind(**fields)
+
+    _mend(work, file, made)
+
+
+def _mend(work: Work, file: File[T], made: Made[T], about: Callable[[T], str] | None = None) -> None:
+    """Put a document made of its remains in the place of one that cannot be read; one of a newer pro0 stays."""
+    error = trouble(file)
+    if error is None or error.code == NEWER:
+        return
+    with mending(file, "repair") as mend:
+        if mend is None or salvage.is_newer(mend.bad.data):
+            return
+        found = salvage.remains(mend.bad.data, file.kind)
+        value = made(found, mend.bad)
+        name = mend.put(value, work.context.now())
+    kept = f"; kept: {about(value)}" if about else ""
+    lost = f"; lost: {', '.join(found.lost)}" if found.lost else ""
+    aside = f"moved it aside as {name}" if name else "it was missing"
+    work.say(f"{file.path} ({mend.bad.was}) could not be used: {aside}, made it anew{kept}{lost}")

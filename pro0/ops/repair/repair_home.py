@@ -1,0 +1,168 @@
+"""Repair of a home: teams that are half made or half removed, what killed writers left, sockets and processes."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pro0 import processes
+from pro0.errors import Refused
+from pro0.model import ids
+from pro0.model.caller import Caller, Who
+from pro0.model.runtime import Phase, Process
+from pro0.model.team import Wish
+from pro0.ops import ownership
+from pro0.ops.context import clock
+from pro0.ops.repair.evidence import carriers, readable
+from pro0.processes import table
+from pro0.processes.arguments import arguments
+from pro0.sessions.tmux import socket as tmux_socket
+from pro0.store import atomic, health
+from pro0.store.lock import locked
+from pro0.store.mending import move_aside
+from pro0.store.paths import LEASE
+from pro0.store.teams import Store, TeamStore
+
+Say = Callable[[str], None]
+_SERVER = re.compile(r"pro0-[0-9a-f]{8}")
+
+
+def permit(caller: Caller) -> None:
+    """Refuse everybody but a human: who repairs may end processes and moves files."""
+    if caller.who is not Who.HUMAN:
+        raise Refused(f"{caller.agent_id} may not repair the store: only human may", code="not_allowed")
+
+
+def tidy(store: Store, say: Say) -> None:
+    """Mend what belongs to no single team: modes, locks, half-done teams, folders without one, temporary files."""
+    home = store.home
+    tops = health.folders(home)
+    for lock in list(health.odd_locks(home, *tops)):
+        if moved := move_aside(lock, clock()):
+            say(f"{lock} was no regular file: moved it aside as {moved.name}")
+    for path in (home, *tops):
+        _tighten(path, say)
+    for name in store.sweep() if list(health.half_done(home)) else ():
+        say(f"{name} was made or removed only by half: removed what was left of it")
+    if list(health.ownerless(home)):
+        with locked(home, "repair"):
+            for path in list(health.ownerless(home)):
+                _free(path, say)
+    sweep_temporary(say, *tops)
+
+
+def sweep_temporary(say: Say, *tops: Path) -> None:
+    """Remove the temporary files of writers that were killed."""
+    for path in list(health.temporary(*tops)):
+        path.unlink(missing_ok=True)
+        say(f"{path} was left by a writer that was killed: removed it")
+
+
+def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]:
+    """Return the processes of teams that are stopped or gone, by the name of the team; never this one's ancestors."""
+    spared = {os.getpid(), *(process.pid for process in processes.ancestors(os.getpid()))}
+    found: dict[str, list[Process]] = {}
+    over: dict[tuple[str, str], bool] = {}
+    for process, name, uid in carriers(store.home):
+        if (name, uid) not in over:
+            over[name, uid] = bool(ids.NAME.fullmatch(name)) and _is_over(store, name, uid)
+        is_asked_for = over[name, uid] and process.pid not in spared and only in (None, name)
+        if is_asked_for and ownership.was_started_in_a_session(process):
+            found.setdefault(name, []).append(process)
+    return found
+
+
+def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
+    """Yield the guards whose home is gone, each with that home and what is below the guard.
+
+    Nobody else tells of them: they keep their agents as long as they are not sure that the team was removed. It is the
+    program and its argument that prove a guard; a variable proves nothing.
+    """
+    for pid in table.own():
+        called = arguments(pid)[-2:]
+        home = ownership.home_of_guard(called) if len(called) == 2 else None
+        guard = processes.identify(pid) if home and not _is_there(home, pid) else None
+        if home and guard and arguments(pid)[-2:] == called:
+            yield home, guard, processes.descendants(pid)
+
+
+def _is_there(path: Path, pid: int) -> bool:
+    """Say whether something is at a path here, or for a process that has another root."""
+    return os.path.lexists(path) or os.path.lexists(f"/proc/{pid}/root{path}")
+
+
+def end_left_over(store: Store, grace: float, say: Say, only: str | None = None) -> None:
+    """End those processes: TERM, `grace` seconds, KILL."""
+    for name, found in left_over(store, only).items():
+        stubborn = processes.end(lambda name=name: left_over(store, name).get(name, []), grace)  # type: ignore[misc]
+        left = f"; {len(stubborn)} cannot be ended" if stubborn else ""
+        say(f"{name}: ended {len(found)} processes of a team that is stopped or gone{left}")
+
+
+def left_sockets(store: Store) -> list[Path]:
+    """Return the sockets of dead tmux servers of teams that are not there; none while a team's uid is unknown."""
+    known = set()
+    for name in store.names():
+        config = readable(store.team(name).config)
+        if config is None:
+            return []
+        known.add(tmux_socket.name_of(config.uid))
+    return [path for path in _sockets() if path.name not in known and _is_left(path)]
+
+
+def remove_sockets(store: Store, say: Say) -> None:
+    """Remove the sockets of dead servers."""
+    for path in left_sockets(store):
+        tmux_socket.remove(str(path))
+        say(f"{path} was the socket of a tmux server that is dead: removed it")
+
+
+def stopped(team: TeamStore) -> bool:
+    """Return whether a team was to stop, has stopped, and nobody leads it; no for one that cannot be read."""
+    runtime, wanted = readable(team.runtime), readable(team.wanted)
+    over = runtime is not None and wanted is not None and runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
+    return over and health.held(team.paths.team / LEASE) is None
+
+
+def _is_over(store: Store, name: str, uid: str) -> bool:
+    team = store.team(name)
+    if not os.path.lexists(team.paths.team):
+        return True
+    config = readable(team.config)
+    return config is not None and (config.uid != uid or stopped(team))
+
+
+def _sockets() -> list[Path]:
+    with suppress(OSError):
+        return sorted(path for path in tmux_socket.folder().iterdir() if _SERVER.fullmatch(path.name))
+    return []
+
+
+def _is_left(path: Path) -> bool:
+    with suppress(OSError):
+        status = path.lstat()
+        ours = stat.S_ISSOCK(status.st_mode) and status.st_uid == os.geteuid()
+        # One that is just being made does not listen yet.
+        return ours and time.time() - status.st_mtime > health.STALE and not tmux_socket.listening(str(path))
+    return False
+
+
+def _tighten(path: Path, say: Say) -> None:
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if not path.is_symlink() and (mode & 0o077 or mode & atomic.FOLDER_MODE != atomic.FOLDER_MODE):
+            health.tighten(health.Loose(path, mode, atomic.FOLDER_MODE))
+            say(f"{path} had mode {mode:04o}: now {atomic.FOLDER_MODE:04o}")
+
+
+def _free(path: Path, say: Say) -> None:
+    """Free the name of a folder without a team: an empty one goes, any other is moved aside."""
+    with suppress(OSError):
+        path.rmdir()
+        say(f"{path} was empty and belongs to no team: removed it")
+        return
+    if moved := move_aside(path, clock()):
+        say(f"{path} belongs to no team: moved it aside as {moved.name}")

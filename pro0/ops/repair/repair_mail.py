@@ -1,0 +1,188 @@
+"""Repair of one mailbox: the head and all segments at once, under its lock; a segment is written first, as always."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+
+import msgspec
+
+from pro0.errors import Pro0Error
+from pro0.model.message import Mailbox, Message, Segment
+from pro0.ops.context import Context
+from pro0.ops.repair.evidence import certain, entries, events
+from pro0.rules.repair import salvage, soundness
+from pro0.rules.repair.rebuilding_mail import Pieces, Rebuilt, rebuilt
+from pro0.store import atomic
+from pro0.store.files import File, encode, translate
+from pro0.store.lock import locked
+from pro0.store.mailbox import Box
+from pro0.store.mending import Bad, T, look, set_aside, trouble
+from pro0.store.paths import ARCHIVE, DOCUMENT, segment
+
+_SEQ = re.compile(rb'"(?:seq|acked)"\s*:\s*(\d{1,12})(?!\d)')
+NEWER = "newer_schema"
+
+
+class Look(msgspec.Struct, frozen=True):
+    """A mailbox as it is on disk: why its parts cannot be read, by file, and what is wrong between those that can."""
+
+    head: Mailbox | None
+    segments: dict[int, Segment | None]
+    troubles: list[Pro0Error]
+    findings: list[soundness.Finding]
+
+    @property
+    def sound(self) -> bool:
+        """Whether there is nothing to repair."""
+        return not self.troubles and not self.findings
+
+
+def examine(box: Box) -> Look:
+    """Return what is wrong with a mailbox, without a lock."""
+    troubles: list[Pro0Error] = []
+    head = _read(box.head, troubles)
+    numbers = set(_numbers(box)) | set(range(1, (min(head.sealed, 1_000_000) if head else 0) + 1))
+    segments = {number: _read(_segment(box, number), troubles) for number in sorted(numbers)}
+    findings: list[soundness.Finding] = []
+    if head and not troubles:
+        known = [part.messages for number, part in segments.items() if part and number <= head.sealed]
+        findings += soundness.mailbox(head, known)
+        findings += [
+            soundness.Finding(f"a segment of {box.agent_id} holds nothing", _REPAIR, True)
+            for part in segments.values()
+            if part and not part.messages
+        ]
+        findings += [
+            soundness.Finding(
+                f"the segment {segment(number)} of {box.agent_id} is not known to its head", _REPAIR, True
+            )
+            for number in segments
+            if number > head.sealed
+        ]
+    return Look(head, segments, troubles, findings)
+
+
+def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> None:
+    """Make a mailbox whole: every message that can be read, once and in order, and notes where some are lost."""
+    box = context.team.mailbox(name)
+    if not box.folder.exists():
+        box.make()
+        say(f"the mailbox of {name} was missing: made it")
+        return
+    if examine(box).sound:
+        return
+    try:
+        with locked(box.folder, "repair") as folder:
+            found = examine(box)
+            if not found.sound and not any(error.code == NEWER for error in found.troubles):
+                _rebuild(context, box, folder, found, say)
+    except OSError as error:
+        translate(error, box.head.path)
+
+
+def _rebuild(context: Context, box: Box, folder: int, found: Look, say: Callable[[str], None]) -> None:
+    bad = look(folder, box.head.path.name)
+    parts = {number: _bad_segment(folder, number) for number in found.segments}
+    if any(salvage.is_newer(one.data) for one in (bad, *parts.values())):
+        return
+    pieces, lost = _pieces(context, box, found, bad, parts)
+    made = rebuilt(pieces, context.now(), context.new_id)
+    moved = _write_segments(context, folder, found, made) if found.segments else []
+    moved += [set_aside(folder, box.head.path.name, context.now())]
+    old = found.head.revision if found.head else 0
+    atomic.replace(folder, box.head.path.name, encode(msgspec.structs.replace(made.head, revision=old + 1)))
+    _tell(box, bad, [name for name in moved if name], made, lost, say)
+
+
+def _pieces(context: Context, box: Box, found: Look, bad: Bad, parts: dict[int, Bad]) -> tuple[Pieces, list[str]]:
+    """Return what can be read of a mailbox, and what cannot, in words."""
+    lost: list[str] = []
+    if found.head:
+        fields = {name: getattr(found.head, name) for name in found.head.__struct_fields__}
+    else:
+        head = salvage.remains(bad.data, Mailbox)
+        fields, lost = head.fields, head.lost
+    segments = {}
+    for number, part in found.segments.items():
+        segments[number] = part.messages if part else _salvaged(parts[number], lost)
+    mentioned = [int(seq) for one in (bad, *parts.values()) for seq in _SEQ.findall(one.data)]
+    mentioned += [_number(event["seq"]) for event in events(context.team) if _was_sent(event, box.agent_id)]
+    return (
+        Pieces(
+            agent_id=box.agent_id,
+            head=tuple(fields.get("messages", ())),
+            segments=segments,
+            next_seq=fields.get("next_seq"),
+            acked=fields.get("acked"),
+            handed=fields.get("handed"),
+            delivered=fields.get("delivered"),
+            highest=max(mentioned, default=0),
+        ),
+        lost,
+    )
+
+
+def _bad_segment(folder: int, number: int) -> Bad:
+    with atomic.subfolder(folder, ARCHIVE) as archive:
+        return look(archive, segment(number))
+
+
+def _write_segments(context: Context, folder: int, found: Look, made: Rebuilt) -> list[str | None]:
+    """Write the segments that are not what they should be, and move aside those there are too many of."""
+    moved = []
+    with atomic.subfolder(folder, ARCHIVE) as archive:
+        for number, messages in made.segments.items():
+            old = found.segments.get(number)
+            if old is None or old.messages != messages:
+                moved.append(set_aside(archive, segment(number), context.now()))
+                atomic.replace(archive, segment(number), encode(Segment(revision=1, messages=messages)))
+        for number in found.segments:
+            if number not in made.segments:
+                moved.append(set_aside(archive, segment(number), context.now()))
+                with suppress(FileNotFoundError):  # of what had to be renamed
+                    os.unlink(segment(number), dir_fd=archive)
+    return moved
+
+
+def _tell(box: Box, bad: Bad, moved: list[str], made: Rebuilt, lost: list[str], say: Callable[[str], None]) -> None:
+    kept = len(made.head.messages) + sum(map(len, made.segments.values())) - len(made.lost)
+    ranges = [f"message {first}" if first == last else f"messages {first} to {last}" for first, last in made.lost]
+    said = f"; lost: {', '.join([*ranges, *lost])}" if ranges or lost else ""
+    aside = f"moved aside {', '.join(moved)}, " if moved else "it was missing, "
+    say(f"the mailbox {box.folder} ({bad.was}) was not sound: {aside}made it anew; kept: {kept} messages{said}")
+
+
+def _salvaged(bad: Bad, lost: list[str]) -> tuple[Message, ...]:
+    part = salvage.remains(bad.data, Segment)
+    lost += part.lost
+    return tuple(part.fields.get("messages", ()))
+
+
+def _read(file: File[T], troubles: list[Pro0Error]) -> T | None:
+    if error := trouble(file):
+        troubles.append(error)
+        return None
+    return certain(file)
+
+
+def _segment(box: Box, number: int) -> File[Segment]:
+    return File(box.folder / ARCHIVE, segment(number), Segment)
+
+
+def _numbers(box: Box) -> Iterator[int]:
+    for path in entries(box.folder / ARCHIVE):
+        digits = path.name.removesuffix(DOCUMENT)
+        if path.name.endswith(DOCUMENT) and digits.isascii() and digits.isdigit() and len(digits) < 10:
+            yield int(digits)
+
+
+def _was_sent(event: Mapping[str, str], to: str) -> bool:
+    return "seq" in event and event.get("event") == "message.send" and event.get("to") == to
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 13 else 0
+
+
+_REPAIR = "pro0 doctor --repair"

@@ -1,0 +1,99 @@
+"""What waits for a human, and what a human says to it: verdicts, holds, and what becomes of a task that failed."""
+
+from msgspec.structs import replace
+
+from pro0.errors import Refused
+from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMAN, Caller, Who
+from pro0.model.ids import HUMAN, task_id
+from pro0.model.runtime import ENDED
+from pro0.model.task import Awaiting, Task, TaskList, Verdict
+from pro0.ops.context import Context, operation
+from pro0.ops.tasks.acting import act, carry_out, edit, in_turn, request
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act
+
+
+@operation("task.approve", HUMAN_ONLY, verdict=True)
+def approve(context: Context, id: str, said: str = "") -> Task:
+    """Approve what a task waits with: it is complete, at its gate, or handed back (behaviour 2.13)."""
+    return act(context, id, Act.APPROVE, said)
+
+
+@operation("task.reject", HUMAN_ONLY, verdict=True)
+def reject(context: Context, id: str, feedback: str = "") -> Task:
+    """Reject what a task waits with; feedback and verdict are one write (behaviour 2.13)."""
+    return act(context, id, Act.REJECT, feedback)
+
+
+@operation("task.hold", HUMAN_ONLY)
+def hold(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
+    """Let a task wait for a human before anybody works on it."""
+    return carry_out(context, id, replace(request(context, Act.HOLD, reason), kind=kind))
+
+
+@operation("task.clear", HUMAN_ONLY, verdict=True)
+def clear(context: Context, id: str, said: str = "") -> Task:
+    """Hand a task that waits back without a verdict."""
+    return act(context, id, Act.CLEAR, said)
+
+
+@operation("task.hand_off", PEOPLE_AND_AGENTS)
+def hand_off(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
+    """Give one's own task to a human, for a reason; the claim ends."""
+    return carry_out(context, id, replace(request(context, Act.HAND_OFF, reason), kind=kind))
+
+
+@operation("task.retry", IN_CHARGE)
+def retry(context: Context, id: str, said: str = "") -> Task:
+    """Make a failed task pending again."""
+    return act(context, id, Act.RETRY, said)
+
+
+@operation("task.close", HUMAN_ONLY, verdict=True)
+def close(context: Context, id: str, result: str = "") -> Task:
+    """Call a task that failed or waits complete; a gated one waits for its gate instead (behaviour 2.1)."""
+    return at_the_gate(context, act(context, id, Act.CLOSE, result))
+
+
+@operation("task.continue", HUMAN_ONLY, verdict=True)
+def go_on(context: Context, id: str, said: str = "") -> Task:
+    """Let the last session of a task that failed or waits go on with it; raises Refused when that is over."""
+    asked = request(context, Act.CONTINUE, said)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        session = _last_session(context, changes.find(tasks, task_id(id)))
+        return changes.act(tasks, task_id(id), replace(in_turn(context, asked), holder=session))
+
+    return edit(context, Act.CONTINUE, id, change_it, named=True)
+
+
+def answer(context: Context, id: str, verdict: Verdict, said: str = "") -> Task:
+    """Give a verdict, as `task update --verdict` does."""
+    return (approve if verdict is Verdict.APPROVED else reject)(context, id, said)
+
+
+def at_the_gate(context: Context, task: Task) -> Task:
+    """Return a task, or tell a human whose word was no approval that it waits for one; the change is made."""
+    kind = task.awaiting.kind.value if task.awaiting else None
+    if context.caller.who is Who.HUMAN and task.requires and task.requires.value == kind:
+        hint = f"pro0 task approve {task.id}, or pro0 task reject {task.id} FEEDBACK"
+        raise Refused(f"{task.id} requires {task.requires}: it waits for that now", code="gated", hint=hint)
+    return task
+
+
+def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
+    """Let a task wait for a human: one's own by handing it off, which is all an agent may; else by holding it."""
+    claim, caller = changes.find(context.team.require().tasks.read(), task_id(id)).claim, context.caller
+    mine = claim is not None and (claim.agent_id, claim.incarnation) == (caller.agent_id, caller.incarnation)
+    return (hand_off if mine or caller.who is not Who.HUMAN else hold)(context, id, kind, reason)
+
+
+def _last_session(context: Context, task: Task) -> Caller:
+    """Return the session that held the last claim, or raise Refused when it cannot go on."""
+    if task.session == HUMAN:
+        return THE_HUMAN
+    for seat in context.team.runtime.read().seats:
+        if seat.incarnation == task.session and seat.state not in ENDED:
+            return Caller(Who.MEMBER, seat.agent_id, seat.incarnation)
+    hint = f"pro0 task retry {task.id}"
+    raise Refused(f"the session that worked on {task.id} is over", code="no_session", hint=hint)

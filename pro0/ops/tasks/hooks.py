@@ -1,0 +1,57 @@
+"""Hooks: a person's own commands, asked before a task is made or completed, told of what changes.
+
+A command gets one JSON object on stdin, with the field names that such hooks have elsewhere. Exit 2 says no, and what
+it said on stderr is why; any other failure is noted in events.jsonl and changes nothing. None runs under a lock. Those
+of a project's file run only while they are what the person agreed to: anybody may write that file, agents too.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pro0 import config
+from pro0.errors import Refused
+from pro0.model.caller import Caller, Who
+from pro0.model.hook import Event
+from pro0.model.task import Task
+from pro0.ops import trust
+from pro0.ops.context import Context
+from pro0.ops.tasks.acting import environ
+from pro0.store.teams import TeamStore
+
+BLOCKED = "blocked_by_hook"
+"""The code of the error that says no."""
+Commands = Mapping[Event, tuple[str, ...]]
+
+
+def in_force(home: Path, project: Path) -> Commands:
+    """Return the commands of each event: those of the person's settings, then the project's if the person agreed."""
+    ours, theirs = config.hooks(home), trust.granted(home, project)
+    both = {event: (*ours.get(event, ()), *theirs.get(event, ())) for event in Event}
+    return {event: commands for event, commands in both.items() if commands}
+
+
+def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **about: object) -> None:
+    """Ask before tasks are made or completed; raises Refused with what a hook says that says no.
+
+    `tasks` returns them as they would be, and raises whatever stands in the way; it is called only when there is
+    somebody to ask.
+    """
+    team = context.team.require()
+    commands = in_force(team.paths.home, Path(team.config.read().project)).get(event, ())
+    if not commands:
+        return
+    from pro0.ops.tasks.hook_runs import Runs  # start-up time
+
+    runs = Runs(team, environ(context))
+    who = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
+    for task in tasks():
+        named = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
+        if said := runs.ask(commands, event, who, workplace(team, context.caller), named | about):
+            raise Refused(said, code=BLOCKED)
+
+
+def workplace(team: TeamStore, caller: Caller) -> str:
+    """Return the folder in which a caller works: its worktree, else the project."""
+    seats = team.runtime.read().seats if caller.who in (Who.MEMBER, Who.LEAD_AGENT) else ()
+    own = next((seat.worktree for seat in seats if seat.incarnation == caller.incarnation), "")
+    return own or team.config.read().project

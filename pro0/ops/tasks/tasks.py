@@ -1,0 +1,340 @@
+"""Tasks: every change is one locked write of tasks.json, which also carries the notices it owes."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from pro0.errors import NotFound, Refused
+from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
+from pro0.model.hook import Event
+from pro0.model.ids import HUMAN, task_id, task_number
+from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
+from pro0.model.team import Seat, Wish
+from pro0.ops.context import Context, operation
+from pro0.ops.mail.messages import pay_if_possible
+from pro0.ops.seats import roster
+from pro0.ops.tasks import hooks, roles
+from pro0.ops.tasks.acting import act, edit, in_turn, limits, log, recalled, request, watchers
+from pro0.ops.tasks.gates import at_the_gate
+from pro0.rules import text
+from pro0.rules.runs.scope import EVERYTHING, Scope, within
+from pro0.rules.tasks import changes, editing, making
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
+from pro0.store.files import add_folder
+from pro0.store.teams import Store
+
+RESULT_LIMIT = 64 * 1024
+AGENT = "agent"
+"""The author of a remark that is no person's and no member's."""
+
+
+@operation("task.create", PEOPLE_AND_AGENTS)
+def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> list[Task]:
+    """Add tasks, all or none; their dependencies may name each other by key.
+
+    With `last` one without a priority goes after its pending siblings (behaviour 2.10).
+    """
+    drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
+    hooks.gate(context, Event.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
+    with context.team.require().tasks.change("create tasks") as change:
+        change.value, made = _made(context, change.value, drafts, last=last)
+        owes = bool(change.value.outbox)
+    for task in made:
+        log(context, "create", task)
+    if owes:
+        pay_if_possible(context, context.team.tasks)
+    return made
+
+
+@operation("task.claim", PEOPLE_AND_AGENTS)
+def claim(context: Context, id: str) -> Task:
+    """Take a ready task; of several callers exactly one gets it, the others are told who."""
+    claiming(context)
+    return act(context, id, Act.CLAIM)
+
+
+@operation("task.take", PEOPLE_AND_AGENTS)
+def take(context: Context, *, runnable: bool = False) -> Task | None:
+    """Claim the caller's own reserved task, else the next ready one; None when there is none."""
+    if not _offers(context, context.team.tasks.read(), runnable=runnable):
+        return None
+    claiming(context)
+    with context.team.tasks.change("take a task") as change:
+        offers = _offers(context, change.value, runnable=runnable)
+        if not offers:
+            return None
+        change.value, task = changes.act(change.value, offers[0].id, request(context, Act.CLAIM))
+    log(context, Act.CLAIM, task)
+    return task
+
+
+@operation("task.release", ANYONE)
+def release(context: Context, id: str, reason: str = "") -> Task:
+    """Give a claimed task back."""
+    return act(context, id, Act.RELEASE, reason)
+
+
+@operation("task.complete", PEOPLE_AND_AGENTS)
+def complete(context: Context, id: str, result: str = "") -> Task:
+    """Finish a claimed task with its result; its dependents become ready.
+
+    A gated one waits from then on, which to a human is an error: approve is for that (behaviour 2.1). A hook that
+    says no is exit 4, and the task stays as it is.
+    """
+    text.checked(result, "result", RESULT_LIMIT)
+    hooks.gate(context, Event.TASK_COMPLETED, lambda: _to_complete(context, id, result), result=result)
+    return at_the_gate(context, act(context, id, Act.COMPLETE, result))
+
+
+@operation("task.fail", ANYONE)
+def fail(context: Context, id: str, reason: str = "") -> Task:
+    """Give a claimed task up as failed."""
+    return act(context, id, Act.FAIL, reason)
+
+
+@operation("task.reopen", PEOPLE_AND_AGENTS)
+def reopen(context: Context, id: str, reason: str = "") -> Task:
+    """Make a settled task pending again; a human's act."""
+    return act(context, id, Act.REOPEN, reason)
+
+
+@operation("task.assign", PEOPLE_AND_AGENTS)
+def assign(context: Context, id: str, to: str | None) -> Task:
+    """Reserve a pending task for one living member, who gets one message; None drops the reservation."""
+    agent = roster(context.team).address(to) if to is not None else None
+    asked = replace(request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
+    notice = context.new_id()
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        return changes.assign(tasks, task_id(id), in_turn(context, asked), notice)
+
+    return edit(context, Act.ASSIGN, id, change_it)
+
+
+@operation("task.cancel", PEOPLE_AND_AGENTS)
+def cancel(context: Context, id: str, reason: str = "") -> Task:
+    """Cancel a task and its open subtasks; whoever works on one is told."""
+    return act(context, id, Act.CANCEL, reason)
+
+
+@operation("task.update", PEOPLE_AND_AGENTS)
+def update(context: Context, id: str, fields: Changes) -> Task:
+    """Change fields of a task that is not settled."""
+    _as_a_person(context, id, fields)
+    added = {task_id(name) for name in fields.add_dependencies}
+    if fields.role:
+        fields = replace(fields, role=role_of(context, fields.role))
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, context.now())
+
+    return edit(context, "update", id, change_it)
+
+
+@operation("task.delete", IN_CHARGE)
+def delete(context: Context, id: str, *, force: bool = False) -> Task:
+    """Remove a task for good; returns it as it was."""
+    _as_a_person(context, id)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        gone = changes.find(tasks, task_id(id))
+        return editing.delete(tasks, gone.id, context.caller, force=force, now=context.now()), gone
+
+    return edit(context, "delete", id, change_it)
+
+
+@operation("task.free", LEAD_ONLY)
+def free(context: Context, agent_id: str, incarnation: str, how: str, *, keep: bool = False) -> list[Task]:
+    """Give back what a dead session held; returns those tasks. With `keep` they stay reserved for its member."""
+    with context.team.tasks.change(f"free the tasks of {agent_id}") as change:
+        before = change.value
+        change.value = changes.free(
+            before, agent_id, incarnation, request(context, Act.DIED, f"{agent_id} {how}"), keep=keep
+        )
+        pairs = zip(before.tasks, change.value.tasks, strict=True)
+        freed = [new for old, new in pairs if new is not old]
+        owes = bool(change.value.outbox)
+    for task in freed:
+        log(context, "free", task)
+    if owes:
+        pay_if_possible(context, context.team.tasks)
+    return freed
+
+
+@operation("task.comment", PEOPLE_AND_AGENTS)
+def comment(context: Context, id: str, content: str, *, author: str | None = None) -> Comment:
+    """Add a remark to a task; a human may leave it as an `agent`, no agent as a `human`."""
+    task = show(context, id)
+    if author == HUMAN and context.caller.who is not Who.HUMAN:
+        raise Refused(f"{context.caller.agent_id} is no human", code="not_allowed")
+    if not content.strip():
+        raise Refused("a comment needs a text", hint=f'pro0 task comment {task.id} "what you found"')
+    text.checked(content, "comment")
+    said_by = AGENT if author == AGENT and context.caller.who is Who.HUMAN else context.caller.agent_id
+    comments = context.team.comments(task.id)
+    add_folder(comments.folder)
+    with comments.change(f"comment on {task.id}") as change:
+        seat = _seat_of(context)
+        new = Comment(
+            id=context.new_id(),
+            at=context.now(),
+            author=said_by,
+            text=content,
+            author_task=seat.task if seat else None,
+            author_role=seat.role if seat else "",
+        )
+        change.value = replace(change.value, comments=(*change.value.comments, new))
+    log(context, "comment", task)
+    return new
+
+
+def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> None:
+    """Raise Refused when a gate, a wait or an agent's command is taken out of the way by what is no person's word."""
+    task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
+    gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
+    if gated and (fields is None or fields.requires is not None or fields.run is not None):
+        context.person(f"change what {id} waits for")
+
+
+def _seat_of(context: Context) -> Seat | None:
+    """Return the seat of a member that asks, which says its task and its role: never the caller does."""
+    seats = context.team.wanted.read().seats if context.caller.who is Who.MEMBER else ()
+    return next((seat for seat in seats if seat.agent_id == context.caller.agent_id), None)
+
+
+@operation("task.remarks", ANYONE, changes=False)
+def remarks(context: Context, id: str) -> list[Remark]:
+    """Return what was said about a task, comments and the texts of acts, in order."""
+    acts = [Remark(entry.at, entry.actor, entry.text, entry.act) for entry in history(context, id) if entry.text]
+    try:
+        said = context.team.comments(task_id(id)).read().comments
+    except NotFound:
+        said = ()
+    left = [Remark(c.at, c.author, c.text, task=c.author_task, role=c.author_role) for c in said]
+    return sorted([*acts, *left], key=lambda remark: remark.at)
+
+
+@operation("task.history", ANYONE, changes=False)
+def history(context: Context, id: str) -> list[Entry]:
+    """Return all that was ever done to a task, oldest first, also what is no longer in tasks.json."""
+    task = show(context, id)
+    return [*context.team.tasks.earlier(task), *task.history]
+
+
+@operation("task.show", ANYONE, changes=False)
+def show(context: Context, id: str) -> Task:
+    """Return one task, also from the archive; raises NotFound."""
+    listed = context.team.require().tasks.read()
+    return changes.find(recalled(context, listed, {task_id(id)}), task_id(id))
+
+
+@operation("task.list", ANYONE, changes=False)
+def list_tasks(context: Context, *, live: bool = True, archived: bool = False) -> list[Task]:
+    """Return tasks in the order of `list`: those of tasks.json, those of the archive, or both."""
+    listed = context.team.require().tasks.read()
+    old = context.team.tasks.archived(listed) if archived else ()
+    return sorted((*(listed.tasks if live else ()), *old), key=list_order)
+
+
+@operation("task.ready", ANYONE, changes=False)
+def ready(context: Context, scope: Scope = EVERYTHING) -> list[Task]:
+    """Return the tasks that could be claimed now, in the order of `next`."""
+    all_of_them = board(context)
+    found = [task for task in all_of_them if within(all_of_them, task, scope)]
+    return sorted((task for task in found if why_not_ready(all_of_them, task) is None), key=next_order)
+
+
+@operation("task.blocked", ANYONE, changes=False)
+def blocked(context: Context) -> list[Task]:
+    """Return the pending tasks that wait for a task which is not completed, in the order of `next`."""
+    all_of_them = board(context)
+    return sorted((task for task in all_of_them if is_blocked(all_of_them, task)), key=next_order)
+
+
+@operation("task.waiting", ANYONE, changes=False)
+def waiting(context: Context, kinds: frozenset[Awaiting], scope: Scope = EVERYTHING) -> list[Task]:
+    """Return the tasks that wait for a human to give one of these, in the order of `next`."""
+    all_of_them = board(context)
+    found = [task for task in all_of_them if task.waits and task.waits.kind in kinds]
+    return sorted((task for task in found if within(all_of_them, task, scope)), key=next_order)
+
+
+@operation("task.next", ANYONE, changes=False)
+def next_task(context: Context, scope: Scope = EVERYTHING) -> Task | None:
+    """Return the task that the caller would be offered next, without claiming it."""
+    if context.caller.who is Who.HUMAN:
+        return next(iter(ready(context, scope)), None)
+    listed = context.team.tasks.read()
+    all_of_them = Board(listed.tasks)
+    return next((task for task in _offers(context, listed) if within(all_of_them, task, scope)), None)
+
+
+def board(context: Context) -> Board:
+    """Return all tasks of the team as they are now."""
+    return Board(context.team.require().tasks.read().tasks)
+
+
+def family(context: Context, id: str | None = None) -> Board:
+    """Return the tasks of tasks.json, or one, with all that is below them: what is archived of that too."""
+    listed = context.team.require().tasks.read()
+    found = (*listed.tasks, *context.team.tasks.archived(listed))
+    whole = Board(sorted(found, key=lambda task: task_number(task.id)))
+    shown = {task_id(id)} if id is not None else {task.id for task in listed.tasks}
+    return Board(
+        task for task in whole if task.id in shown or any(above.id in shown for above in whole.ancestors(task))
+    )
+
+
+def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> list[Task]:
+    offers = claimable(Board(tasks.tasks), context.caller.agent_id)
+    return [task for task in offers if task.run] if runnable else offers
+
+
+def claiming(context: Context) -> None:
+    """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
+    wanted = context.team.require().wanted.read()
+    if wanted.wish is Wish.STOP:
+        raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code="stopping")
+    if wanted.paused:
+        raise Refused(f"{context.team.name} is paused", code="paused", hint="pro0 team unpause")
+    mine = next((seat for seat in wanted.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
+    if mine:
+        hint = f"see it: pro0 task show {mine.task}"
+        raise Refused(f"this session is there for {mine.task} only", code="task_session", hint=hint)
+
+
+def _made(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:
+    return making.create(
+        recalled(context, listed, making.named(drafts)),
+        drafts,
+        context.caller,
+        context.now(),
+        context.new_id,
+        bounds=limits(context),
+        last=last,
+        watchers=watchers(context),
+    )
+
+
+def _to_complete(context: Context, id: str, result: str) -> list[Task]:
+    """Return a task that is about to be completed, nothing for one that is complete; raises what stands in the way."""
+    before = show(context, id)
+    listed = recalled(context, context.team.tasks.read(), {before.id})
+    _, after = changes.act(listed, before.id, request(context, Act.COMPLETE, result))
+    return [before] if after is not before and after != before else []
+
+
+def role_of(context: Context, name: str) -> str:
+    """Return the id of a role; raises NotFound for an unknown one."""
+    return roles.named(Store(context.team.paths.home), name).id
+
+
+def _known_role(context: Context, draft: Draft) -> Draft:
+    return replace(draft, role=role_of(context, draft.role)) if draft.role else draft
+
+
+def _known_assignee(context: Context, draft: Draft) -> Draft:
+    if draft.assignee is None:
+        return draft
+    return replace(draft, assignee=roster(context.team).address(draft.assignee))

@@ -1,0 +1,79 @@
+"""Sessions for tasks: what a human wants started, and what the lead notes when it opens one, fails to, or gives up."""
+
+from msgspec.structs import replace
+
+from pro0.model.caller import HUMAN_ONLY, LEAD_ONLY, Caller, Who
+from pro0.model.decision import Ground
+from pro0.model.ids import task_id
+from pro0.model.task import Task, TaskList
+from pro0.ops.context import Context, operation
+from pro0.ops.tasks.acting import carry_out, edit, in_turn, request, settings
+from pro0.ops.tasks.drafts import SeatDraft, with_definitions
+from pro0.ops.tasks.tasks import claiming
+from pro0.rules.tasks import changes, subtasks
+from pro0.rules.tasks.acts import Act, Request
+
+
+@operation("task.start", HUMAN_ONLY)
+def start(context: Context, id: str, agent: str | None = None) -> Task:
+    """Ask for a session of its own for a task, supervised unless the task says otherwise; the lead opens it."""
+    claiming(context)
+    if agent is not None:
+        with_definitions([SeatDraft(name=id, agent=agent)], settings(context).agents)
+    return carry_out(context, id, replace(request(context, Act.WISH), agent=agent))
+
+
+@operation("task.begin", LEAD_ONLY)
+def begin(context: Context, id: str, agent_id: str, incarnation: str, ground: Ground | None = None) -> Task:
+    """Give a session that is about to be opened the claim of its task; one that has it keeps it."""
+    claiming(context)
+    holder = Caller(Who.MEMBER, agent_id, incarnation)
+    asked = replace(request(context, Act.START), holder=holder)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        task = changes.find(tasks, task_id(id))
+        if task.claim and task.claim.incarnation == incarnation:
+            return tasks, task
+        changed, task = changes.act(tasks, task.id, in_turn(context, asked))
+        if ground and ground.path:
+            task = replace(task, branch=ground.branch, worktree=ground.path)
+        return changes.with_tasks(changed, [task]), task
+
+    return edit(context, Act.START, id, change_it)
+
+
+@operation("task.undo_start", LEAD_ONLY)
+def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") -> Task:
+    """Take the claim of a session back that could not be opened, if it has it; a human may start the task again.
+
+    A task that nobody had asked for by hand has failed: else it would be tried for ever.
+    """
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        task = changes.find(tasks, task_id(id))
+        if incarnation and (task.claim is None or task.claim.incarnation != incarnation):
+            return tasks, task
+        act = Act.UNDO_START if subtasks.was_asked_for(task) else Act.FAIL
+        changed, task = changes.act(tasks, task.id, _said(context, act, why))
+        task = replace(task, branch=None, worktree=None)
+        return changes.with_tasks(changed, [task]), task
+
+    return edit(context, Act.UNDO_START, id, change_it)
+
+
+@operation("task.expire", LEAD_ONLY)
+def expire(context: Context, id: str, epoch: int, minutes: int) -> Task:
+    """Give a task up whose claim, that of this epoch, was worked on for too long (behaviour 2.7)."""
+    why = f"timed out: in progress for more than taskTimeoutMinutes ({minutes})"
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        task = changes.find(tasks, task_id(id))
+        if task.claim is None or task.claim.epoch != epoch:
+            return tasks, task
+        return changes.act(tasks, task.id, _said(context, Act.FAIL, why))
+
+    return edit(context, Act.FAIL, id, change_it)
+
+
+def _said(context: Context, act: Act, why: str) -> Request:
+    return in_turn(context, request(context, act, why))

@@ -1,0 +1,1 @@
+"""The operations of a team and its members."""

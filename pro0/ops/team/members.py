@@ -1,0 +1,285 @@
+"""Members: what is wanted of each seat; the lead makes it so."""
+
+import os
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Refused
+from pro0.model import ids
+from pro0.model.agent import Definition
+from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
+from pro0.model.message import MessageType, Notice
+from pro0.model.runtime import Runtime, SeatState
+from pro0.model.team import Answer, PlanGate, Seat, ShutdownWish, Wanted, Wish
+from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, operation
+from pro0.ops.mail.messages import pay_if_possible
+from pro0.ops.seats import Roster, led, roster
+from pro0.ops.tasks.drafts import SeatDraft as SeatDraft
+from pro0.ops.tasks.drafts import startable, taken
+from pro0.ops.team import costs
+from pro0.rules import text
+from pro0.rules.lead.permissions import permission_mode, within
+from pro0.store.paths import HOME_VARIABLE
+from pro0.store.teams import TeamStore
+
+
+@operation("member.spawn", IN_CHARGE)
+def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
+    """Ask for new members, all or none; an ended seat of that name gets a new session (behaviour 3.11)."""
+    with context.team.require().wanted.change("spawn members") as change:
+        spawning(context, change.value)
+        seats = []
+        for draft in drafts:
+            change.value, seat = _seated(context, change.value, draft, limit)
+            seats.append(seat)
+        for seat in seats:  # before the seats are there: a seat without a mailbox would break status and broadcasts
+            context.team.mailbox(seat.agent_id).make()
+    for seat in seats:
+        _log(context, "spawn", seat.agent_id)
+    return seats
+
+
+@operation("member.restart", IN_CHARGE)
+def restart(
+    context: Context, name: str, *, fresh: bool = False, definitions: Mapping[str, Definition] | None = None
+) -> Seat:
+    """Ask for a new session in an ended seat: same id, same mailbox; its agent goes on where it was, or `fresh`.
+
+    An agent that the settings define is run as they do now, where they still do.
+    """
+    with context.team.require().wanted.change("restart a member") as change:
+        spawning(context, change.value)
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = known.find(name)
+        if seat.task:
+            hint = f"pro0 task start {seat.task}, or pro0 task retry {seat.task}"
+            raise Refused(f"{seat.agent_id} is there for {seat.task} only", code="task_session", hint=hint)
+        if not known.ended(seat.agent_id):
+            hint = f"end it first: pro0 member shutdown {seat.agent_id}"
+            raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
+        newest = (definitions or {}).get(seat.agent, seat.definition)
+        again = replace(renewed(seat, known.runtime), fresh=fresh, definition=newest)
+        change.value = with_seat(change.value, again)
+    _log(context, "restart", seat.agent_id)
+    return again
+
+
+@operation("member.shutdown", IN_CHARGE)
+def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 60.0, force: bool = False) -> Seat:
+    """Ask that a member ends; with `force` it is ended when it has not agreed in time."""
+    with context.team.require().wanted.change("shut a member down") as change:
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = known.find(name)
+        if how := known.ended(seat.agent_id):
+            hint = f"begin anew: pro0 member restart {seat.agent_id}"
+            raise Refused(f"{seat.agent_id} has ended already ({how})", code="conflict", hint=hint)
+        wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
+        asked = replace(seat, shutdown=wish, answer=None)
+        change.value = with_seat(change.value, asked)
+    _log(context, "shutdown", seat.agent_id)
+    return asked
+
+
+@operation("shutdown.answer", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
+def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
+    """Say yes, or not yet, to the shutdown that this session was asked for."""
+    caller = context.caller
+    if not approve and not reason.strip():
+        raise BadInput("a rejection needs a reason", hint='pro0 shutdown reject "still working on task-3"')
+    with context.team.require().wanted.change("answer a shutdown") as change:
+        known = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = known.find(caller.agent_id)
+        said = Answer(
+            request_id=_wish(change.value, seat).id,
+            incarnation=caller.incarnation,
+            approve=approve,
+            at=context.now(),
+            reason=text.checked(reason, "reason", text.REASON_LIMIT),
+        )
+        answered = replace(seat, answer=said)
+        owed = _to_the_asker(context, change.value, seat, said)
+        change.value = replace(with_seat(change.value, answered), outbox=(*change.value.outbox, *owed))
+    pay_if_possible(context, context.team.wanted)
+    _log(context, "answer", caller.agent_id, approve=str(approve).lower(), reason=reason)
+    return answered
+
+
+@operation("shutdown.withdraw", LEAD_ONLY)
+def withdraw(context: Context, request_id: str) -> None:
+    """Take a wish to end back, since somebody stays; the team, or the member, goes on."""
+    with context.team.wanted.change("withdraw a shutdown") as change:
+        wanted = change.value
+        if wanted.stop and wanted.stop.id == request_id:
+            change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False)
+        for seat in wanted.seats:
+            if seat.shutdown and seat.shutdown.id == request_id:
+                change.value = with_seat(change.value, replace(seat, shutdown=None, answer=None))
+    _log(context, "stays", request_id)
+
+
+@operation("member.undo", LEAD_ONLY)
+def undo(context: Context, agent_id: str, generation: int, back_to: int | None) -> None:
+    """Go back to the generation that a seat had before a session could not be started, or drop it when it had none."""
+    with context.team.wanted.change("undo a spawn") as change:
+        seats = []
+        for seat in change.value.seats:
+            if (seat.agent_id, seat.generation) != (agent_id, generation):
+                seats.append(seat)
+            elif back_to is not None:
+                seats.append(replace(seat, generation=back_to))
+        change.value = replace(change.value, seats=tuple(seats))
+    _log(context, "undo", agent_id)
+
+
+@operation("member.list", ANYONE, changes=False)
+def members(context: Context) -> Roster:
+    """Return all seats with what is known of each."""
+    return roster(context.team)
+
+
+def identity(team: TeamStore, state: SeatState) -> dict[str, str]:
+    """Return the identity of one session as environment variables."""
+    home = str(team.paths.home)
+    return {
+        HOME_VARIABLE: home,
+        TEAM: team.name,
+        AGENT_ID: state.agent_id,
+        INCARNATION: state.incarnation,
+        MEMBER_OF: home,
+    }
+
+
+def task_identity(task: str, parent: str) -> dict[str, str]:
+    """Return the variables that name the task a program works on, empty for none."""
+    return {"PRO0_TASK_ID": task, "PRO0_PARENT_TASK_ID": parent}
+
+
+def worker_identity(task: str, leader: str) -> dict[str, str]:
+    """Return the variables that tell a worker what it is, under the names that such workers know."""
+    return {"PI_TEAMS_WORKER": "1", "PI_TEAMS_TICKET_ID": task, "PI_TEAMS_LEADER_SESSION": leader}
+
+
+def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool) -> ShutdownWish:
+    """Return a new request to end; `timeout` in seconds."""
+    if not 0 <= timeout <= 86400:
+        raise BadInput(f"a time-out of {timeout:g} seconds is out of range", hint="0 to 86400 seconds")
+    return ShutdownWish(
+        id=context.new_id(),
+        by=context.caller.agent_id,
+        at=context.now(),
+        timeout=timeout,
+        force=force,
+        reason=text.checked(reason, "reason", text.REASON_LIMIT),
+    )
+
+
+def renewed(seat: Seat, runtime: Runtime) -> Seat:
+    """Return a seat that asks for a new session."""
+    newest = _unused(seat.agent_id, seat.generation, runtime)
+    return replace(seat, generation=newest, shutdown=None, answer=None)
+
+
+def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
+    """Return what is wanted, with this seat added or in its place."""
+    if any(old.agent_id == seat.agent_id for old in wanted.seats):
+        return replace(wanted, seats=tuple(seat if old.agent_id == seat.agent_id else old for old in wanted.seats))
+    return replace(wanted, seats=(*wanted.seats, seat))
+
+
+def spawning(context: Context, wanted: Wanted) -> None:
+    """Refuse what needs new sessions while the team is stopping or stopped."""
+    if wanted.wish is Wish.STOP:
+        name = context.team.name
+        raise Refused(f"{name} is stopping or stopped", code="stopping", hint=f"pro0 team resume -t {name}")
+
+
+def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
+    known = Roster(context.team.name, wanted, context.team.runtime.read())
+    agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
+    same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
+    if same and not known.ended(same.agent_id):
+        raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
+    if wanted.max_cost and costs.spent(context.team.usage.read().sessions) >= wanted.max_cost:
+        hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
+        raise Refused(f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code="over_budget", hint=hint)
+    if len([s for s in known.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
+        hint = "end one, or raise maxTeammates in the settings"
+        raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
+    agent_id = same.agent_id if same else agent_id
+    draft = replace(draft, model=text.one_line(draft.model, "model"), effort=text.one_line(draft.effort, "effort"))
+    suits = taken(draft)
+    seat = Seat(
+        agent_id=agent_id,
+        name=text.one_line(draft.name, "name"),
+        agent=draft.agent,
+        generation=_unused(agent_id, same.generation if same else 0, known.runtime),
+        role=text.one_line(draft.role, "role"),
+        prompt=text.checked(draft.prompt, "prompt"),
+        argv=draft.argv,
+        nudge=draft.nudge,
+        window=draft.window,
+        model=suits.model,
+        effort=suits.effort,
+        permission_mode=draft.permission_mode,
+        delegates=draft.delegates,
+        worktree=_in_worktree(context, draft),
+        definition=draft.definition,
+    )
+    config = context.team.config.read()
+    startable(draft, permission_mode(seat, wanted, config), path_of(context))
+    if context.caller.who is Who.LEAD_AGENT:
+        within(seat, wanted, config)
+    seat = replace(seat, gate=PlanGate() if draft.plan else None)
+    return with_seat(wanted, seat), seat
+
+
+def _in_worktree(context: Context, draft: SeatDraft) -> bool:
+    """Return whether a member gets a worktree of its own; a lead agent works where the others' work is merged."""
+    if draft.worktree is None:
+        return context.team.config.read().worktrees and not draft.leads
+    return draft.worktree
+
+
+def _unused(agent_id: str, newest: int, runtime: Runtime) -> int:
+    """Return the next generation of a seat, never one that could not be started: that one is not tried again."""
+    return 1 + max([newest, *(failure.generation for failure in runtime.failures if failure.agent_id == agent_id)])
+
+
+def path_of(context: Context) -> str:
+    """Return the PATH on which the agents of a team are found."""
+    return (context.team.environment.read().variables or os.environ).get("PATH", os.defpath)
+
+
+def _same_name(one: str, other: str) -> bool:
+    return one.strip().casefold() == other.strip().casefold()
+
+
+def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
+    """Return the request that stands, also when the lead has yet to record that it asked; raises Refused for none."""
+    wish = wanted.stop or seat.shutdown
+    if wish is None:
+        raise Refused("nobody asks this session to shut down", code="no_request")
+    return wish
+
+
+def _to_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> list[Notice]:
+    """Return what is owed to whoever asked, and to the lead address, about an answer."""
+    asker = _wish(wanted, seat).by
+    verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
+    unled_human = asker == ids.HUMAN and not led(wanted)  # who reads the lead's mailbox too
+    return [
+        Notice(
+            id=context.new_id(),
+            from_=seat.agent_id,
+            to=address,
+            type=MessageType.SHUTDOWN_RESPONSE,
+            content=f"{seat.agent_id} {verdict}",
+            in_reply_to=said.request_id,
+        )
+        for address in ({ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)))
+    ]
+
+
+def _log(context: Context, what: str, agent_id: str, **details: str) -> None:
+    context.team.log_event(context.now(), context.caller.agent_id, f"member.{what}", agent=agent_id, **details)

@@ -1,0 +1,49 @@
+"""A person's own agent, outside any team: it makes one, or takes one up again, and leads it from then on (3.16)."""
+
+import os
+
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.errors import EnvironmentMissing, Refused
+from pro0.model.caller import Caller, Who
+from pro0.model.ids import LEAD
+from pro0.model.team import OutsideAgent
+from pro0.ops.context import Context, clock, lead_context, operation
+from pro0.ops.tasks import tasks
+
+OUTSIDE_ONLY = frozenset({Who.OUTSIDE})
+
+
+@operation("team.lead", OUTSIDE_ONLY)
+def lead(context: Context) -> Context:
+    """Take up a team that an agent has led from outside and that is left; what that agent had claimed is given back."""
+    before = context.team.require().wanted.read().outside
+    if before is None:
+        raise _taken(context, "there is a team {} already")
+    if processes.alive(before.process):
+        raise _taken(context, f"{{}} is led by another agent (pid {before.process.pid})")
+    tasks.free(lead_context(context.team), LEAD, before.incarnation, "has gone")
+    with context.team.wanted.change("lead a team") as change:
+        if change.value.outside != before:
+            raise _taken(context, "{} is led by another agent")
+        change.value = replace(change.value, outside=introduced(context.caller))
+    context.team.log_event(context.now(), LEAD, "team.lead")
+    return replace(context, caller=as_lead(context.caller))
+
+
+def _taken(context: Context, why: str) -> Refused:
+    return Refused(why.format(context.team.name), code="conflict", hint="choose another name")
+
+
+def introduced(caller: Caller) -> OutsideAgent:
+    """Return what is noted of an agent from outside, for which this process speaks."""
+    process = processes.identify(os.getpid())
+    if process is None:
+        raise EnvironmentMissing("this process cannot be found among those of the system")
+    return OutsideAgent(incarnation=caller.incarnation, process=process, since=clock())
+
+
+def as_lead(caller: Caller) -> Caller:
+    """Return an agent from outside as the lead agent that it becomes."""
+    return Caller(Who.LEAD_AGENT, LEAD, caller.incarnation)

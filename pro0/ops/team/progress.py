@@ -1,0 +1,87 @@
+"""Whether anything of a team can still move by itself, and if not, how its work ended (behaviour 3.19)."""
+
+from enum import IntEnum
+
+import msgspec
+
+from pro0.model.caller import ANYONE
+from pro0.model.runtime import ENDED
+from pro0.model.task import SETTLED, Kind, Status, Task
+from pro0.model.team import Wish
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import Roster, roster
+from pro0.ops.team.status import LIST_FAILED, counts, failed_before
+from pro0.rules.lead.hiring import startable
+from pro0.rules.tasks.board import Board, claimable, hopeless, why_not_ready
+from pro0.rules.tasks.gates import wait_in_words
+
+
+class Outcome(IntEnum):
+    """How a team's work stands; the value is the exit code of `team wait` (behaviour 3.19)."""
+
+    ALL_DONE = 0
+    SOMETHING_FAILED = 1
+    WAITS = 4
+
+
+class Progress(msgspec.Struct, frozen=True, rename="camel"):
+    """Whether anything can still move by itself; if not, how it ended and what is left."""
+
+    moving: bool
+    outcome: Outcome
+    counts: dict[str, int]
+    left: tuple[str, ...]
+
+
+@operation("team.progress", ANYONE, changes=False)
+def progress(context: Context) -> Progress:
+    """Return whether anything runs or could be taken by a living member (behaviour 3.19)."""
+    known, listed = roster(context.team), context.team.tasks.read()
+    board, archived = Board(listed.tasks), listed.archived
+    open_tasks = [task for task in board if task.status not in SETTLED]
+    at_work = any(task.claim and task.status is Status.IN_PROGRESS for task in open_tasks)
+    moving = (
+        at_work
+        or _harvests(known, board)
+        or (not known.wanted.paused and (bool(startable(board)) or _somebody_can(known, board)))
+    )
+    failed = [task for task in board if task.status is Status.FAILED]
+    stuck = [task for task in open_tasks if hopeless(board, task)]
+    lost = failed or stuck or archived.failed
+    outcome = Outcome.SOMETHING_FAILED if lost else Outcome.WAITS if open_tasks else Outcome.ALL_DONE
+    left = _left(board, [*failed, *open_tasks])
+    if archived.failed:
+        left.append(f"{failed_before(archived)}: {LIST_FAILED}")
+    return Progress(moving, outcome, counts(board, archived), tuple(left))
+
+
+def _harvests(known: Roster, board: Board) -> bool:
+    """Return whether a worker is over, and what it leaves is being saved."""
+    over = {task.id for task in board if task.status in SETTLED}
+    return known.wanted.wish is Wish.RUN and any(seat.disposable and seat.task in over for seat in known.wanted.seats)
+
+
+def _somebody_can(known: Roster, board: Board) -> bool:
+    """Return whether a living member could take a task by itself; the shell agent takes those with `run`."""
+    for seat in known.live():
+        state = known.state(seat.agent_id)
+        if seat.task or seat.agent == "command" or (state and state.state in ENDED):
+            continue
+        offers = claimable(board, seat.agent_id)
+        if any(task.run or seat.agent != "shell" for task in offers):
+            return True
+    return False
+
+
+def _left(board: Board, tasks: list[Task]) -> list[str]:
+    return [f"{task.id} {task.status.words}: {_why_left(board, task)}" for task in tasks if task.type is not Kind.EPIC]
+
+
+def _why_left(board: Board, task: Task) -> str:
+    if task.status is Status.FAILED:
+        return task.closed_reason or "no reason was given"
+    if task.status is Status.DONE:
+        return "waits for its subtasks"
+    if task.waits:
+        return f"awaiting {wait_in_words(task.waits)}"
+    return (why_not_ready(board, task) or "ready, but nobody takes it").removeprefix("is ")

@@ -1,0 +1,173 @@
+"""Teams: made, paused, stopped, looked at."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.errors import Refused
+from pro0.model import ids
+from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
+from pro0.model.run import RUNNER
+from pro0.model.runtime import ENDED, Phase, Runtime
+from pro0.model.team import Approver, Environment, PermissionMode, Seat, TeamConfig, Wanted, Window, WindowLayout, Wish
+from pro0.ops.context import Context, Vouch, already, clock, in_process, new_id, operation
+from pro0.ops.seats import Roster
+from pro0.ops.team.members import renewed, shutdown_wish
+from pro0.ops.team.outside import as_lead, introduced
+from pro0.store.lease import Lease
+from pro0.store.teams import Store
+
+
+class Home(msgspec.Struct, frozen=True):
+    """How a team is to be made."""
+
+    name: str
+    project: Path
+    mode: str = "headless"
+    mode_reason: str = ""
+    inside_tmux: str = ""
+    iterm2_session: str = ""
+    sockets: str = ""
+    permission_mode: PermissionMode = PermissionMode.ASK
+    plan_approval: Approver = "human"
+    windows: tuple[Window, ...] = ()
+    layout: WindowLayout = "tiled"
+    panes_per_window: int = 0
+    worktrees: bool = False
+    environment: dict[str, str] = {}
+    """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
+    reserved: dict[str, str] = {}
+    """What of it only agents get that name it in their definition."""
+
+
+def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) -> Context:
+    """Make a team without members; raises Refused for a name that is taken, and for a caller who is a member.
+
+    An agent from outside leads the team that it makes.
+    """
+    if caller.who not in (Who.HUMAN, Who.OUTSIDE):
+        raise Refused("a teammate cannot start a team of its own", code="not_allowed")
+    ids.team_name(home.name)
+    _not_elsewhere(store, home)
+    config = TeamConfig(
+        name=home.name,
+        created_at=clock(),
+        uid=new_id(),
+        project=str(home.project),
+        mode=home.mode,
+        mode_reason=home.mode_reason,
+        inside_tmux=home.inside_tmux,
+        iterm2_session=home.iterm2_session,
+        sockets=home.sockets,
+        permission_mode=home.permission_mode,
+        plan_approval=home.plan_approval,
+        windows=home.windows,
+        layout=home.layout,
+        panes_per_window=home.panes_per_window,
+        worktrees=home.worktrees,
+    )
+    environment = Environment(variables=home.environment, reserved=home.reserved)
+    wanted = Wanted()
+    if caller.who is Who.OUTSIDE:
+        wanted, caller = Wanted(outside=introduced(caller)), as_lead(caller)
+    context = Context(store.create(config, wanted, environment), caller, vouch=vouch)
+    # All of it, since nothing else tells it when config.json is lost.
+    details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
+    details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}
+    context.team.log_event(context.now(), caller.agent_id, "team.create", **details)
+    return context
+
+
+@operation("team.pause", IN_CHARGE)
+def pause(context: Context, *, paused: bool) -> Wanted:
+    """Stop or resume the claiming of tasks; what is being worked on goes on."""
+    with context.team.require().wanted.change("pause a team") as change:
+        change.value = replace(change.value, paused=paused)
+    context.team.log_event(context.now(), context.caller.agent_id, "team.pause" if paused else "team.unpause")
+    return change.value
+
+
+@operation("team.stop", IN_CHARGE)
+def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason: str = "") -> Wanted:
+    """Ask every member to shut down; from now on nobody claims and nothing starts (behaviour 3.9)."""
+    with context.team.require().wanted.change("stop a team") as change:
+        wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
+        change.value = replace(change.value, wish=Wish.STOP, stop=wish)
+    context.team.log_event(context.now(), context.caller.agent_id, "team.stop")
+    return change.value
+
+
+@operation("team.cleanup", IN_CHARGE)
+def dismiss(context: Context) -> bool:
+    """Let a team go that has no teammates left; raises Refused while one lives.
+
+    Returns True when the caller has a session of its own, which is asked to end: then the lead removes the team.
+    """
+    caller, name = context.caller, context.team.name
+    with context.team.require().wanted.change("remove a team") as change:
+        known = Roster(name, change.value, context.team.runtime.read())
+        live = [seat.agent_id for seat in known.live()]
+        if others := [agent_id for agent_id in live if agent_id != caller.agent_id]:
+            verb = "runs" if len(others) == 1 else "run"
+            hint = "shut them down first"
+            raise Refused(f"{', '.join(others)} of {name} still {verb}", code="live_sessions", hint=hint)
+        if live:
+            wish = shutdown_wish(context, reason="the team is removed", timeout=60.0, force=False)
+            change.value = replace(change.value, wish=Wish.STOP, stop=wish, remove=True)
+    context.team.log_event(context.now(), caller.agent_id, "team.cleanup")
+    return bool(live)
+
+
+@operation("team.resume", HUMAN_ONLY)
+def resume(
+    context: Context, environment: Mapping[str, str] | None = None, reserved: Mapping[str, str] | None = None
+) -> Wanted:
+    """Want the team to run again, in this environment; members that its stop ended get new sessions."""
+    if environment is not None:
+        with context.team.require().environment.change("renew the environment") as renewal:
+            renewal.value = replace(renewal.value, variables=dict(environment), reserved=dict(reserved or {}))
+    with already("the environment is renewed") if environment is not None else nullcontext():
+        return _resumed(context)
+
+
+def _resumed(context: Context) -> Wanted:
+    with context.team.require().wanted.change("resume a team") as change:
+        wanted, runtime = change.value, context.team.runtime.read()
+        if wanted.wish is Wish.RUN:
+            seats = tuple(renewed(seat, runtime) if _fell(context, runtime, seat) else seat for seat in wanted.seats)
+            change.value = replace(wanted, seats=seats)
+        else:
+            known = Roster(context.team.name, wanted, runtime)
+            stopped = runtime.phase is Phase.STOPPED
+            seats = tuple(
+                renewed(seat, runtime) if stopped and _comes_back(known, seat) else seat for seat in wanted.seats
+            )
+            change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False, seats=seats)
+    return change.value
+
+
+def _comes_back(known: Roster, seat: Seat) -> bool:
+    """Return whether a stop, and nothing else, ended a member; a task's session comes with its task, a run is over."""
+    return bool(known.ended(seat.agent_id)) and not (seat.shutdown or seat.task or seat.agent == RUNNER)
+
+
+def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
+    """Return whether a member's session went down together with the lead, so that nobody has seen it end."""
+    state = next((s for s in runtime.seats if (s.agent_id, s.generation) == (seat.agent_id, seat.generation)), None)
+    if state is None or state.state in ENDED or state.guard is None:
+        return False
+    if seat.shutdown or seat.task or seat.agent == RUNNER:
+        return False
+    return not processes.alive(state.guard) and Lease(context.team.paths.team).holder() is None
+
+
+def _not_elsewhere(store: Store, home: Home) -> None:
+    team = store.team(home.name)
+    if team.exists():
+        bound = team.config.read().project
+        if bound != str(home.project):
+            raise Refused(f"the team {home.name} belongs to {bound}", code="conflict", hint="choose another name")

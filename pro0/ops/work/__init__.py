@@ -1,0 +1,1 @@
+"""The operations of those who work without a seat of their own choice: runs and workers."""

@@ -1,0 +1,92 @@
+"""Seats for tasks: made and taken away by the lead, as `rules.hiring` says."""
+
+from msgspec.structs import replace
+
+from pro0.agents.installed import first_installed
+from pro0.model import ids
+from pro0.model.caller import LEAD_ONLY
+from pro0.model.task import Policy, Status, Task
+from pro0.model.team import Seat, Wanted
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import Roster
+from pro0.ops.tasks import roles
+from pro0.ops.tasks.acting import settings
+from pro0.ops.team.members import renewed, with_seat
+from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.changes import find
+from pro0.store.teams import Store
+
+
+@operation("member.hire", LEAD_ONLY)
+def hire(context: Context, id: str, agent_id: str) -> Seat | None:
+    """Ask for a session for one task; None when its seat is there and its session lives, or the name is taken."""
+    team = context.team.require()
+    tasks = team.tasks.read()
+    task = find(tasks, ids.task_id(id))
+    with team.wanted.change(f"hire for {task.id}") as change:
+        known = Roster(team.name, change.value, team.runtime.read())
+        seat = next((s for s in change.value.seats if s.task == task.id), None)
+        if seat and not known.ended(seat.agent_id) and not known.runtime.failed(seat):
+            return None
+        if seat is None and any(s.agent_id == agent_id for s in change.value.seats):
+            return None
+        made = _again(context, seat, task) if seat else _seat(context, task, Board(tasks.tasks), agent_id, change.value)
+        made = renewed(made, known.runtime)
+        team.mailbox(made.agent_id).make()
+        change.value = with_seat(change.value, made)
+    team.log_event(context.now(), context.caller.agent_id, "member.hire", agent=made.agent_id, task=task.id)
+    return made
+
+
+@operation("member.dismiss", LEAD_ONLY)
+def dismiss(context: Context, agent_id: str, generation: int) -> None:
+    """Take the seat of a task away, unless it was made anew; its mailbox, log and usage stay."""
+    with context.team.require().wanted.change(f"dismiss {agent_id}") as change:
+        gone = [s for s in change.value.seats if s.task and (s.agent_id, s.generation) == (agent_id, generation)]
+        if gone:
+            change.value = replace(change.value, seats=tuple(s for s in change.value.seats if s not in gone))
+    context.team.log_event(context.now(), context.caller.agent_id, "member.dismiss", agent=agent_id)
+
+
+def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wanted) -> Seat:
+    """Return the seat of a task: its agent is the one asked for, its role's, the usual one, or its parent's."""
+    role, above = roles.of(Store(context.team.paths.home), task.role), board.supervisor(task)
+    parent = next((seat for seat in wanted.seats if above and seat.agent_id == above.assignee), None)
+    asked = task.start.agent if task.start else None
+    known, disposable = settings(context), board.declared(task) is Policy.DISPATCH
+    agent = (
+        asked
+        or task.agent
+        or role.agent
+        or known.task_agent
+        or (parent.agent if parent else _any_agent(task, disposable=disposable))
+    )
+    like = parent if parent and parent.agent == agent else None
+    return Seat(
+        agent_id=agent_id,
+        name=agent_id,
+        generation=0,
+        agent=agent,
+        role=task.role or "",
+        task=task.id,
+        worktree=disposable and not task.shared,
+        disposable=disposable,
+        argv=role.argv if role.agent == agent else like.argv if like else (),
+        model=role.model or (like.model if like else ""),
+        effort=like.effort if like else "",
+        permission_mode=like.permission_mode if like else None,
+        definition=known.agents.get(agent),
+    )
+
+
+def _any_agent(task: Task, *, disposable: bool) -> str:
+    """Return the agent where nobody has chosen one: in a worker, shell is of use only for a command."""
+    return (first_installed() if disposable and not task.run else None) or "shell"
+
+
+def _again(context: Context, seat: Seat, task: Task) -> Seat:
+    """Return the seat of a task for another session: the last one goes on where it can, if the task does."""
+    asked = (task.start.agent if task.start else None) or seat.agent
+    definition = settings(context).agents.get(asked, seat.definition if asked == seat.agent else None)
+    fresh = asked != seat.agent or task.status is not Status.DONE
+    return replace(seat, agent=asked, definition=definition, fresh=fresh)

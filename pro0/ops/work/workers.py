@@ -1,0 +1,177 @@
+"""Workers: tasks that are delegated to one disposable session each; what they leave, and how it is merged."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import NotFound, Refused
+from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, THE_LEAD
+from pro0.model.decision import Harvest
+from pro0.model.ids import task_id
+from pro0.model.runtime import SeatState
+from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskList
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import roster
+from pro0.ops.tasks.acting import act, edit, watchers
+from pro0.ops.tasks.tasks import board, create
+from pro0.ops.team.members import spawning
+from pro0.rules import text
+from pro0.rules.lead import dispatch
+from pro0.rules.lead.dispatch import Stage
+from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import next_order
+from pro0.rules.words import prompts
+from pro0.worktrees import Repository
+
+TAG = "team"
+"""The label of every task that is delegated."""
+
+
+TITLE = 100
+"""Letters of a title that is made of a longer text."""
+
+
+class Crop(msgspec.Struct, frozen=True):
+    """What a worker left in git: the branch that is not merged, how much is on it, and what could not be saved."""
+
+    branch: str = ""
+    commits: int = 0
+    stat: str = ""
+    left: str = ""
+
+
+class Worker(msgspec.Struct, frozen=True, rename="camel"):
+    """A delegated task with whoever works on it."""
+
+    task: Task
+    stage: Stage
+    agent_id: str
+    """Who works on it or did so last, empty for nobody yet."""
+    place: int
+    """Its place in line, from 1; 0 for a task that is not in line."""
+    state: SeatState | None
+
+
+def draft(said: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
+    """Return the task of a text: a long one is the description, its first line the title."""
+    first = next((one.strip() for one in said.splitlines() if one.strip()), "")
+    title = first if len(first) <= TITLE else f"{first[: TITLE - 1]}…"
+    whole = "" if title == said.strip() else said
+    return Draft(title=text.title(title), description=whole, run=run, agent=agent, shared=shared)
+
+
+@operation("worker.delegate", IN_CHARGE)
+def delegate(context: Context, drafts: list[Draft]) -> list[Task]:
+    """Make tasks of which each gets a worker of its own, in a fresh worktree unless it is `shared`."""
+    spawning(context, context.team.wanted.read())
+    if any(not draft.shared for draft in drafts):
+        Repository(_project(context)).head()
+    made = [replace(one, policy=Policy.DISPATCH, labels=tuple(dict.fromkeys((*one.labels, TAG)))) for one in drafts]
+    return create(context, made)
+
+
+@operation("worker.list", ANYONE, changes=False)
+def workers(context: Context) -> list[Worker]:
+    """Return all delegated tasks: those at work first, then those in line, then those that are over."""
+    known, all_of_them = roster(context.team), board(context)
+    line = [task.id for task in dispatch.to_start(all_of_them)]
+    found = []
+    for task in all_of_them:
+        if all_of_them.declared(task) is Policy.DISPATCH:
+            seat = next((seat for seat in known.wanted.seats if seat.task == task.id), None)
+            state = known.state(seat.agent_id) if seat else None
+            who = seat.agent_id if seat else task.assignee or ""
+            stage = dispatch.stage(all_of_them, task, state) if seat or task.id not in line else Stage.IN_LINE
+            place = line.index(task.id) + 1 if stage is Stage.IN_LINE else 0
+            found.append(Worker(task, stage, who, place, state))
+    return sorted(found, key=lambda worker: (worker.task.status in SETTLED, worker.place, next_order(worker.task)))
+
+
+def find(context: Context, name: str) -> Worker:
+    """Return the worker of that name, or of that task; raises NotFound."""
+    for worker in workers(context):
+        if name.casefold() in (worker.agent_id, worker.task.id, worker.task.id.removeprefix("task-")):
+            return worker
+    raise NotFound(f"there is no worker {name!r}", hint="list them: pro0 worker list")
+
+
+@operation("worker.kill", IN_CHARGE)
+def kill(context: Context, name: str) -> Worker:
+    """Give the task of a worker up: the lead ends it, TERM, then KILL, its whole tree. One that is over stays so."""
+    worker = find(context, name)
+    if worker.task.status is Status.IN_PROGRESS and worker.task.claim:
+        act(replace(context, caller=THE_LEAD), worker.task.id, Act.FAIL, f"killed by {context.caller.agent_id}")
+    elif worker.task.status not in SETTLED:
+        what = f"{worker.task.id} has no worker now"
+        raise Refused(what, hint=f"pro0 task cancel {worker.task.id}")
+    return worker
+
+
+@operation("worker.predict", ANYONE, changes=False)
+def predict(context: Context, name: str) -> tuple[str, ...]:
+    """Return the files in which a merge of a worker's branch would conflict; no checkout is touched."""
+    return Repository(_project(context)).predict(_branch(find(context, name)))
+
+
+@operation("worker.merge", IN_CHARGE)
+def merge(context: Context, name: str) -> Task:
+    """Merge what a worker left into the project's checkout; raises Refused, and changes nothing, for conflicts."""
+    worker = find(context, name)
+    branch, repository = _branch(worker), Repository(_project(context))
+    commit = repository.merge(branch, f"Merge {branch}: {worker.task.title}")
+    gone = repository.drop(branch)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        task = changes.find(tasks, worker.task.id)
+        merged = replace(task, branch=None if gone else branch)
+        return _with(tasks, _noted(context, merged, "merge", f"{branch} is merged as {commit[:12]}"))
+
+    return edit(context, "merge", worker.task.id, change_it)
+
+
+@operation("worker.harvested", LEAD_ONLY)
+def harvested(context: Context, harvest: Harvest, crop: Crop, tail: str) -> None:
+    """Note what a dead worker left, and owe the report of it; doing it again tells nobody twice."""
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        task = changes.find(tasks, task_id(harvest.task))
+        done = replace(task, branch=crop.branch or None, worktree=harvest.worktree if crop.left else None)
+        said = prompts.harvested(harvest, task, tail, (crop.branch, crop.commits, crop.stat, crop.left))
+        to = watchers(context) if task.status is Status.FAILED else ("lead",)
+        owed = [(address, f"{harvest.incarnation}:harvest:{address}", said) for address in to]
+        changed, task = _with(tasks, done)
+        return changes.owe(changed, THE_LEAD, owed), task
+
+    try:
+        edit(context, "harvest", harvest.task, change_it)
+    except NotFound:
+        context.team.require()  # the task was deleted: nobody waits for the report
+
+
+def _with(tasks: TaskList, task: Task) -> tuple[TaskList, Task]:
+    return changes.with_tasks(tasks, [task]), task
+
+
+def _noted(context: Context, task: Task, what: str, said: str) -> Task:
+    entry = Entry(at=context.now(), actor=context.caller.agent_id, act=what, to=task.status, text=said)
+    return replace(task, updated_at=entry.at, history=(*task.history, entry))
+
+
+def _branch(worker: Worker) -> str:
+    """Return the branch of a worker that is over; raises Refused while it works, NotFound when it left nothing."""
+    if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
+        what = f"{worker.task.worktree} could not be saved"
+        raise Refused(what, code="kept", hint="save by hand what is in there, then: git worktree remove")
+    if worker.task.worktree:
+        hint = f"pro0 worker show {worker.agent_id}"
+        raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code="conflict", hint=hint)
+    if not worker.task.branch:
+        hint = f"what it did: pro0 task show {worker.task.id}"
+        raise NotFound(f"{worker.task.id} has left nothing that is not merged", hint=hint)
+    return worker.task.branch
+
+
+def _project(context: Context) -> Path:
+    return Path(context.team.require().config.read().project)

@@ -1,0 +1,1 @@
+"""The rules of the lead: what it decides, from a snapshot alone."""

@@ -1,0 +1,149 @@
+"""The dispatch policy: one disposable worker per task, so many at once, the others in line (behaviour 2.20).
+
+A worker is a seat that is `disposable`. It is ended when its task is no longer in progress, or is over; what it leaves
+is harvested once its whole tree is dead; then its seat is taken away. A task that is handed back gets another worker.
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+
+from msgspec.structs import replace
+
+from pro0.model.decision import Harvest, Tell
+from pro0.model.ids import LEAD
+from pro0.model.runtime import ENDED, SeatState, State
+from pro0.model.task import Policy, Status, Task
+from pro0.model.team import Seat
+from pro0.rules.lead.plan import Plan, View
+from pro0.rules.tasks.board import Board, next_order, why_not_ready
+from pro0.rules.words import prompts
+
+UNEXPECTED = "worker process died unexpectedly"
+
+
+_ASKS = frozenset({State.WAITING, State.DIALOG})
+"""What a person is told of anyway."""
+
+
+class Stage(StrEnum):
+    """How far a worker is with its task, as people see it."""
+
+    BLOCKED = "blocked"
+    IN_LINE = "in line"
+    STARTING = "starting"
+    WORKING = "working"
+    AWAITING = "awaiting"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+def to_start(board: Board) -> list[Task]:
+    """Return the tasks that are to get a worker, in line."""
+    ready = [task for task in board if _is_in_line(board, task)]
+    return sorted(ready, key=next_order)
+
+
+def room(view: View) -> int:
+    """Return how many workers there may be for tasks that wait, those that are being started included."""
+    waiting = {task.id for task in to_start(view.board)}
+    workers = [seat for seat in view.snapshot.wanted.seats if seat.disposable and seat.task not in waiting]
+    return max(view.snapshot.workers.limit - len(workers), 0)
+
+
+def is_over(board: Board, task_id: str) -> bool:
+    """Return whether the worker of a task has nothing left to do; one that waits for a human may be told to go on."""
+    task = board.get(task_id)
+    return task is None or task.status is not Status.IN_PROGRESS
+
+
+def harvest(view: View, plan: Plan) -> Plan:
+    """Harvest what a dead worker leaves, once nothing of it runs and it holds nothing."""
+    state, task_id = plan.state, _whose_worker(plan.seat)
+    if state is None or task_id is None or not is_to_harvest(view, plan) or view.stopping or view.blind:
+        return plan
+    left = state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
+    if left or any(task.claim and task.claim.incarnation == state.incarnation for task in view.board):
+        return plan
+    return plan.also(_harvest(task_id, state))
+
+
+def is_to_harvest(view: View, plan: Plan) -> bool:
+    """Return whether a worker is dead and has yet to be harvested."""
+    state = plan.state
+    dead = plan.seat.disposable and state is not None and state.state in ENDED
+    return dead and state is not None and state.incarnation not in view.snapshot.workers.harvested
+
+
+def pass_on(view: View, plan: Plan) -> Plan:
+    """Tell the lead address what a worker remarks about its task, each remark once."""
+    state, task_id = plan.state, _whose_worker(plan.seat)
+    if state is None or task_id is None:
+        return plan
+    said = view.snapshot.workers.comments.get(task_id, ())
+    new = [one for one in said[state.heard :] if one.author == state.agent_id and one.at >= state.started_at]
+    tells = [
+        Tell(f"{state.incarnation}:comment:{one.id}", LEAD, prompts.remark(state.agent_id, task_id, one.text))
+        for one in new
+    ]
+    return plan.then(replace(state, heard=max(state.heard, len(said))), *tells)
+
+
+def warn(view: View, plan: Plan) -> Plan:
+    """Tell the lead address that a worker may be stuck, once per cooldown; it is not ended."""
+    state, task_id, seen = plan.living, _whose_worker(plan.seat), view.snapshot.workers
+    if state is None or task_id is None or state.state in _ASKS:
+        return plan
+    still = seen.still.get(state.incarnation)
+    cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=seen.stuck_after)
+    task = view.board.get(task_id)
+    if still is None or still < seen.stuck_after or cool or (task and task.waits):
+        return plan
+    text = prompts.stuck(state.agent_id, task_id, still)
+    return plan.then(
+        replace(state, warned_at=view.now), Tell(f"{state.incarnation}:still:{view.now.isoformat()}", LEAD, text)
+    )
+
+
+def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
+    """Return why a claim is given back or a task has failed, in the words of its history."""
+    if seat_is_disposable and state.exit and state.exit.code == 0:
+        return "exited without closing its task"
+    said = (state.state, UNEXPECTED if seat_is_disposable else "", state.note)
+    return ": ".join(part for part in said if part)
+
+
+def stage(board: Board, task: Task, state: SeatState | None) -> Stage:
+    """Return how far the worker of a task is; what is over stays over, whatever its process does."""
+    over = {Status.COMPLETED: Stage.DONE, Status.DONE: Stage.DONE, Status.CANCELLED: Stage.CANCELLED}
+    if task.status in over:
+        return over[task.status]
+    if task.status is Status.FAILED:
+        return Stage.FAILED
+    if task.waits:
+        return Stage.AWAITING
+    if task.status is Status.PENDING and (state is None or state.state in ENDED):
+        return Stage.IN_LINE if _is_in_line(board, task) else Stage.BLOCKED
+    if state is not None and state.state in ENDED:
+        return Stage.FAILED
+    return Stage.STARTING if state is None or state.state is State.STARTING else Stage.WORKING
+
+
+def _is_in_line(board: Board, task: Task) -> bool:
+    free = task.status is Status.PENDING and not task.start and task.assignee is None
+    return free and board.declared(task) is Policy.DISPATCH and why_not_ready(board, task) is None
+
+
+def _whose_worker(seat: Seat) -> str | None:
+    return seat.task if seat.disposable else None
+
+
+def _harvest(task_id: str, state: SeatState) -> Harvest:
+    return Harvest(
+        agent_id=state.agent_id,
+        incarnation=state.incarnation,
+        task=task_id,
+        worktree=state.worktree,
+        branch=state.branch,
+        how=how_it_ended(True, state),
+    )

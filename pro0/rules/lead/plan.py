@@ -1,0 +1,95 @@
+"""The plan for one seat: what the steps of the lead's decision work on."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.decision import Action, Ground, Snapshot
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.runtime import ENDED, SeatState
+from pro0.model.team import Seat, Wish
+from pro0.rules.tasks.board import Board
+
+MEMORY = 20
+"""How many notices, failures and refusals are remembered."""
+
+
+class View(msgspec.Struct, frozen=True):
+    """A snapshot with its tasks as a board."""
+
+    snapshot: Snapshot
+    board: Board
+    new_id: Callable[[], str]
+
+    @property
+    def now(self) -> datetime:
+        """Return the time of the snapshot."""
+        return self.snapshot.now
+
+    def at(self, stamp: datetime) -> datetime:
+        """Return a stored moment by the clock of the snapshot, which may have jumped since."""
+        return self.snapshot.moved.get(stamp, stamp)
+
+    def ground(self, seat: Seat) -> Ground | None:
+        """Return where a seat is to work: None while its worktree is not ready, an empty one for the checkout."""
+        return self.snapshot.grounds.get((seat.agent_id, seat.generation)) if seat.worktree else Ground()
+
+    @property
+    def blind(self) -> bool:
+        """Return whether the tasks are unknown: the board is empty then, which says nothing."""
+        return self.snapshot.tasks is None
+
+    @property
+    def stopping(self) -> bool:
+        """Return whether the whole team is to end."""
+        return self.snapshot.wanted.wish is Wish.STOP
+
+    @property
+    def supervisors(self) -> list[str]:
+        """Return who is told of a crash: the lead address, and the human too when a lead agent reads that one."""
+        wanted = self.snapshot.wanted
+        led = wanted.outside is not None or any(seat.agent_id == LEAD for seat in wanted.seats)
+        return [LEAD, HUMAN] if led else [LEAD]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What becomes of one seat: its recorded state, what to do, when to look again, and why it refuses to end."""
+
+    seat: Seat
+    state: SeatState | None
+    actions: tuple[Action, ...] = ()
+    wake_at: datetime | None = None
+    stays: str = ""
+
+    @property
+    def living(self) -> SeatState | None:
+        """Return the state of a session that has not ended."""
+        return self.state if self.state and self.state.state not in ENDED else None
+
+    def then(self, state: SeatState, *actions: Action) -> "Plan":
+        """Return the plan with a new state and more to do."""
+        return replace(self, state=state, actions=(*self.actions, *actions))
+
+    def also(self, *actions: Action) -> "Plan":
+        """Return the plan with more to do."""
+        return replace(self, actions=(*self.actions, *actions))
+
+    def wake(self, at: datetime) -> "Plan":
+        """Return the plan that also wants to be looked at again at that time."""
+        return replace(self, wake_at=min(at, self.wake_at or at))
+
+
+Step = Callable[[View, Plan], Plan]
+
+
+def answers(view: View, seat: Seat) -> bool:
+    """Return whether its agent answers shutdown requests."""
+    return seat.definition.shutdown == "ask" if seat.definition else seat.agent in view.snapshot.protocol
+
+
+def listens(view: View, seat: Seat) -> bool:
+    """Return whether its agent is shown the fixed line about unread mail."""
+    own = seat.definition.nudge if seat.definition else seat.agent in view.snapshot.line
+    return own or seat.nudge

@@ -1,0 +1,134 @@
+"""Plan approval: a member that must plan first hands its plan in, a person decides, then it may change things.
+
+The laws: one verdict for each plan; a verdict is for that plan of that session, known by its id, and for no later text;
+what was approved stays so. The gate is lifted by the approval alone, with a new session in the member's own mode.
+"""
+
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Refused
+from pro0.model.caller import Caller, Who
+from pro0.model.decision import Tell
+from pro0.model.message import MessageType
+from pro0.model.runtime import State
+from pro0.model.team import PLAN_LIMIT, Approver, PlanGate, Seat, Verdict
+from pro0.rules import text
+from pro0.rules.lead import ending
+from pro0.rules.lead.plan import MEMORY, Plan, View
+from pro0.rules.words import prompts
+
+TURN_LIMIT = timedelta(seconds=30)
+"""How long a session whose plan is approved may take to end its turn."""
+
+
+def handed_in(seat: Seat, said: str, incarnation: str, now: datetime) -> Seat:
+    """Return the seat with its plan handed in; raises Refused when none is needed, or it is approved already."""
+    gate = seat.gate
+    if gate is None:
+        raise Refused(f"nobody asks {seat.agent_id} for a plan", code="no_plan_required", hint="go on without")
+    if gate.approved:
+        raise Refused(f"the plan of {seat.agent_id} is approved already", code="decided", hint="go on with it")
+    if not said.strip():
+        raise BadInput("a plan needs a text", hint='pro0 plan "first this, then that"')
+    said = text.checked(said.strip(), "plan", PLAN_LIMIT)
+    id = plan_id(seat.agent_id, incarnation, said)
+    if gate.id == id and not gate.verdict:
+        return seat
+    return replace(seat, gate=PlanGate(id=id, text=said, incarnation=incarnation, at=now))
+
+
+def decided(
+    seat: Seat,
+    verdict: Verdict,
+    caller: Caller,
+    now: datetime,
+    *,
+    incarnation: str,
+    about: str | None = None,
+    feedback: str = "",
+) -> Seat:
+    """Return the seat with the verdict on the plan of its present session; `about` is the plan that was looked at."""
+    gate, name = seat.gate, seat.agent_id
+    if gate is None:
+        raise Refused(f"{name} needs no approval of a plan", code="no_plan_required")
+    if not gate.id:
+        raise Refused(f"{name} has not handed in a plan yet", code="no_plan", hint=f"look: pro0 member show {name}")
+    if about is not None and about != gate.id:
+        raise Refused(f"{about} is not the plan that {name} has handed in last", code="stale_plan", hint=_look(name))
+    if gate.verdict:
+        raise Refused(f"the plan of {name} is {gate.verdict} already, by {gate.by}", code="decided")
+    if gate.id != plan_id(name, gate.incarnation, gate.text):
+        raise Refused(f"the plan of {name} was changed since it was handed in", code="stale_plan", hint=_look(name))
+    if verdict == "approved" and gate.incarnation != incarnation:
+        hint = f"let it hand in another: pro0 member reject-plan {name} 'hand it in again'"
+        raise Refused(f"the session of {name} that made this plan is over", code="stale_plan", hint=hint)
+    if verdict == "rejected" and not feedback.strip():
+        raise BadInput("say what is wrong with the plan", hint=f'pro0 member reject-plan {name} "what to change"')
+    return replace(seat, gate=replace(gate, verdict=verdict, by=caller.agent_id, feedback=feedback, decided_at=now))
+
+
+def lifted(seat: Seat) -> Seat:
+    """Return a seat that asks for a new session, as the one that begins with the approval."""
+    return replace(seat, gate=replace(seat.gate, generation=seat.generation)) if seat.gate else seat
+
+
+def view(seat: Seat) -> dict[str, object]:
+    """Return a member's plan and how it stands, as people and agents are shown it."""
+    gate = seat.gate or PlanGate()
+    stage = gate.stage if seat.gate else ""
+    return {
+        "agentId": seat.agent_id,
+        "id": gate.id,
+        "text": gate.text,
+        "stage": stage,
+        "at": gate.at,
+        "by": gate.by,
+        "feedback": gate.feedback,
+    }
+
+
+def may_decide(caller: Caller, approver: Approver) -> None:
+    """Raise Refused for a lead agent in a team where only a person decides."""
+    if caller.who is not Who.HUMAN and approver != "lead":
+        hint = "pro0 team start --plan-approval lead lets the lead agent do it"
+        raise Refused("only the person decides on plans in this team", code="not_allowed", hint=hint)
+
+
+def plan_id(agent_id: str, incarnation: str, said: str) -> str:
+    """Return the id of a plan: it is another one for another text or session."""
+    return sha256(f"{agent_id}\0{incarnation}\0{said}".encode(errors="replace")).hexdigest()[:12]
+
+
+def renew(view: View, plan: Plan) -> Plan:
+    """End the session of a member whose plan is approved, after its turn: the next one begins in its own mode."""
+    state, gate = plan.living, plan.seat.gate
+    if state is None or gate is None or state.ending_since or not gate.generation > state.generation:
+        return plan
+    due = view.at(gate.decided_at or view.now) + TURN_LIMIT
+    if state.state is State.WORKING and view.now < due:
+        return plan.wake(due)
+    return ending.end(view, plan, state)
+
+
+def goes_on(seat: Seat, generation: int) -> bool:
+    """Return whether a session ends only because the next one of its member begins in another mode."""
+    return seat.gate is not None and generation < seat.gate.generation <= seat.generation
+
+
+def tell(view: View, plan: Plan) -> Plan:
+    """Tell the session that begins with the approval that it may go on."""
+    state, gate = plan.living, plan.seat.gate
+    if state is None or gate is None or not gate.approved or state.generation != gate.generation:
+        return plan
+    key = f"{state.incarnation}:plan"
+    if key in state.told or view.stopping:
+        return plan
+    said = Tell(f"{key}:{gate.id}", state.agent_id, prompts.plan_approved(gate.by), MessageType.PLAN_APPROVAL_RESPONSE)
+    return plan.then(replace(state, told=(*state.told, key)[-MEMORY:]), said)
+
+
+def _look(name: str) -> str:
+    return f"look again: pro0 member show {name}"

@@ -1,0 +1,309 @@
+"""What happens about a member that is wanted, dead, idle, silent or asked to end: the lead's one decision.
+
+`decide` maps a snapshot to what is recorded and done. It looks at the state of things, never at events, so doing it
+again after a crash of the lead in the middle does no harm: whatever is still owed is seen again.
+
+Every member goes through the same steps, in this order; each takes a plan and returns it, changed or not.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from pro0.model.decision import (
+    Action,
+    Decision,
+    Deliver,
+    End,
+    Finish,
+    Free,
+    Prepare,
+    Question,
+    Snapshot,
+    Start,
+    Tell,
+    Withdraw,
+)
+from pro0.model.ids import LEAD
+from pro0.model.run import RUNNER
+from pro0.model.runtime import ENDED, Exit, Phase, Refusal, Runtime, SeatState, State
+from pro0.model.task import Status, Task
+from pro0.model.team import Seat, Wish
+from pro0.rules.lead import budget, dispatch, ending, hiring, plan_approval, throttling, turns
+from pro0.rules.lead.plan import MEMORY, Plan, Step, View
+from pro0.rules.tasks.board import Board, claimable, waits
+from pro0.rules.words import prompts
+
+IDLE_AFTER = timedelta(seconds=2)
+"""How long a member has nothing to do until the lead address is told (behaviour 3.7)."""
+STARTING_LIMIT = timedelta(seconds=15)
+"""How long a guard may take until its first report."""
+
+
+def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
+    """Return what to record, what to do and when to look again, for the whole team."""
+    snapshot = throttling.renewed(snapshot)
+    view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
+    plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
+    actions = [action for plan in plans for action in plan.actions]
+    runtime, more = _whole_team(view, plans)
+    if key := budget.reached(snapshot):
+        runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
+        text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
+        more.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
+    runtime, told = throttling.tell(view, runtime)
+    more.extend(told)
+    if snapshot.tasks and snapshot.tasks.outbox:
+        more.append(Deliver())
+    if snapshot.wanted.outbox:
+        more.append(Deliver(wishes=True))
+    if not view.blind:
+        runtime = replace(runtime, waits=waits(view.board))
+    expired, next_at = hiring.expire(view)
+    more.extend((*expired, *hiring.hire(view, plans)))
+    wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at) if wake]
+    return Decision(runtime=runtime, actions=(*actions, *more), wake_at=min(wakes, default=None))
+
+
+def _plan(view: View, seat: Seat) -> Plan:
+    known = next((s for s in view.snapshot.runtime.seats if s.agent_id == seat.agent_id), None)
+    plan = Plan(seat, known)
+    for step in STEPS:
+        plan = step(view, plan)
+    return plan
+
+
+def _read_the_report(view: View, plan: Plan) -> Plan:
+    """Take over what the guard says of its session."""
+    state = plan.living
+    report = view.snapshot.reports.get(state.incarnation) if state else None
+    if state is None or report is None:
+        return plan
+    seen = replace(state, guard=report.guard, agent=report.agent, task=report.task, note=report.note)
+    if report.exit:
+        asked = state.ending_since is not None or ending.approved(view, plan) is not None
+        ended = State.SHUTDOWN if asked else report.state
+        return plan.then(replace(seen, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
+    if state.state is State.STOPPING or (
+        state.state is State.UNRESPONSIVE and view.at(report.since) <= view.at(state.since)
+    ):
+        return plan.then(seen)
+    if state.source:  # the guard knows only that the agent runs
+        return plan.then(replace(seen, note=state.note))
+    return plan.then(replace(seen, state=report.state, since=report.since))
+
+
+def _open_again(view: View, plan: Plan) -> Plan:
+    """Go on with a session whose lead died before its guard came up: the same one, so that it cannot start twice."""
+    state = plan.living
+    if state is None or state.incarnation not in view.snapshot.unopened:
+        return plan
+    if view.stopping or plan.seat.shutdown:
+        over = replace(state, state=State.SHUTDOWN, since=view.now, note="it was never started")
+        return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
+    again = replace(state, since=view.now, started_at=view.now)
+    ground = view.ground(plan.seat)
+    if ground is None:
+        return plan.then(again, Prepare(plan.seat))
+    return plan.then(again, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], ground))
+
+
+def _find_the_place(view: View, plan: Plan) -> Plan:
+    """Take over where a session is shown that another lead has opened."""
+    state = plan.living
+    handle = view.snapshot.handles.get(state.incarnation) if state else None
+    return plan.then(replace(state, handle=handle)) if state and handle else plan
+
+
+def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
+    """Call a session crashed whose guard is dead without a report of the end, or never came up."""
+    state = plan.living
+    if state is None or state.incarnation in view.snapshot.guards_alive:
+        return plan
+    if state.guard is None:
+        deadline = view.at(state.started_at) + STARTING_LIMIT
+        if view.now < deadline:
+            return plan.wake(deadline)
+    over = State.SHUTDOWN if state.ending_since else State.CRASHED
+    if state.guard:
+        return plan.then(replace(state, state=over, since=view.now, note="its guard was killed"))
+    gone = replace(state, state=over, since=view.now, note="it never came up")
+    return plan.then(gone, End(state.agent_id, state.incarnation, firm=True))
+
+
+def _sweep_what_is_left(view: View, plan: Plan) -> Plan:
+    """End what outlived a dead guard."""
+    state = plan.state
+    if state is None or state.incarnation not in view.snapshot.leftovers:
+        return plan
+    return plan.then(state, End(state.agent_id, state.incarnation, firm=True))
+
+
+def _bury(view: View, plan: Plan) -> Plan:
+    """Give back what a dead session held, and tell the lead address once; only a proved death changes tasks."""
+    state = plan.state
+    if state is None or state.state not in ENDED:
+        return plan
+    held = _held(view, plan.seat, state)
+    key = f"{state.incarnation}:ended"
+    if key not in state.told and not view.stopping and _is_news(plan.seat, state, held):
+        text = prompts.ended(state, [task for task in held if task.claim])
+        state = _told(state, key)
+        plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
+    if held and not _is_left(view, state):
+        how, keep = (
+            dispatch.how_it_ended(plan.seat.disposable, state),
+            plan_approval.goes_on(plan.seat, state.generation),
+        )
+        return plan.then(state, Free(state.agent_id, state.incarnation, how, keep))
+    return plan.then(state)
+
+
+def _start(view: View, plan: Plan) -> Plan:
+    """Open a session for a seat that wants a newer one than it has."""
+    seat, state = plan.seat, plan.state
+    if view.stopping or plan.living or (state and state.generation >= seat.generation):
+        return plan
+    if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
+        return plan
+    if limit := throttling.holding(view, seat.agent):
+        return plan.wake(throttling.ends(view, limit))
+    if state and view.blind:
+        return plan
+    if state and (_held(view, seat, state) or _is_left(view, state)):
+        return plan.wake(view.now + timedelta(seconds=0.2))
+    if view.snapshot.runtime.failed(seat):
+        return plan
+    ground = view.ground(seat)
+    if ground is None:
+        return plan.also(Prepare(seat))
+    fresh = SeatState(
+        agent_id=seat.agent_id,
+        generation=seat.generation,
+        incarnation=view.new_id(),
+        state=State.STARTING,
+        since=view.now,
+        started_at=view.now,
+        session=state.session if state and not seat.fresh else "",
+        worktree=ground.path,
+        branch=ground.branch,
+    )
+    return plan.then(fresh, Start(seat, fresh.incarnation, ground=ground))
+
+
+def _tell_idle(view: View, plan: Plan) -> Plan:
+    """Tell the lead address once about each time that a member turned idle with nothing to claim (behaviour 3.7).
+
+    A lead agent reads that address: news of its own idleness would wake it, for ever.
+    """
+    state = plan.living
+    told = plan.seat.task is None and plan.seat.agent_id != LEAD and plan.seat.agent != RUNNER
+    if state is None or state.state is not State.IDLE or view.stopping or not told:
+        return plan
+    key = f"{state.incarnation}:idle:{state.since.isoformat()}"
+    if key in state.told or view.snapshot.wanted.paused or view.blind or _could_claim(view, plan.seat):
+        return plan
+    due = state.since + IDLE_AFTER
+    if view.now < due:
+        return plan.wake(due)
+    if view.snapshot.hooked and key not in view.snapshot.answers:
+        return plan.also(Question(key, state))
+    if said := view.snapshot.answers.get(key):
+        return plan.then(_told(state, key), Tell(key, state.agent_id, prompts.not_idle(said)))
+    last = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
+    return plan.then(_told(state, key), Tell(key, LEAD, prompts.idle(state.agent_id, last)))
+
+
+STEPS: tuple[Step, ...] = (
+    _read_the_report,
+    turns.read_the_agent,
+    _find_the_place,
+    _open_again,
+    _notice_the_guard_is_gone,
+    _sweep_what_is_left,
+    _bury,
+    dispatch.pass_on,
+    dispatch.warn,
+    dispatch.harvest,
+    plan_approval.renew,
+    _start,
+    hiring.let_go,
+    hiring.remind,
+    ending.ask,
+    ending.hear,
+    ending.overdue,
+    _tell_idle,
+    turns.tell_who_is_needed,
+    plan_approval.tell,
+    turns.nudge,
+)
+
+
+def _whole_team(view: View, plans: list[Plan]) -> tuple[Runtime, list[Action]]:
+    runtime, wanted = view.snapshot.runtime, view.snapshot.wanted
+    seats = tuple(plan.state for plan in plans if plan.state)
+    refusals = list(runtime.refusals)
+    more: list[Action] = []
+    for wish, stayed in ending.refused(view, plans):
+        refusals.append(Refusal(request_id=wish.id, stayed=stayed))
+        more.append(Withdraw(wish.id))
+    phase = Phase.STOPPING if view.stopping else Phase.RUNNING
+    to_end = any(isinstance(action, End) for plan in plans for action in plan.actions)
+    if wanted.wish is Wish.STOP and not (more or to_end) and all(_gone(view, plan) for plan in plans):
+        phase = Phase.STOPPED
+        more.append(Finish())
+    return replace(runtime, phase=phase, seats=seats, refusals=tuple(refusals[-MEMORY:])), more
+
+
+def _gone(view: View, plan: Plan) -> bool:
+    state = plan.state
+    if state is None:
+        return True
+    # What a dead session holds while the tasks cannot be read is given back by whoever leads next.
+    return state.state in ENDED and not _is_left(view, state) and not _held(view, plan.seat, state)
+
+
+def _is_left(view: View, state: SeatState) -> bool:
+    return state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
+
+
+def _told(state: SeatState, key: str) -> SeatState:
+    return replace(state, told=(*state.told, key)[-MEMORY:])
+
+
+def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
+    """Return what a dead session holds that is to be given back."""
+    held = [task for task in view.board if _holds(task, state)]
+    return [task for task in held if task.claim] if plan_approval.goes_on(seat, state.generation) else held
+
+
+def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
+    """Return whether the end of a session is to be told, which nobody had asked for.
+
+    Of a task in progress its failure says so (behaviour 2.8), and how a run is over is said where it was asked for.
+    """
+    if state.state is State.SHUTDOWN or (seat.agent == RUNNER and state.exit and state.exit.code is not None):
+        return False
+    return seat.task is None or any(task.status is Status.DONE for task in held)
+
+
+def _holds(task: Task, state: SeatState) -> bool:
+    if task.claim:
+        return (task.claim.agent_id, task.claim.incarnation) == (state.agent_id, state.incarnation)
+    return task.status is Status.PENDING and task.assignee == state.agent_id
+
+
+def _could_claim(view: View, seat: Seat) -> bool:
+    return any(task.run or seat.agent != "shell" for task in claimable(view.board, seat.agent_id))
+
+
+def _settled_by(view: View, state: SeatState) -> Iterable[Task]:
+    over = (Status.COMPLETED, Status.FAILED)
+    return (task for task in view.board if task.assignee == state.agent_id and task.status in over)
+
+
+def _how(end: Exit) -> str:
+    if end.reason:
+        return end.reason
+    return f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"

@@ -1,0 +1,136 @@
+"""A provider that has enough: for how long no new session of an agent starts, as the errors of its members say.
+
+`renewed` is a function of what is known and what is seen, never of an event: seen again, an error changes nothing. Its
+laws:
+
+1. Only an error that began after the last hold was over counts as another one; each doubles the hold, up to a bound.
+2. What the error says of its end counts before any guess, within reason.
+3. A turn that ended well after the error is the end of the hold.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from pro0.model.decision import Seen, Snapshot, Tell
+from pro0.model.ids import LEAD
+from pro0.model.runtime import RateLimit, Runtime, State
+from pro0.rules.lead.plan import MEMORY, View
+from pro0.rules.words import prompts
+
+FIRST = timedelta(seconds=30)
+"""How long a hold is that nobody names the end of."""
+LONGEST = timedelta(minutes=10)
+"""How long such a hold is at most; when as much has passed since the last one, the next is a first one again."""
+REASON = timedelta(days=8)
+"""The latest end that is believed: there are limits for a week."""
+
+_LIMIT = re.compile(
+    r"\b429\b|\b529\b|too many requests|rate.?limit|resource.?exhausted|overloaded|at capacity|\bquota\b"
+    r"|(?:usage|session|hour|daily|weekly|monthly|request) limit|hit your limit",
+    re.IGNORECASE,
+)
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_AMOUNT = r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)(?:ec|in|our|ay|illisecond|econd|inute)*s?(?![a-z])"
+_WITHIN = re.compile(
+    rf"(?:retry|try again|resets?|wait|available)[^\d|]{{0,30}}?\b(?:in|after|for)\s+((?:{_AMOUNT}[\s,]*(?:and\s+)?)+)",
+    re.IGNORECASE,
+)
+_SECONDS = re.compile(r"retry[-_ ]?after\W{0,4}(\d{1,9}(?:\.\d{1,6})?)(?!\s*(?:ms|m|h|d))", re.IGNORECASE)
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))")
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = re.compile(r"(?:\||resets?_?(?:at)?\W{1,4})(\d{10})\b", re.IGNORECASE)
+
+
+def is_limit(note: str) -> bool:
+    """Return whether an error says that its provider has enough for now: 429, a quota, an overload."""
+    return bool(_LIMIT.search(note))
+
+
+def said_end(note: str, since: datetime) -> datetime | None:
+    """Return when an error that began at `since` says that it is over, None when it does not, or says nonsense."""
+    end = _named(note) or _counted(note, since)
+    return end if end and since < end <= since + REASON else None
+
+
+def renewed(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot with the limits that are known by what is seen now."""
+    known = {limit.agent: limit for limit in snapshot.runtime.limits}
+    seen = sorted(_seen(snapshot), key=lambda found: found[1].since)
+    for agent, one in seen:
+        if one.state is State.ERROR and is_limit(one.note):
+            known[agent] = after(known.get(agent), agent, one)
+    for agent, one in seen:
+        limit = known.get(agent)
+        if limit and one.state is State.IDLE and limit.at < one.since < limit.until:
+            known[agent] = replace(limit, until=one.since)
+    return replace(snapshot, runtime=replace(snapshot.runtime, limits=tuple(known.values())))
+
+
+def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
+    """Return what the lead address is to be told: each limit once, however often it is met in a row."""
+    uid = view.snapshot.config.uid
+    keys = {f"{uid}:limit:{limit.agent}:{limit.since.isoformat()}": limit for limit in runtime.limits}
+    fresh = {key: limit for key, limit in keys.items() if key not in runtime.told and holding(view, limit.agent)}
+    told = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:])
+    return told, [Tell(key, LEAD, prompts.limited(fresh[key])) for key in fresh]
+
+
+def holding(view: View, agent: str) -> RateLimit | None:
+    """Return the limit for which no session of an agent may start now, None when there is none."""
+    limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == agent), None)
+    return limit if limit and view.now < ends(view, limit) else None
+
+
+def ends(view: View, limit: RateLimit) -> datetime:
+    """Return when a hold is over; what was guessed is time that passes, what was named is a time of day."""
+    return limit.until if limit.named else view.at(limit.until)
+
+
+def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
+    """Return the limit of an agent after an error that says that its provider has enough."""
+    named = said_end(error.note, error.since)
+    if before is None or error.since > before.until + LONGEST:
+        end = named or error.since + FIRST
+        return RateLimit(agent=agent, since=error.since, at=error.since, until=end, named=bool(named), note=error.note)
+    if error.since > before.until:
+        end = named or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
+        return replace(before, at=error.since, until=end, named=bool(named), times=before.times + 1, note=error.note)
+    if named and named > before.until and error.since >= before.at:
+        return replace(before, at=error.since, until=named, named=True, note=error.note)
+    return before
+
+
+def _seen(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
+    agents = {seat.agent_id: seat.agent for seat in snapshot.wanted.seats}
+    for state in snapshot.runtime.seats:
+        seen = snapshot.seen.get(state.incarnation)
+        if seen and state.agent_id in agents:
+            # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
+            known = state.state is seen.state and bool(state.source)
+            yield agents[state.agent_id], replace(seen, since=state.since) if known else seen
+
+
+def _named(note: str) -> datetime | None:
+    """Return a moment that an error names whole."""
+    try:
+        if found := _EPOCH.search(note):
+            return _START + timedelta(seconds=int(found[1]))
+        found = _MOMENT.search(note)
+        return datetime.fromisoformat(found[1]) if found else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _counted(note: str, since: datetime) -> datetime | None:
+    """Return the moment that an error counts from its beginning."""
+    if found := _WITHIN.search(note):
+        amounts = re.findall(_AMOUNT, found[1], re.IGNORECASE)
+        seconds = sum(float(number) * _UNITS[unit.lower()] for number, unit in amounts)
+    elif found := _SECONDS.search(note):
+        seconds = float(found[1])
+    else:
+        return None
+    return since + timedelta(seconds=min(seconds, 2 * REASON.total_seconds()))

@@ -1,0 +1,1 @@
+"""The rules of repair: what is wrong in the store, and what is made of it."""

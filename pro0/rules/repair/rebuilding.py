@@ -1,0 +1,215 @@
+"""A document made anew from its remains and from what the other files of the team know.
+
+What nobody knows any more gets the value that can do the least harm: a task whose state is unknown has failed until a
+person looks at it, a session is only one whose guard has reported, a team that should stop is not started.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model import ids
+from pro0.model.runtime import ENDED, Phase, Report, Runtime, SeatState, State
+from pro0.model.stored import Stored
+from pro0.model.task import SETTLED, Status, Task, TaskList, TaskSegment
+from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
+from pro0.rules.repair.salvage import Remains
+from pro0.rules.repair.soundness import lowest_next_id
+from pro0.rules.tasks import archive
+
+S = TypeVar("S", bound=Stored)
+
+RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependencies", "parent", "assignee"})
+"""Fields of a task without which it may not run before a person has looked at it."""
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What the other files of a team say; None and empty for what cannot be read."""
+
+    name: str
+    now: datetime
+    project: str = ""
+    new_uid: str = ""
+    config: TeamConfig | None = None
+    wanted: Wanted | None = None
+    runtime: Runtime | None = None
+    reports: tuple[Report, ...] = ()
+    living: frozenset[str] = frozenset()
+    """Incarnations whose guard is alive."""
+    highest_task: int = 0
+    """The highest number of a task that anything mentions."""
+    archive: tuple[tuple[Task, ...], ...] = ()
+    """The segments of the archive, in order; empty what cannot be read."""
+    events: tuple[Mapping[str, str], ...] = ()
+
+
+def tasks(found: Remains[TaskList], known: Known) -> TaskList:
+    """Return the task list with every task that can be read; numbers that were given are not given again."""
+    fields = dict(found.fields)
+    unique = _unique(fields.pop("tasks", []), found.damaged)
+    made = TaskList(tasks=unique, outbox=tuple(fields.pop("outbox", ())), **fields)
+    if known.archive:
+        made = archive.counted(made, known.archive)
+    old = max((ids.task_number(task.id) for part in known.archive for task in part), default=0)
+    return replace(made, next_id=max(made.next_id, lowest_next_id(made), known.highest_task + 1, old + 1))
+
+
+def segment(found: Remains[TaskSegment]) -> TaskSegment:
+    """Return a part of the archive with every task that can be read; none there is unsettled."""
+    fields = dict(found.fields)
+    listed = _unique(fields.pop("tasks", []), found.damaged)
+    return TaskSegment(tasks=tuple(map(_settled, listed)), **fields)
+
+
+def wanted(found: Remains[Wanted], known: Known) -> Wanted:
+    """Return what is wanted; seats that cannot be read come from config.json and from the sessions.
+
+    A member of whom nothing but a mailbox is left gets no seat: nobody knows what program it would be.
+    """
+    fields = found.fields | {"outbox": tuple(found.fields.get("outbox", ()))}
+    seats = _by_agent(fields.pop("seats", []))
+    named = {member.agent_id: member for member in known.config.members} if known.config else {}
+    states = {state.agent_id: state for state in known.runtime.seats} if known.runtime else {}
+    for agent_id in dict.fromkeys((*named, *states)):
+        if agent_id not in seats:
+            generation = states[agent_id].generation if agent_id in states else 1
+            seats[agent_id] = _seat(agent_id, named.get(agent_id), generation)
+    if "wish" not in fields:
+        stopped = known.runtime is not None and known.runtime.phase is not Phase.RUNNING
+        fields["wish"] = Wish.STOP if stopped else Wish.RUN
+    if "paused" not in fields:
+        said = [event["event"] for event in known.events if event.get("event") in ("team.pause", "team.unpause")]
+        fields["paused"] = said[-1:] == ["team.pause"]
+    return Wanted(seats=tuple(seats.values()), **fields)
+
+
+def config(found: Remains[TeamConfig], known: Known) -> TeamConfig:
+    """Return who the team is; what its own file does not tell comes from the event of its making."""
+    fields = found.fields | {"name": known.name}
+    made = next((event for event in known.events if event.get("event") == "team.create"), {})
+    seats = known.wanted.seats if known.wanted else ()
+    for name, value in (("uid", known.new_uid), ("project", known.project), ("mode", "headless")):
+        fields[name] = fields.get(name) or made.get(name) or value
+    places = (("inside_tmux", "tmux"), ("iterm2_session", "iterm2"), ("sockets", "sockets"))
+    for name, key in (("mode_reason", "reason"), *places):
+        fields[name] = fields.get(name) or made.get(key) or ""
+    fields.setdefault("created_at", known.now)
+    members = {member.agent_id: member for member in fields.pop("members", [])}
+    states = {state.agent_id: state for state in known.runtime.seats} if known.runtime else {}
+    for seat in seats:
+        members.setdefault(seat.agent_id, _member(seat, states.get(seat.agent_id)))
+    return TeamConfig(members=tuple(members.values()), **fields)
+
+
+def runtime(found: Remains[Runtime], known: Known) -> Runtime:
+    """Return what is known of the sessions; those that cannot be read come from the reports of their guards."""
+    fields = dict(found.fields)
+    states = _by_agent(fields.pop("seats", []))
+    wanted = {seat.agent_id: seat.generation for seat in known.wanted.seats} if known.wanted else {}
+    for report in sorted(known.reports, key=lambda one: (one.incarnation in known.living, one.since), reverse=True):
+        state = states.get(report.agent_id)
+        lives = report.incarnation in known.living
+        if (lives and (state is None or state.incarnation not in known.living)) or (
+            state is None and report.agent_id in wanted
+        ):
+            states[report.agent_id] = _state(report, wanted.get(report.agent_id, 1))
+    if "phase" not in fields:
+        over = known.wanted is not None and known.wanted.wish is Wish.STOP
+        fields["phase"] = (Phase.STOPPING if known.living else Phase.STOPPED) if over else Phase.RUNNING
+    for name in ("failures", "refusals"):
+        fields[name] = tuple(fields.get(name, ()))
+    return Runtime(seats=tuple(states.values()), **(fields | {"lead": None}))
+
+
+def report(state: SeatState) -> Report | None:
+    """Return what a guard would have said last of its session, as far as runtime.json knows it."""
+    if state.guard is None:
+        return None
+    return Report(
+        agent_id=state.agent_id,
+        incarnation=state.incarnation,
+        guard=state.guard,
+        agent=state.agent,
+        state=state.state,
+        since=state.since,
+        task=state.task,
+        note=state.note,
+        exit=state.exit,
+    )
+
+
+def lost_tasks(mentioned: Iterable[str], kept: TaskList, before: Collection[str] = ()) -> list[str]:
+    """Return the ids that are mentioned as a task's own and could not be kept."""
+    there = {task.id for task in kept.tasks} | set(before)
+    return sorted({id for id in mentioned if id not in there}, key=_number)
+
+
+def _unique(listed: Iterable[Task], damaged: Mapping[str, set[str]]) -> tuple[Task, ...]:
+    """Return the tasks that have an id, each once."""
+    named = (task for task in listed if ids.NAME.fullmatch(task.id) and _number(task.id))
+    return tuple({task.id: _careful(task, damaged.get(task.id, set())) for task in named}.values())
+
+
+def _settled(task: Task) -> Task:
+    return task if task.status in SETTLED else _failed(task, "it was archived with a status that it cannot have there")
+
+
+def _careful(task: Task, damaged: set[str]) -> Task:
+    missing = sorted(damaged & RISKY)
+    if not missing or (task.status in SETTLED and "status" not in missing):
+        return task
+    return _failed(task, f"its {' and '.join(missing)} could not be read")
+
+
+def _failed(task: Task, why: str) -> Task:
+    """Return a task that goes on only when a person says so."""
+    why = f"{why}: look at it, then: pro0 task reopen {task.id}"
+    return replace(task, status=Status.FAILED, claim=None, awaiting=None, closed_reason=why)
+
+
+def _number(id: str) -> int:
+    digits = id.removeprefix("task-")
+    return int(digits) if digits.isdigit() and len(digits) < 10 and id.startswith("task-") else 0
+
+
+def _by_agent(found: Iterable[S]) -> dict[str, S]:
+    """Return seats or states by agent id, without those whose name cannot be a member's."""
+    named = {str(getattr(one, "agent_id", "")): one for one in found}
+    return {id: one for id, one in named.items() if ids.NAME.fullmatch(id) and id not in (ids.HUMAN, ids.ALL)}
+
+
+def _seat(agent_id: str, member: Member | None, generation: int) -> Seat:
+    """Return a seat as config.json knows it; a `command` without its program cannot be started again by itself."""
+    name, agent, role = (member.name, member.agent, member.category) if member else (agent_id, "", "")
+    return Seat(agent_id=agent_id, name=name, agent=agent or "command", generation=generation, role=role)
+
+
+def _member(seat: Seat, state: SeatState | None) -> Member:
+    return Member(
+        name=seat.name,
+        agent_id=seat.agent_id,
+        category=seat.role,
+        session_id=state.incarnation if state else "",
+        spawned_at=state.started_at if state else None,
+        agent=seat.agent,
+    )
+
+
+def _state(report: Report, generation: int) -> SeatState:
+    over = report.exit is not None and report.state not in ENDED
+    return SeatState(
+        agent_id=report.agent_id,
+        generation=generation,
+        incarnation=report.incarnation,
+        state=State.EXITED if over else report.state,
+        since=report.since,
+        started_at=report.since,
+        task=report.task,
+        guard=report.guard,
+        agent=report.agent,
+        exit=report.exit,
+        note=report.note,
+    )

@@ -1,0 +1,127 @@
+"""A mailbox made anew: head and segments from all messages that can be read, and a note wherever some are lost."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.ids import LEAD
+from pro0.model.message import HandOver, Mailbox, Message, MessageType
+from pro0.rules.mail import HEAD_COUNT
+from pro0.rules.repair.soundness import NOTE
+
+
+class Pieces(msgspec.Struct, frozen=True, kw_only=True):
+    """What could be read of one mailbox."""
+
+    agent_id: str
+    head: tuple[Message, ...]
+    segments: Mapping[int, tuple[Message, ...]]
+    """Of every segment whose file is or was there, empty for one of which nothing can be read."""
+    next_seq: int | None = None
+    acked: int | None = None
+    sealed: int | None = None
+    handed: HandOver | None = None
+    delivered: tuple[str, ...] | None = None
+    highest: int = 0
+    """The highest seq that anything mentions."""
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """A whole mailbox, and which seqs are lost, as ranges."""
+
+    head: Mailbox
+    segments: dict[int, tuple[Message, ...]]
+    lost: list[tuple[int, int]]
+
+
+def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt:
+    """Return the mailbox with every message once and in order; nothing that was ever numbered is numbered again."""
+    segments, before = _in_order(pieces.segments)
+    head = _after(before, pieces.head)
+    next_seq = _next_seq(pieces, before, head)
+    lost: list[tuple[int, int]] = []
+
+    def noted(messages: Iterable[Message], last: int, until: int | None) -> tuple[Message, ...]:
+        """Return messages with a note in the place of the last of each lost range between `last` and `until`."""
+        filled: list[Message] = []
+        for message in messages:
+            if message.seq > last + 1 and not message.id.startswith(NOTE):
+                lost.append((last + 1, message.seq - 1))
+                filled.append(_note(pieces.agent_id, *lost[-1], now, new_id()))
+            filled.append(message)
+            last = message.seq
+        if until is not None and until > last + 1:
+            lost.append((last + 1, until - 1))
+            filled.append(_note(pieces.agent_id, *lost[-1], now, new_id()))
+        return tuple(filled)
+
+    whole: dict[int, tuple[Message, ...]] = {}
+    last = 0
+    for number, messages in segments.items():
+        following = [m.seq for later in range(number + 1, len(segments) + 1) for m in segments[later]]
+        until = None if messages else min((*following, *(m.seq for m in head), next_seq))
+        if part := noted(messages, last, until):
+            whole[len(whole) + 1] = part
+            last = part[-1].seq
+    messages = noted(_after(last, head), last, next_seq)
+    return Rebuilt(_head(pieces, whole, messages, next_seq), whole, lost)
+
+
+def _in_order(found: Mapping[int, tuple[Message, ...]]) -> tuple[dict[int, tuple[Message, ...]], int]:
+    """Return all segments up to the last, each with what comes after the one before, and the newest sealed seq."""
+    before, segments = 0, dict[int, tuple[Message, ...]]()
+    for number in range(1, max(found, default=0) + 1):
+        segments[number] = _after(before, found.get(number, ()))
+        before = segments[number][-1].seq if segments[number] else before
+    return segments, before
+
+
+def _after(seq: int, messages: Iterable[Message]) -> tuple[Message, ...]:
+    unique = {message.seq: message for message in messages if message.seq > seq}
+    return tuple(unique[number] for number in sorted(unique))
+
+
+def _next_seq(pieces: Pieces, before: int, head: tuple[Message, ...]) -> int:
+    """Return the next seq beyond all that is mentioned, and, when nobody knows it, beyond all that can have been."""
+    handed = pieces.handed.seq if pieces.handed else 0
+    seen = max(before, handed, pieces.acked or 0, pieces.highest, *(message.seq for message in head))
+    if pieces.next_seq is not None and pieces.next_seq > seen:
+        return pieces.next_seq
+    return seen + HEAD_COUNT + 2 if pieces.next_seq is None else seen + 1
+
+
+def _head(
+    pieces: Pieces, segments: Mapping[int, tuple[Message, ...]], messages: tuple[Message, ...], next_seq: int
+) -> Mailbox:
+    acked = pieces.acked
+    if acked is None:
+        everything = [message for part in (*segments.values(), messages) for message in part]
+        read = [message.seq for message in everything if message.read]
+        real = [message.seq for message in everything if not message.id.startswith(NOTE)]
+        acked = max(read) if read else (min(real) - 1 if real else next_seq - 2)
+    acked = max(0, acked)
+    known = [message.id for part in (*segments.values(), messages) for message in part][-HEAD_COUNT:]
+    return Mailbox(
+        agent_id=pieces.agent_id,
+        next_seq=next_seq,
+        acked=acked,
+        sealed=len(segments),
+        handed=pieces.handed,
+        delivered=pieces.delivered if pieces.delivered is not None else tuple(known),
+        messages=tuple(replace(message, read=message.seq <= acked) for message in messages),
+    )
+
+
+def _note(agent_id: str, first: int, last: int, now: datetime, id: str) -> Message:
+    which = f"message {first}" if first == last else f"messages {first} to {last}"
+    return Message(
+        id=f"{NOTE}{id}",
+        seq=last,
+        from_=LEAD,
+        to=agent_id,
+        type=MessageType.NOTIFICATION,
+        content=f"{which} of this mailbox cannot be read any more; what is left is in the file that was moved aside",
+        timestamp=now,
+    )

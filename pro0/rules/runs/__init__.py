@@ -1,0 +1,1 @@
+"""The rules of a run: one agent, one task after the other."""

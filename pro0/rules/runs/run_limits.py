@@ -1,0 +1,38 @@
+"""A run whose agent's provider has enough for now: it rests, its task given back; without `auto` it is over.
+
+A hold is what it is for a team (`throttling`): as long as the error names, else longer each time. A turn that went well
+ends it.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.model.decision import Seen
+from pro0.model.run import RUNNER, RunOptions
+from pro0.model.runtime import RateLimit, State
+from pro0.rules.lead import throttling
+from pro0.rules.runs.running import Course, End, Rest, Step, Take
+from pro0.rules.words import prompts
+
+
+def counted(course: Course, options: RunOptions, step: Step, now: datetime) -> Course:
+    """Return where a run stands after a turn, as far as limits go."""
+    if not step.limited:
+        return replace(course, limit=None)
+    error = Seen(State.ERROR, since=now, source=RUNNER, note=step.text)
+    return replace(course, limit=throttling.after(course.limit, options.agent, error))
+
+
+def held(
+    decision: Take | Rest | End, options: RunOptions, course: Course, teams: Iterable[RateLimit], now: datetime
+) -> Take | Rest | End:
+    """Return what a run does next, but no turn while a limit holds that it, or its team, knows of."""
+    limits = [limit for limit in (course.limit, *teams) if limit and limit.agent == options.agent and now < limit.until]
+    if not limits or not isinstance(decision, Take):
+        return decision
+    last = max(limits, key=lambda limit: limit.until)
+    when = f"{'until' if last.named else 'at least until'} {prompts.moment(last.until)}"
+    why = f"the provider of {last.agent} has enough {when}: {last.note}"
+    return Rest(last.until, why) if options.auto else End(1, why)

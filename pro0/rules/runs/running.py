@@ -1,0 +1,291 @@
+"""The run engine's decisions (behaviour 2.21): which task is next, what the end of a turn means, when a run is over.
+
+Laws:
+
+* It never waits for a human: what a human has to answer is left, and the next task is taken.
+* The order: the epic it is at, epics with work in progress, other epics, tasks alone, tasks whose parent is over;
+  within each the order of `next`.
+* A run ends by itself when nothing is left of what it may do; without `auto` also when nothing of it is ready.
+* An agent that fails, or that never signals, ends the run; with `auto` the task is given up, or given to a human, and
+  the run goes on, until agents have failed three times in a row. A provider that has enough for now is no such failure.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.model.caller import Caller
+from pro0.model.ids import HUMAN
+from pro0.model.run import RunOptions
+from pro0.model.runtime import RateLimit
+from pro0.model.task import SETTLED, Awaiting, Kind, Status, Task
+from pro0.rules.lead import throttling
+from pro0.rules.runs import signals
+from pro0.rules.runs.scope import Scope, within
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import Board, claimable, next_order
+
+FAILURES = 3
+"""How many turns in a row may fail before a run that goes on by itself ends."""
+RESULT = 4096
+"""Letters of the last message that become a task's result, or are quoted of a turn that came to nothing."""
+
+
+class Course(msgspec.Struct, frozen=True):
+    """Where a run stands: what it has spent, which epic it is at, since when it is idle, how often agents failed.
+
+    `limit` is what keeps it from beginning a turn.
+    """
+
+    spent: float = 0.0
+    epic: str | None = None
+    idle_since: datetime | None = None
+    failures: int = 0
+    limit: RateLimit | None = None
+
+
+class Take(msgspec.Struct, frozen=True):
+    """A task is to be taken up now."""
+
+    task: Task
+
+
+class Rest(msgspec.Struct, frozen=True):
+    """Nothing is to be done now; look again at a change, or at `until`."""
+
+    until: datetime | None
+    why: str
+
+
+class End(msgspec.Struct, frozen=True):
+    """The run is over; `code` is its exit code."""
+
+    code: int
+    why: str
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """How one turn of an agent went: its final message, or what went wrong.
+
+    `over` says that it was ended at its limit of time; `plain` that its program knows no signals: its end is one.
+    """
+
+    number: int
+    message: str = ""
+    failure: str = ""
+    over: bool = False
+    plain: bool = False
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What follows from a turn: an act on the task, None for another turn, and perhaps the end of the run.
+
+    `text` goes with the act, or is what the agent is told in its next turn about the last one.
+    """
+
+    act: Act | None
+    text: str = ""
+    kind: Awaiting = Awaiting.ESCALATION
+    warning: str = ""
+    failed: bool = False
+    """Whether the agent failed, and not the task."""
+    limited: bool = False
+    """Whether it failed because its provider has enough for now; the task waits for that."""
+    end: End | None = None
+
+
+def choose(
+    board: Board, options: RunOptions, me: Caller, course: Course, now: datetime, living: Collection[str]
+) -> Take | Rest | End:
+    """Return what a run does next; what its own session holds already, since an agent took it, comes first.
+
+    `living` are the incarnations of all sessions that are not over: what another one held is about to be given back.
+    """
+    if over := budget(options, course.spent):
+        return over
+    if held := [task for task in board if task.claim and task.claim.incarnation == me.incarnation]:
+        return Take(held[0])
+    offered = [task for task in claimable(board, me.agent_id) if _is_meant(board, task, options)]
+    fresh = {task.id: until for task in offered if (until := _fresh_until(task, options, now))}
+    if ripe := [task for task in offered if task.id not in fresh]:
+        return Take(min(ripe, key=lambda task: _rank(board, task, course)))
+    if fresh:
+        return Rest(min(fresh.values()), f"changed just now: {', '.join(fresh)}")
+    dead = [task.id for task in in_scope(board, options) if _holder(task) not in ("", HUMAN, *living)]
+    if dead:
+        return Rest(None, f"its session is over, it will be given back: {', '.join(dead)}")
+    return _nothing(board, options, course, now)
+
+
+def budget(options: RunOptions, spent: float) -> End | None:
+    """Return the end of a run that has spent all it may, else None."""
+    if not options.max_cost or spent < options.max_cost:
+        return None
+    return End(1, f"cost limit reached (${spent:.2f} of ${options.max_cost:.2f})")
+
+
+def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> Step:
+    """Return what follows from a turn that left its task claimed."""
+    signal = signals.read(turn.message, prompt)
+    if turn.over:
+        return Step(Act.FAIL, turn.failure)
+    if signal and signal.awaiting:
+        return Step(Act.HAND_OFF, signal.context, signal.awaiting, signal.warning)
+    if turn.failure and turn.plain:
+        return Step(Act.FAIL, turn.failure)
+    if signal or (turn.plain and not turn.failure):
+        return Step(Act.COMPLETE, _tail(signals.without(turn.message)))
+    if turn.failure:
+        return _failed(turn, options, task)
+    return _silent(turn, options, task)
+
+
+def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> Step:
+    """Return what follows when a check did not let a task be completed: the agent is told why, and goes on."""
+    said = f"a check said no: {why}"
+    if turn.plain:
+        return Step(Act.FAIL, said)
+    return _again(turn, options, task, f"You signalled that it is complete, but {said}", said)
+
+
+def too_many(course: Course, step: Step) -> End | None:
+    """Return the end of a run whose agents fail again and again, else None."""
+    if not step.failed or course.failures + 1 < FAILURES:
+        return None
+    return End(1, f"{FAILURES} turns in a row have failed; the last: {step.text}")
+
+
+def epic_of(board: Board, task: Task) -> Task | None:
+    """Return the nearest epic above a task."""
+    return next((above for above in board.ancestors(task) if above.type is Kind.EPIC), None)
+
+
+def in_scope(board: Board, options: RunOptions) -> list[Task]:
+    """Return all that a run is about, whatever it stands at, in the order of `next`."""
+    return sorted((task for task in board if _is_below(board, task, options)), key=next_order)
+
+
+def summary(board: Board, options: RunOptions) -> str:
+    """Return what is left of what a run may do, and what it waits for."""
+    left = _open(board, options)
+    waiting = [f"{task.id} ({task.waits.words})" for task in left if task.waits]
+    held = [f"{task.id} ({task.claim.agent_id})" for task in left if task.claim]
+    blocked = len(left) - len(waiting) - len(held)
+    parts = [f"for you: {', '.join(waiting)}"] if waiting else []
+    parts += [f"worked on by others: {', '.join(held)}"] if held else []
+    return "; ".join([*parts, f"{blocked} blocked"] if blocked else parts)
+
+
+def _failed(turn: Turn, options: RunOptions, task: Task) -> Step:
+    text = f"the agent failed: {turn.failure}"
+    if options.auto and throttling.is_limit(turn.failure):
+        return Step(Act.RELEASE, text, limited=True)
+    if options.auto:
+        return Step(Act.FAIL, text, failed=True)
+    return Step(Act.RELEASE, text, failed=True, end=End(1, f"{text} ({task.id})"))
+
+
+def _silent(turn: Turn, options: RunOptions, task: Task) -> Step:
+    said = _tail(turn.message)
+    told = f"Your last message had no signal at its end. It ended with:\n\n{said}" if said else "You said nothing."
+    return _again(turn, options, task, told, "no signal")
+
+
+def _again(turn: Turn, options: RunOptions, task: Task, told: str, why: str) -> Step:
+    """Return another turn, in which the agent is told something, or when there were too many a hand-off."""
+    if not options.max_iterations or turn.number < options.max_iterations:
+        return Step(None, told)
+    text = f"stuck: {why} in {turn.number} turn{'s' if turn.number > 1 else ''}"
+    end = None if options.auto else End(1, f"stuck on {task.id} after {turn.number} iterations: {why}")
+    return Step(Act.HAND_OFF, text, end=end)
+
+
+def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -> Rest | End:
+    """Return what a run does that has nothing to take."""
+    if not _open(board, options):
+        return _all_over(board, options)
+    why = f"no task is ready; {summary(board, options)}"
+    if not options.auto:
+        return End(_code(board, options), why)
+    if not options.timeout:
+        return Rest(None, why)
+    until = (course.idle_since or now) + timedelta(seconds=options.timeout)
+    return Rest(until, why) if now < until else End(0, f"nothing new in {options.timeout:g} s; {why}")
+
+
+def _all_over(board: Board, options: RunOptions) -> End:
+    done = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
+    if not done:
+        return End(0, f"no tasks found{_aside(board, options)}")
+    failed = [task.id for task in done if task.status is Status.FAILED]
+    if failed:
+        return End(1, f"no task is left; failed: {', '.join(failed)}")
+    return End(0, "all tasks completed")
+
+
+def _aside(board: Board, options: RunOptions) -> str:
+    """Return how many tasks a run of all epics leaves aside, and what takes them along; one of a single epic none."""
+    left = _open(board, replace(options, standalone=True, orphans=True))
+    return f"; {len(left)} outside of epics, taken along with --all" if left else ""
+
+
+def _code(board: Board, options: RunOptions) -> int:
+    return int(any(task.status is Status.FAILED for task in in_scope(board, options)))
+
+
+def _open(board: Board, options: RunOptions) -> list[Task]:
+    return [task for task in in_scope(board, options) if task.type is not Kind.EPIC and task.status not in SETTLED]
+
+
+def _is_meant(board: Board, task: Task, options: RunOptions) -> bool:
+    """Return whether a run may take a ready task; the shell agent can do no more than run a command."""
+    return _is_below(board, task, options) and (options.agent != "shell" or bool(task.run))
+
+
+def _is_below(board: Board, task: Task, options: RunOptions) -> bool:
+    if options.epic:
+        return within(board, task, Scope(epic=options.epic))
+    if _is_orphaned(board, task):
+        return options.orphans
+    return epic_of(board, task) is not None or options.standalone
+
+
+def _is_orphaned(board: Board, task: Task) -> bool:
+    """Return whether a task is left over from a parent that is over."""
+    if not task.parent or task.status in SETTLED:
+        return False
+    above = board.get(task.parent)
+    return above is None or above.status in (Status.COMPLETED, Status.CANCELLED)
+
+
+Order = tuple[bool, int, datetime, int]
+
+
+def _rank(board: Board, task: Task, course: Course) -> tuple[int, Order, Order]:
+    epic, own = epic_of(board, task), next_order(task)
+    if _is_orphaned(board, task) or epic is None:
+        return 4 if _is_orphaned(board, task) else 3, own, own
+    if epic.id == course.epic:
+        return 0, own, own
+    return 1 if _has_begun(board.below(epic)) else 2, next_order(epic), own
+
+
+def _holder(task: Task) -> str:
+    return task.claim.incarnation if task.claim else ""
+
+
+def _has_begun(tasks: Iterable[Task]) -> bool:
+    return any(task.started_at for task in tasks)
+
+
+def _fresh_until(task: Task, options: RunOptions, now: datetime) -> datetime | None:
+    """Return until when a task is left alone, so that who has changed it can say more; None for not."""
+    last = task.updated_at
+    until = last + timedelta(seconds=options.debounce) if last else None
+    return until if last and until and last <= now < until else None
+
+
+def _tail(text: str) -> str:
+    return text.strip()[-RESULT:].strip()

@@ -1,0 +1,104 @@
+"""What an agent is told that does one task of `pro0 run`, in one turn, with nobody reading along (behaviour 2.21)."""
+
+from collections.abc import Sequence
+
+from pro0.model.ids import HUMAN
+from pro0.model.task import Remark, Task
+from pro0.rules.runs.signals import HANDS_OFF, Kind
+from pro0.rules.tasks.acts import Act
+
+SHOWN = 20
+"""How many remarks of each kind are shown, the newest."""
+FEEDBACK = "## Human Feedback"
+
+
+SIGNALS = {
+    Kind.COMPLETE: ("", "the task is done, all of it"),
+    Kind.APPROVAL_NEEDED: ("reason", "the work is done, and is of a kind that a person should agree to first"),
+    Kind.INPUT_NEEDED: ("question", "you need an answer or a decision that only a person can give"),
+    Kind.REVIEW_REQUESTED: ("URL of the pull request", "you have made a pull request that should be reviewed"),
+    Kind.CONTENT_REVIEW: ("what to look at", "you have made texts, a user interface or a design to be judged"),
+    Kind.ESCALATE: ("what you found, and the options", "you found something unexpected: a danger, a bigger scope"),
+    Kind.CHECKPOINT: ("what is done, what comes next", "a phase is complete and should be verified before the next"),
+    Kind.EJECT: ("why", "you cannot do it: a person has to, with credentials or access that you have not got"),
+}
+"""The signals an agent is told of, with what belongs into each, and when to use it; BLOCKED is only understood."""
+
+
+def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, last: str) -> str:
+    """Return what the agent is told; `number` counts its turns on this task, `last` says how the one before ended."""
+    parts = [
+        "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",
+        _about(task, epic),
+        _section(FEEDBACK, _answers(remarks)),
+        _section("## Notes", _notes(remarks)),
+        _again(number, last),
+        _ENDING.format(rows="\n".join(map(_row, SIGNALS))),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _about(task: Task, epic: Task | None) -> str:
+    above = f"It is part of {epic.id}: {epic.title}" if epic else ""
+    details = [
+        f"# {task.id}: {task.title}",
+        above,
+        task.more.strip(),
+        _section("## Acceptance", task.acceptance.strip()),
+        _section("## Command", f"The task names a command: {task.run}" if task.run else ""),
+    ]
+    return "\n\n".join(part for part in details if part)
+
+
+def _answers(remarks: Sequence[Remark]) -> str:
+    """Return what people have said, which nobody else's words are mixed with."""
+    said = [remark for remark in remarks if remark.author == HUMAN][-SHOWN:]
+    if not said:
+        return ""
+    lines = "\n".join(_line(remark) for remark in said)
+    return f"A person has answered. Address all of it before you go on.\n\n{lines}"
+
+
+def _notes(remarks: Sequence[Remark]) -> str:
+    return "\n".join(_line(remark) for remark in [one for one in remarks if _is_a_note(one)][-SHOWN:])
+
+
+def _is_a_note(remark: Remark) -> bool:
+    return remark.author != HUMAN and remark.act in _TOLD
+
+
+_TOLD = (None, "note", Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED)
+"""The acts of others whose words an agent is told, plain comments, and notes that were imported."""
+
+
+def _line(remark: Remark) -> str:
+    act = f", {remark.act.replace('_', ' ')}" if remark.act else ""
+    text = remark.text.strip().replace("\n", "\n  ")
+    return f"- {remark.author}{act}, {remark.at:%Y-%m-%d %H:%M}: {text}"
+
+
+def _again(number: int, last: str) -> str:
+    return f"This is turn {number} on this task. {last}" if number > 1 else ""
+
+
+def _section(heading: str, text: str) -> str:
+    return f"{heading}\n\n{text}" if text else ""
+
+
+def _row(kind: Kind) -> str:
+    context, when = SIGNALS[kind]
+    tag = f"<promise>{kind}: {context}</promise>" if context else f"<promise>{kind}</promise>"
+    waits = HANDS_OFF.get(kind)
+    return f"- `{tag}`: {when}" + (f" (it then waits for {waits})" if waits else "")
+
+
+_ENDING = f"""## How to end
+
+End your last message with exactly one signal, in a line of its own, not in a block of code:
+
+{{rows}}
+
+After any but the first the task goes to a person and you are given another one; it may come back to you, with what the
+person said under "{FEEDBACK.removeprefix("## ")}". Be specific in what you write after the colon. Do not guess what
+only a person can know: ask. Where something feels as if it should be agreed to, let it be approved. A gate that a
+person has put before the end of a task needs nothing of you: signal that it is complete."""

@@ -1,0 +1,231 @@
+"""Where an agent draws what it is doing: its input box, its menus, the rows above and below.
+
+What an agent's work prints can quote any word of any state. So a screen is cut first, into places that only the agent
+itself draws, and the rules of `rules/screens/screens.py` look there and nowhere else.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Literal
+
+import msgspec
+
+from pro0.model.screen import Screen
+from pro0.rules.screens.escapes import Cell, grey, painted
+from pro0.rules.text import drawn
+
+Box = Literal["none", "empty", "typed"]
+Span = tuple[int, int]
+
+_OVER = re.compile(r"^Pane is dead \(")
+"""What tmux writes into the last row when the program of a pane has ended: then nothing else counts."""
+_SHADE = re.compile(r"^[\s▀▄]+$")
+"""A row that only rounds a coloured field off, which is as good as empty."""
+
+_POINTER = r"^[\s│]*[❯›→▸▶]\s+[^\s\d]"
+"""The chosen line of a menu without numbers."""
+_CONFIRM = r"(?i)\benter\b.*\b(?:confirm|select|choose|continue|submit|accept)\b"
+"""The row that says how such a menu is answered."""
+_BELOW = 3
+"""Rows that are not empty, from there to the end of the screen."""
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """How one agent draws its input box and its menus, as patterns of whole rows without trailing blanks."""
+
+    prompt: str
+    """How the first row of the input box begins; what follows is typed, or a hint."""
+    edge: str = ""
+    """The row above the input box and the row below it. Without edges the box goes from its prompt to the last
+    empty row above the rows at the foot."""
+    foot: str = ""
+    """The first row at the foot, below an input box without edges: rows below it may be left from another size."""
+    floor: str = ""
+    """The row below an input box of which every row begins like a prompt, and the last names the model."""
+    holds_cursor: bool = False
+    """Whether the cursor always stands in the input box: elsewhere, something else covers the box and gets the keys."""
+    hints: str = ""
+    """What may stand in the input box while nothing is typed."""
+    hint_colours: tuple[str, ...] = ()
+    """The colours of a hint, as parameters of SGR, where it is neither dim nor grey."""
+    menu: str = r"^[\s│]*[❯›●]\s*\d+\.\s"
+    """The chosen line of a menu."""
+    keys: str = r"(?i)\b(enter|esc)\b.*\b(confirm|cancel|submit|continue|select|skip|back|exit)\b"
+    """The row that says which keys answer a menu."""
+    menu_in_box: bool = False
+    """Whether a menu is drawn between the edges, in the place of what is typed."""
+    menu_height: int = 24
+    """How many rows that are not empty there are at most from a menu's chosen line to the end of the screen."""
+    top: str = ""
+    """The lowest such row above a menu is not part of it any more."""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Rows without an empty one between them."""
+
+    first: int
+    """Which row of the screen the first of them is, from 0."""
+    rows: tuple[str, ...]
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """A screen, cut: blocks of rows above the agent's own place, then a menu or an input box, then the foot."""
+
+    above: tuple[Block, ...] = ()
+    """From the top."""
+    menu: tuple[str, ...] | None = None
+    """The rows of a menu that is open, with what it asks; None when there is none."""
+    chosen: str = ""
+    """The chosen line of that menu."""
+    box: Box = "none"
+    """Whether an input box is drawn, and something is typed in there."""
+    text: str = ""
+    """What stands in the input box, typed or a hint."""
+    rim: str = ""
+    """The row above the input box, its upper edge."""
+    foot: tuple[str, ...] = ()
+    """The rows below the input box that are not empty; without menu and box, the last rows of the screen."""
+
+
+def cut(frame: Frame, screen: Screen) -> Parts:
+    """Return the parts of a screen, none of them for one that is empty or whose program has ended."""
+    rows = ["" if _SHADE.match(row) else row.rstrip() for row in screen.rows]
+    while rows and not rows[-1]:
+        rows.pop()
+    if not rows or _OVER.match(rows[-1]):
+        return Parts()
+    span = _box(frame, screen, rows)
+    menu = _menu(frame, rows, span)
+    if menu is not None:
+        top = _lowest(frame.top, rows[:menu]) if frame.top else None
+        start = 0 if top is None else top + 1
+        return Parts(above=_blocks(rows[:start]), menu=_filled(rows[start:]), chosen=rows[menu])
+    if span is None:
+        blocks = _blocks(rows)
+        return Parts(above=blocks[:-1], foot=blocks[-1].rows)
+    start, end = span
+    text, box = _inside(frame, screen, rows, span)
+    below = end + 1 if frame.edge or frame.floor else end
+    above, rim = (rows[: start - 1], rows[start - 1]) if frame.edge else (rows[:start], "")
+    return Parts(above=_blocks(above), box=box, text=text, rim=rim, foot=_filled(rows[below:]))
+
+
+def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
+    """Return the row of a menu's chosen line, if a menu is what the screen ends with, and no input box."""
+    chosen = _lowest(frame.menu, rows)
+    if chosen is None or not _is_last(frame, rows, box, chosen):
+        return _pointed(frame, rows, box)
+    edge = _lowest(frame.edge, rows) if frame.edge else None
+    own = edge is not None and edge < chosen
+    return chosen if own or _lowest(frame.keys, rows[chosen:]) is not None else _pointed(frame, rows, box)
+
+
+def _is_last(frame: Frame, rows: Sequence[str], box: Span | None, chosen: int) -> bool:
+    """Say whether the screen ends with a menu's chosen line, near enough, and no input box comes after that."""
+    after = frame.edge and not frame.menu_in_box
+    boxed = box is not None and (box[1] if after else box[0]) > chosen
+    return not boxed and len(_filled(rows[chosen:])) <= frame.menu_height
+
+
+def _pointed(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
+    """Return the chosen line of a menu without numbers: alone marked among its rows, above the key that confirms it."""
+    confirm = _lowest(_CONFIRM, rows)
+    chosen = None if confirm is None else _lowest(_POINTER, rows[:confirm])
+    if chosen is None or len(_filled(rows[confirm:])) > _BELOW or not _is_last(frame, rows, box, chosen):
+        return None
+    block = next(block for block in _blocks(rows) if chosen < block.first + len(block.rows))
+    return chosen if sum(bool(re.search(_POINTER, row)) for row in block.rows) == 1 else None
+
+
+def _box(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | None:
+    """Return the first row of the input box, and the row after its last."""
+    find = _between_edges if frame.edge else _on_a_floor if frame.floor else _below_its_prompt
+    span = find(frame, rows)
+    if span and frame.holds_cursor and screen.cursor and not span[0] <= screen.cursor[1] < span[1]:
+        return None
+    return span
+
+
+def _below_its_prompt(frame: Frame, rows: Sequence[str]) -> Span | None:
+    start = _lowest(frame.prompt, rows)
+    if start is None:
+        return None
+    foot = next((i for i in range(start + 1, len(rows)) if frame.foot and re.search(frame.foot, rows[i])), len(rows))
+    return start, next((i for i in range(foot - 1, start, -1) if not rows[i]), foot)
+
+
+def _between_edges(frame: Frame, rows: Sequence[str]) -> Span | None:
+    lower = _lowest(frame.edge, rows)
+    upper = _lowest(frame.edge, rows[:lower])
+    if lower is None or upper is None or not re.search(frame.prompt, rows[upper + 1]):
+        return None
+    return upper + 1, lower
+
+
+def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
+    floor = _lowest(frame.floor, rows)
+    start = floor
+    while start and re.search(frame.prompt, rows[start - 1]):
+        start -= 1
+    return None if start is None or floor is None or start == floor else (start, floor)
+
+
+def _inside(frame: Frame, screen: Screen, rows: Sequence[str], span: Span) -> tuple[str, Box]:
+    """Return what stands in the input box, as one line of what can be seen, and whether it is typed."""
+    places = _places(frame, rows, span)
+    text = " ".join(drawn(" ".join(rows[i][first:last].strip() for i, first, last in places)).split())
+    if not text:
+        return "", "empty"
+    return text, "empty" if _is_hint(frame, screen, text, places) else "typed"
+
+
+def _places(frame: Frame, rows: Sequence[str], span: Span) -> list[tuple[int, int, int]]:
+    """Return where text may stand in the box: its row, and from which column to which."""
+    start, end = span
+    if not frame.floor:
+        prompt = re.search(frame.prompt, rows[start])
+        first = prompt.end() if prompt else 0
+        return [(start, first, len(rows[start])), *((i, 0, len(rows[i])) for i in range(start + 1, end))]
+    width = len(rows[end])
+    bars = [(i, match.end()) for i in range(start, end - 1) if (match := re.search(frame.prompt, rows[i]))]
+    return [(i, first, width) for i, first in bars]
+
+
+def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int, int, int]]) -> bool:
+    """Say whether the agent itself wrote what stands in its input box, while nothing is typed.
+
+    Dim text is a hint whatever it says. Words that are known for a hint are one, unless the cursor stands behind
+    their beginning or they are drawn like any other text: when in doubt it is a person's draft.
+    """
+    cells = _letters(screen, places)
+    if cells and all(cell.style.dim for cell in cells):
+        return True
+    if not frame.hints or not re.match(frame.hints, text):
+        return False
+    if screen.cursor is not None:
+        column, row = screen.cursor
+        return not any(i == row and column > first + 1 for i, first, _ in places)
+    colours = {cell.style.colour for cell in cells if not cell.style.dim}
+    return all(grey(colour) or colour in frame.hint_colours for colour in colours)
+
+
+def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cell]:
+    """Return the visible letters at these places but for the one under the cursor, none when styles are not known."""
+    shown = list(painted(screen.styled))
+    cells = [cell for i, first, last in places if i < len(shown) for cell in shown[i][first:last]]
+    return [cell for cell in cells if drawn(cell.text).strip() and not cell.style.reverse]
+
+
+def _lowest(pattern: str, rows: Sequence[str]) -> int | None:
+    return next((i for i in range(len(rows) - 1, -1, -1) if re.search(pattern, rows[i])), None)
+
+
+def _filled(rows: Sequence[str]) -> tuple[str, ...]:
+    return tuple(row for row in rows if row)
+
+
+def _blocks(rows: Sequence[str]) -> tuple[Block, ...]:
+    """Part rows at empty ones."""
+    starts = [i for i, row in enumerate(rows) if row and not (i and rows[i - 1])]
+    return tuple(Block(start, tuple(takewhile(bool, rows[start:]))) for start in starts)

@@ -1,0 +1,184 @@
+"""Reading an agent's state from its title and its drawn screen, by rules that are data."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Screen
+from pro0.rules.screens import words
+from pro0.rules.screens.drawing import Block, Box, Frame, Parts, cut
+from pro0.rules.screens.escapes import hue, painted
+
+NOTE_LIMIT = 120
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """The signs of one state on a drawn screen: all that a rule names must be there."""
+
+    name: str
+    state: State
+    menu: tuple[str, ...] | None = None
+    """Each of these patterns is found in a row of the open menu; empty for any menu, None for no menu."""
+    box: tuple[Box, ...] = ()
+    """What the input box is, any of these."""
+    above: tuple[str, ...] = ()
+    """Each is found in the first row of the lowest block above the input box, or above the foot without a box."""
+    over: str = ""
+    """Blocks whose first row is like this may stand between: the looked at are these, and the next above them."""
+    foot: tuple[str, ...] = ()
+    """Each is found in a row at the foot."""
+    rim: tuple[str, ...] = ()
+    """Each is found in the upper edge of the input box."""
+    coloured: bool = False
+    """Whether what is found above is drawn in a colour, where colours are known: text that a model wrote is not."""
+    anywhere: tuple[str, ...] = ()
+    """Each is found in any row of the screen: for what an agent draws over everything else."""
+    absent: tuple[str, ...] = ()
+    """None of these is found in any of the rows that are looked at."""
+    note: tuple[str, ...] = ()
+    """What a person should know: the first group of each that is found in these same rows."""
+
+
+class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
+    """The sign of one state in the title that an agent sets."""
+
+    name: str
+    state: State
+    title: str
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True):
+    """How one agent shows its state: where it draws, and by which rules that is read, the first that fits counting."""
+
+    frame: Frame
+    rules: tuple[Rule, ...]
+    titles: tuple[TitleRule, ...] = ()
+    sign: str = ""
+    """How a title begins that tells a state, the signs aside that are known to say nothing: if no rule fits such a
+    title, its sign is a word that is not known."""
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """A reading, and what it rests on."""
+
+    reading: Reading
+    place: str = ""
+    """What the screen ends with: `menu`, `empty input box`, `typed text`, or nothing that is known."""
+    rows: tuple[str, ...] = ()
+    """The rows in which the patterns of the rule were found."""
+
+
+def read(drawing: Drawing | None, screen: Screen) -> tuple[Reading, ...]:
+    """Return what the title says, if it says something, and what the screen says, be it that it is unknown."""
+    return tuple(evidence.reading for evidence in explain(drawing, screen)) if drawing else ()
+
+
+def explain(drawing: Drawing, screen: Screen) -> tuple[Evidence, ...]:
+    """Return the readings of the title and, unless nothing was captured, of the screen, with what they rest on."""
+    titled = _titled(drawing, screen.title)
+    return (*([titled] if titled else []), *([_drawn(drawing, screen)] if screen.rows else []))
+
+
+def typed(drawing: Drawing, screen: Screen) -> str | None:
+    """Return what is typed in the input box as one line, empty for nothing; None when no such box is drawn."""
+    parts = cut(drawing.frame, screen)
+    return {"none": None, "empty": "", "typed": parts.text}[parts.box]
+
+
+def _titled(drawing: Drawing, title: str) -> Evidence | None:
+    for rule in drawing.titles:
+        if re.search(rule.title, title):
+            return Evidence(reading=Reading(state=rule.state, source="title", rule=rule.name), rows=(title,))
+    if drawing.sign and re.search(drawing.sign, title):
+        unknown = Reading(state=State.UNKNOWN, source="title", rule=words.RULE, note=title[:NOTE_LIMIT])
+        return Evidence(reading=unknown, rows=(title,))
+    return None
+
+
+def _drawn(drawing: Drawing, screen: Screen) -> Evidence:
+    """Return what the first rule that fits says; unknown when none does."""
+    parts = cut(drawing.frame, screen)
+    for rule in drawing.rules:
+        rows = _fits(rule, parts, screen)
+        if rows is not None:
+            reading = Reading(state=rule.state, source="screen", rule=rule.name, note=_note(rule, parts))
+            return Evidence(reading=reading, place=_place(parts), rows=rows)
+    return Evidence(reading=Reading(state=State.UNKNOWN, source="screen"), place=_place(parts))
+
+
+def _place(parts: Parts) -> str:
+    if parts.menu is not None:
+        return "menu"
+    return {"none": "", "empty": "empty input box", "typed": "typed text"}[parts.box]
+
+
+def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
+    """Return the rows that a rule found, None when it does not fit."""
+    if (rule.menu is None) != (parts.menu is None) or (rule.box and parts.box not in rule.box):
+        return None
+    blocks = _above(rule, parts)
+    above = tuple(row for block in blocks for row in block.rows)
+    firsts = tuple(block.rows[0] for block in blocks)
+    wanted = (
+        (rule.menu or (), parts.menu or ()),
+        (rule.above, firsts),
+        (rule.foot, parts.foot),
+        (rule.rim, (parts.rim,)),
+        (rule.anywhere, screen.rows),
+    )
+    found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
+    if not all(found) or any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent):
+        return None
+    if rule.coloured and not all(_coloured(pattern, blocks, screen) for pattern in rule.above):
+        return None
+    shown = [parts.chosen] if parts.menu is not None else [parts.text] if parts.box == "typed" else []
+    return tuple(row for row in (*found, *shown) if row)
+
+
+def _note(rule: Rule, parts: Parts) -> str:
+    """Return what the patterns for the note find, as one line that is cut."""
+    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts), parts.rim)
+    note = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
+    return note if len(note) <= NOTE_LIMIT else note[: NOTE_LIMIT - 1] + "…"
+
+
+def _own(parts: Parts) -> tuple[str, ...]:
+    return (*(parts.menu or ()), *parts.foot)
+
+
+def _above(rule: Rule, parts: Parts) -> tuple[Block, ...]:
+    """Return the blocks above that a rule looks at."""
+    if not rule.above or not parts.above:
+        return ()
+    lowest = len(parts.above) - 1
+    while rule.over and lowest > 0 and re.search(rule.over, parts.above[lowest].rows[0]):
+        lowest -= 1
+    return parts.above[lowest:]
+
+
+def _coloured(pattern: str, blocks: Sequence[Block], screen: Screen) -> bool:
+    """Say whether a first row that has the pattern begins with a colour; it counts as such where none is known."""
+    cells = list(painted(screen.styled))
+    if not any(hue(cell.style.colour) for row in cells for cell in row):
+        return True
+    found = [cells[block.first] for block in blocks if re.search(pattern, block.rows[0])]
+    begins = ([cell for cell in row if cell.text.strip()][:1] for row in found)
+    return any(hue(letter.style.colour) for first in begins for letter in first)
+
+
+def _first(pattern: str, rows: tuple[str, ...]) -> str | None:
+    return next(_found(pattern, rows), None)
+
+
+def _found(pattern: str, rows: tuple[str, ...]) -> Iterator[str]:
+    return (row for row in rows if re.search(pattern, row))
+
+
+def _group(pattern: str, rows: tuple[str, ...]) -> str:
+    for row in _found(pattern, rows):
+        match = re.search(pattern, row)
+        if match and match.group(1).strip():
+            return " ".join(match.group(1).split())
+    return ""

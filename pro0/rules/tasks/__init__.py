@@ -1,0 +1,1 @@
+"""The rules of tasks: what may happen to one, and how the list looks afterwards."""

@@ -1,0 +1,177 @@
+"""Every act on a team's task list, as a pure function from list to list.
+
+Each returns a whole new list or raises and changes nothing; what settles by itself settles in the same change, and what
+must be told to somebody is put into the list's outbox, so that one write commits act, consequences and notices.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.errors import NotFound, Refused
+from pro0.model.caller import THE_LEAD, Caller, Who
+from pro0.model.message import Notice
+from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
+from pro0.rules.tasks import graph, lifecycle, subtasks
+from pro0.rules.tasks.acts import Act, Phase, Request, phase
+from pro0.rules.tasks.board import Board, settling, why_not_ready
+from pro0.rules.tasks.subtasks import notice_id
+from pro0.rules.words import prompts
+
+
+def find(tasks: TaskList, id: str) -> Task:
+    """Return the task with that id, or raise NotFound."""
+    for task in tasks.tasks:
+        if task.id == id:
+            return task
+    raise NotFound(f"there is no {id}", hint="list them: pro0 task list")
+
+
+def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
+    """Do one act on one task and what follows from it; returns the new list and the task as it is then.
+
+    What a settled task waits for may have come to wait for it: then it is not opened again.
+    """
+    board = Board(tasks.tasks)
+    before = find(tasks, id)
+    if request.act in _NEEDS_A_READY_TASK and before.status is not Status.DONE:
+        _claimable(board, before, request)
+    after = lifecycle.advance(before, _informed(board, before, request))
+    if after is before:
+        return tasks, before
+    changed = with_tasks(tasks, [after])
+    if after.status is Status.CANCELLED:
+        changed = _cancelled_below(changed, before, request)
+    if before.status in SETTLED:
+        acyclic(changed)
+    changed = _tell_of_a_stop(changed, before, after, request)
+    changed = _tell_to_go_on(changed, after, request)
+    if SETTLED.isdisjoint((before.status, after.status)) and after.status is not Status.DONE:
+        return changed, after
+    changed = follow(changed, request.now)
+    return changed, find(changed, id)
+
+
+def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[TaskList, Task]:
+    """Reserve a pending task for one member, and owe that member one message (behaviour 2.16)."""
+    if find(tasks, id).type is Kind.EPIC:
+        raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
+    before = find(tasks, id)
+    changed, task = act(tasks, id, request)
+    if before.assignee == request.assignee:
+        return tasks, before
+    notices = [assigned(task, request.assignee, notice)] if request.assignee else []
+    return owe(changed, request.caller, notices), task
+
+
+def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, keep: bool = False) -> TaskList:
+    """Give back what a dead session held: its claims, and the member's reservations (behaviour 3.11).
+
+    With `keep` its member goes on at once, in another session: what it held is reserved for it.
+    """
+    for task in tasks.tasks:
+        if _held_by(task, agent_id, incarnation) and (task.claim or not keep):
+            tasks, freed = act(tasks, task.id, request)
+            if keep and freed.status is Status.PENDING:
+                tasks = with_tasks(tasks, [replace(freed, assignee=agent_id)])
+    return tasks
+
+
+def follow(tasks: TaskList, now: datetime) -> TaskList:
+    """Do what follows from the state of the list by itself: parents that are over end, supervised ones review.
+
+    Doing it again changes nothing (behaviour 2.4).
+    """
+    request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
+    while over := settling(Board(tasks.tasks)):
+        tasks = with_tasks(tasks, [lifecycle.advance(task, request) for task in over])
+    reviewed, notices = subtasks.reviews(Board(tasks.tasks), now)
+    return owe(with_tasks(tasks, reviewed), THE_LEAD, notices) if reviewed else tasks
+
+
+def with_tasks(tasks: TaskList, changed: Iterable[Task]) -> TaskList:
+    """Return the list with these tasks in place of those with their ids."""
+    new = {task.id: task for task in changed}
+    return replace(tasks, tasks=tuple(new.get(task.id, task) for task in tasks.tasks))
+
+
+def owe(tasks: TaskList, caller: Caller, notices: Iterable[tuple[str, str, str]]) -> TaskList:
+    """Return the list with these notices owed, each (to, id, content); nobody is told what they did themselves.
+
+    But for the lead: who reads its mail is somebody else.
+    """
+    owed = tuple(
+        Notice(id=id, from_=caller.agent_id, to=to, content=content)
+        for to, id, content in notices
+        if to != caller.agent_id or caller.who is Who.LEAD
+    )
+    return replace(tasks, outbox=(*tasks.outbox, *owed)) if owed else tasks
+
+
+def assigned(task: Task, to: str, notice_id: str) -> tuple[str, str, str]:
+    """Return what a member is told about a task that is reserved for it."""
+    return to, notice_id, f"{task.id} is assigned to you: {task.title}"
+
+
+def acyclic(tasks: TaskList) -> None:
+    """Refuse tasks that would wait for each other for ever: a task for its dependencies, a parent for its subtasks."""
+    waits = {task.id: [*task.dependencies] for task in tasks.tasks}
+    for task in tasks.tasks:
+        if task.parent in waits:
+            waits[task.parent].append(task.id)
+    if found := graph.cycle(waits):
+        raise Refused(f"that makes a dependency cycle: {graph.told(found)}", code="cycle", hint="drop one of them")
+
+
+_NEEDS_A_READY_TASK = frozenset({Act.CLAIM, Act.START, Act.WISH})
+_ASKS_FOR_SUBTASKS = frozenset({Act.COMPLETE, Act.APPROVE, Act.CLOSE})
+_STOPPED = frozenset({Phase.FAILED, Phase.AWAITING})
+
+
+def _informed(board: Board, task: Task, request: Request) -> Request:
+    """Return the request with what the effect has to know of the other tasks."""
+    still_open = len(board.open_children(task.id)) if request.act in _ASKS_FOR_SUBTASKS else 0
+    return replace(request, policy=board.declared(task), open_subtasks=still_open)
+
+
+def _claimable(board: Board, task: Task, request: Request) -> None:
+    if task.claim:
+        return
+    why = why_not_ready(board, task)
+    if why:
+        raise Refused(f"{task.id} {why}", code="not_ready", hint="see what is ready: pro0 task ready")
+    caller = request.caller
+    if task.assignee not in (None, caller.agent_id) and caller.who in lifecycle.AGENTS:
+        raise Refused(f"{task.id} is reserved for {task.assignee}", code="reserved", hint="pro0 task next")
+
+
+def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList:
+    """Cancel all that is open below a cancelled task, and owe a message to whoever works on any of it."""
+    below = [task for task in Board(tasks.tasks).below(asked) if task.status not in SETTLED]
+    cancel = replace(request, act=Act.CANCEL)
+    tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
+    held = [(task.claim.agent_id, find(tasks, task.id)) for task in (*reversed(below), asked) if task.claim]
+    said = request.text
+    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.cancelled(task, said)) for to, task in held])
+
+
+def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request) -> TaskList:
+    """Owe it to those above when a task has stopped, once each time (behaviour 2.8)."""
+    if phase(before) in _STOPPED or phase(after) not in _STOPPED:
+        return tasks
+    return owe(tasks, request.caller, subtasks.stop_notices(Board(tasks.tasks), after, request.watchers))
+
+
+def _tell_to_go_on(tasks: TaskList, task: Task, request: Request) -> TaskList:
+    """Owe it to a session that a human lets go on with its task."""
+    if request.act is not Act.CONTINUE or task.claim is None:
+        return tasks
+    to = task.claim.agent_id
+    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.goes_on(task, request.text))])
+
+
+def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:
+    if task.claim:
+        return task.claim.agent_id == agent_id and task.claim.incarnation == incarnation
+    return task.status is Status.PENDING and task.assignee == agent_id

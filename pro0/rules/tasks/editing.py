@@ -1,0 +1,111 @@
+"""Changing the fields of a task, and removing one."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Refused
+from pro0.model.caller import IN_CHARGE, Caller, Who
+from pro0.model.ids import task_id
+from pro0.model.task import SETTLED, Changes, Entry, Gate, Task, TaskList
+from pro0.rules import text
+from pro0.rules.tasks import gates, priority, subtasks
+from pro0.rules.tasks.acts import Phase, phase
+from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.changes import acyclic, find, follow, with_tasks
+from pro0.rules.tasks.making import command, dependencies, resolve, time_limit
+
+
+def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: datetime) -> tuple[TaskList, Task]:
+    """Change fields of a task that is not settled; raises Refused, NotFound or BadInput and changes nothing."""
+    before = find(tasks, id)
+    _may_update(Board(tasks.tasks), before, changes, caller)
+    if before.status in SETTLED:
+        raise Refused(f"{id} is {before.status}: its fields stay as they are", hint=f"pro0 task reopen {id}")
+    after = _fields(before, changes, {task.id for task in tasks.tasks})
+    after = _gated(before, after, caller, now, agreed=changes.run is not None)
+    if after == before:
+        return tasks, before
+    told = replace(after, description=before.description) if after.more == before.more else after
+    what = ", ".join(name for name in told.__struct_fields__ if getattr(told, name) != getattr(before, name))
+    entry = Entry(at=now, actor=caller.agent_id, act="update", to=after.status, text=what)
+    after = replace(after, updated_at=now, history=(*after.history, entry))
+    changed = with_tasks(tasks, [after])
+    acyclic(changed)
+    return changed, after
+
+
+def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: datetime) -> TaskList:
+    """Remove a task; others that name it are changed only with `force` (behaviour 2.6)."""
+    gone = find(tasks, id)
+    if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
+        raise Refused(f"{id} is gated: only a human may delete it", code="not_allowed")
+    if gone.claim and not force:
+        raise Refused(f"{id} is claimed by {gone.claim.agent_id}", hint=f"cancel it first: pro0 task cancel {id}")
+    users = [task for task in tasks.tasks if id in task.dependencies or task.parent == id]
+    if users and not force:
+        names = ", ".join(task.id for task in users)
+        raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
+    kept = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
+    return follow(with_tasks(kept, [_without(task, id) for task in users]), now)
+
+
+def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:
+    """Let a supervised session change the subtasks of its own task; only a human changes a gate (behaviour 2.2)."""
+    if changes.requires is not None and caller.who is not Who.HUMAN:
+        raise Refused(f"only a human changes what {task.id} requires", code="not_allowed")
+    above = board.supervisor(task)
+    if caller.who not in IN_CHARGE and not (above and subtasks.works_on(board, above, caller)):
+        said = f"{caller.agent_id} may not update {task.id}: it is no subtask of a task it works on"
+        raise Refused(said, code="not_allowed")
+
+
+def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
+    added = [resolve(name, {}, known) for name in changes.add_dependencies]
+    dropped = {task_id(name) for name in changes.drop_dependencies}
+    return replace(
+        task,
+        title=task.title if changes.title is None else text.title(changes.title),
+        description=_or(changes.description, task.more, "description"),
+        acceptance=_or(changes.acceptance, task.acceptance, "acceptance"),
+        run=task.run if changes.run is None else command(changes.run),
+        timeout=task.timeout if changes.timeout is None else time_limit(changes.timeout),
+        priority=task.priority if changes.priority is None else priority.checked(changes.priority),
+        labels=task.labels if changes.labels is None else text.labels(changes.labels),
+        role=task.role if changes.role is None else text.one_line(changes.role, "role") or None,
+        requires=task.requires if changes.requires is None else _gate(changes.requires),
+        dependencies=tuple(id for id in dependencies(task.id, (*task.dependencies, *added)) if id not in dropped),
+    )
+
+
+def _or(new: str | None, old: str, what: str) -> str:
+    return old if new is None else text.checked(new, what)
+
+
+def _gate(word: str) -> Gate | None:
+    if word and word not in tuple(Gate):
+        raise BadInput(f"{word!r} is no gate", hint=f"one of {', '.join(Gate)}; none takes it away")
+    return Gate(word) if word else None
+
+
+def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: bool) -> Task:
+    """Hold an agent's changed command until a human agrees to its exact text; who sets it agrees (behaviour 2.9)."""
+    if caller.who is Who.HUMAN:
+        return _agreed(after) if agreed and after.unagreed else after
+    if after.run == before.run:
+        return after
+    if phase(before) is not Phase.PENDING:
+        raise Refused(f"{before.id} is {phase(before)}: its command stays as it is", code="not_allowed")
+    return gates.held(after, caller.agent_id, now) if after.run else replace(after, unagreed=False)
+
+
+def _agreed(task: Task) -> Task:
+    """Return a task whose command a human has set: that is to agree to it; what else it waits for stays."""
+    wait = task.awaiting
+    held = wait is not None and wait.reason == gates.AGENT_COMMAND
+    return replace(task, unagreed=False, awaiting=None if held else wait)
+
+
+def _without(task: Task, id: str) -> Task:
+    kept = tuple(name for name in task.dependencies if name != id)
+    return replace(task, dependencies=kept, parent=None if task.parent == id else task.parent)

@@ -1,0 +1,167 @@
+"""May a task go from this phase to that one? The one table of transitions (behaviour 2.1 to 2.16).
+
+Laws:
+
+* A task is in exactly one phase. The phase follows from what is stored: status, `awaiting` and `claim`.
+* An act is looked up under (phase, act). An act that is not in the table is refused and changes nothing.
+* A claim exists in the phase WORKING, and in DONE while a supervised session waits for its subtasks; nowhere else.
+  `epoch` counts the claims a task has had.
+* Every act that changes a task adds one history entry, which also carries the act's text.
+* Settled is COMPLETED, FAILED or CANCELLED. Only a human leaves COMPLETED and CANCELLED, by reopen.
+* Who may do it is in the same row; who is named in `own` too does it with its own claim only.
+* What an act makes of a task is in `effects`, what a verdict means in `gates`.
+"""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from pro0.errors import Refused
+from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
+from pro0.model.task import Kind, Policy, Task
+from pro0.rules.tasks import effects
+from pro0.rules.tasks.acts import GRANTS, PAST, Act, Phase, Request, noted, phase
+from pro0.rules.tasks.gates import hand_back
+
+Effect = Callable[[Task, Request], Task]
+
+AGENTS = frozenset({Who.MEMBER, Who.LEAD_AGENT})
+NOBODY: frozenset[Who] = frozenset()
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One cell: who may do it, what it does, and who of them needs a claim of their own."""
+
+    by: frozenset[Who]
+    effect: Effect
+    own: frozenset[Who] = NOBODY
+
+
+def advance(task: Task, request: Request) -> Task:
+    """Return the task after the act, with its history entry; raises Refused when it is not allowed."""
+    if _repeats_its_completion(task, request) or _clears_nothing(task, request):
+        return task
+    step = TRANSITIONS.get((phase(task), request.act))
+    if step is None:
+        raise _not_in_the_table(task, request)
+    _permit(task, step, request)
+    return noted(step.effect(task, request), task, request)
+
+
+_AFTER_COMPLETE = (Phase.AWAITING, Phase.DONE, Phase.COMPLETED)
+_ANYONE = PEOPLE_AND_AGENTS | LEAD_ONLY
+
+TRANSITIONS: Mapping[tuple[Phase, Act], Step] = {
+    (Phase.PENDING, Act.CLAIM): Step(PEOPLE_AND_AGENTS, effects.claim),
+    (Phase.PENDING, Act.START): Step(LEAD_ONLY, effects.claim),
+    (Phase.PENDING, Act.WISH): Step(HUMAN_ONLY, effects.wish),
+    (Phase.PENDING, Act.ASSIGN): Step(IN_CHARGE, effects.assign),
+    (Phase.PENDING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
+    (Phase.PENDING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
+    (Phase.PENDING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (Phase.PENDING, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
+    (Phase.WORKING, Act.UNDO_START): Step(LEAD_ONLY, effects.undo_start),
+    (Phase.WORKING, Act.RELEASE): Step(_ANYONE, effects.release, own=AGENTS),
+    (Phase.WORKING, Act.COMPLETE): Step(PEOPLE_AND_AGENTS, effects.complete, own=AGENTS),
+    (Phase.WORKING, Act.HAND_OFF): Step(PEOPLE_AND_AGENTS, effects.hand_off, own=PEOPLE_AND_AGENTS),
+    (Phase.WORKING, Act.FAIL): Step(_ANYONE, effects.fail, own=AGENTS),
+    (Phase.WORKING, Act.DIED): Step(LEAD_ONLY, effects.died),
+    (Phase.WORKING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (Phase.AWAITING, Act.APPROVE): Step(HUMAN_ONLY, effects.approve),
+    (Phase.AWAITING, Act.REJECT): Step(HUMAN_ONLY, effects.reject),
+    (Phase.AWAITING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
+    (Phase.AWAITING, Act.CLEAR): Step(HUMAN_ONLY, hand_back),
+    (Phase.AWAITING, Act.CONTINUE): Step(HUMAN_ONLY, effects.claim),
+    (Phase.AWAITING, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
+    (Phase.AWAITING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (Phase.AWAITING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
+    (Phase.DONE, Act.START): Step(LEAD_ONLY, effects.claim),
+    (Phase.DONE, Act.WISH): Step(HUMAN_ONLY, effects.wish),
+    (Phase.DONE, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
+    (Phase.DONE, Act.REVIEW): Step(LEAD_ONLY, effects.review),
+    (Phase.DONE, Act.DIED): Step(LEAD_ONLY, effects.died),
+    (Phase.DONE, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (Phase.FAILED, Act.RETRY): Step(IN_CHARGE, hand_back),
+    (Phase.FAILED, Act.CONTINUE): Step(HUMAN_ONLY, effects.claim),
+    (Phase.FAILED, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
+    (Phase.FAILED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
+    (Phase.COMPLETED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
+    (Phase.CANCELLED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
+}
+
+
+def _permit(task: Task, step: Step, request: Request) -> None:
+    caller, act = request.caller, request.act
+    if caller.who not in step.by:
+        raise _not_for(task, request, step.by)
+    if caller.who in step.own:
+        _own_claim(task, request)
+    if caller.who is Who.LEAD_AGENT:
+        _led_by_an_agent(task, request)
+    if phase(task) is Phase.DONE and act in (Act.START, Act.WISH) and task.claim:
+        raise Refused(f"the session of {task.id}, {task.claim.agent_id}, waits for its subtasks", code="conflict")
+    if act is Act.REVIEW and not task.claim:
+        raise Refused(f"{task.id} has no session that could review", code="no_session")
+    if act is Act.UNDO_START and _last_act(task) != Act.START:
+        raise Refused(f"the last that was done to {task.id} was not its start", code="wrong_phase")
+    if act is Act.CONTINUE and task.unagreed:
+        raise Refused(f"no human has agreed to the command of {task.id}", hint=f"pro0 task approve {task.id}")
+
+
+def _last_act(task: Task) -> str:
+    return next((entry.act for entry in reversed(task.history) if entry.act in tuple(Act)), "")
+
+
+def _led_by_an_agent(task: Task, request: Request) -> None:
+    """Refuse a lead agent what only a human may do to this task: cancel what is gated, retry what is not of a pool."""
+    if request.act is Act.CANCEL and (task.requires or task.awaiting):
+        raise Refused(f"{task.id} is gated: only a human may cancel it", code="not_allowed")
+    if request.act is Act.RETRY and request.policy not in (None, Policy.POOL):
+        raise Refused(f"{task.id} is {request.policy}: only a human may retry it", code="not_allowed")
+
+
+def _own_claim(task: Task, request: Request) -> None:
+    claim, caller = task.claim, request.caller
+    if claim and claim.agent_id != caller.agent_id:
+        raise Refused(f"{task.id} is claimed by {claim.agent_id}, not by {caller.agent_id}", code="not_owner")
+    if not claim or claim.incarnation != caller.incarnation:
+        raise Refused(
+            f"stale claim: {task.id} was claimed again since (epoch {task.epoch})",
+            code="stale_claim",
+            hint=f"see who holds it: pro0 task show {task.id}",
+        )
+
+
+def _repeats_its_completion(task: Task, request: Request) -> bool:
+    """Return whether the claim of this caller has completed the task already, whatever followed from that."""
+    if request.act is not Act.COMPLETE or phase(task) not in _AFTER_COMPLETE:
+        return False
+    last = next((entry for entry in reversed(task.history) if entry.act in (*GRANTS, Act.COMPLETE)), None)
+    by = (request.caller.agent_id, request.caller.incarnation)
+    return last is not None and last.act == Act.COMPLETE and (last.actor, last.incarnation or last.actor) == by
+
+
+def _clears_nothing(task: Task, request: Request) -> bool:
+    """Return whether a human takes away that a task waits, which does not."""
+    human = request.caller.who is Who.HUMAN
+    return human and request.act is Act.CLEAR and phase(task) in (Phase.PENDING, Phase.WORKING, Phase.DONE)
+
+
+def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
+    allowed = " or ".join(sorted(who.replace("_", " ") for who in by))
+    said = f"{task.id} cannot be {PAST[request.act]} by {request.caller.agent_id}: only {allowed} may"
+    return Refused(said, code="not_allowed")
+
+
+def _not_in_the_table(task: Task, request: Request) -> Refused:
+    now, act = phase(task), request.act
+    if now is Phase.WORKING and act in (Act.CLAIM, Act.START, Act.WISH) and task.claim:
+        return Refused(
+            f"{task.id} is claimed by {task.claim.agent_id} (epoch {task.claim.epoch})",
+            code="conflict",
+            hint="take another one: pro0 task next",
+        )
+    kind = "an epic" if task.type is Kind.EPIC else "a task"
+    look = "approve or reject it: pro0 task approve" if now is Phase.AWAITING else "see it: pro0 task show"
+    said = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
+    return Refused(said, code="wrong_phase", hint=f"{look} {task.id}")

@@ -1,0 +1,34 @@
+"""How deep and how wide a tree of tasks may be, and how long its work may go on (behaviour 2.7)."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from pro0.errors import Refused
+from pro0.model.task import Kind, Task
+from pro0.rules.tasks.board import Board
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The limits in force; a task without a parent has depth 0."""
+
+    depth: int = 5
+    subtasks: int = 20
+    minutes: int = 30
+    cycles: int = 10
+
+
+DEFAULT = Limits()
+
+
+def check(board: Board, new: Iterable[Task], limits: Limits) -> None:
+    """Raise Refused when one of these tasks, which are on the board, is too deep, or its parent has too many."""
+    for task in new:
+        depth = sum(1 for _ in board.ancestors(task))
+        if depth > limits.depth:
+            said = f"{task.title!r} would be {depth} levels deep, more than maxSubtaskDepth ({limits.depth})"
+            raise Refused(said, code="too_deep", hint="make it a subtask of a task further up")
+        parent = board.get(task.parent)
+        if parent and parent.type is not Kind.EPIC and len(board.children(parent.id)) > limits.subtasks:
+            said = f"{parent.id} would have more subtasks than maxSubtasksPerParent ({limits.subtasks})"
+            raise Refused(said, code="too_many", hint="group them under subtasks, or raise the setting")

@@ -1,0 +1,175 @@
+"""How drafts become tasks: all of them or none, each with what it names, its gate and its place in the order."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, NotFound, Refused
+from pro0.model.caller import IN_CHARGE, Caller, Who
+from pro0.model.ids import LEAD, task_id
+from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskList, Wait
+from pro0.rules import text
+from pro0.rules.tasks import gates, limits, priority, subtasks
+from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.changes import acyclic, assigned, follow, owe
+from pro0.rules.tasks.limits import Limits
+
+
+def create(
+    tasks: TaskList,
+    drafts: Iterable[Draft],
+    caller: Caller,
+    now: datetime,
+    new_id: Callable[[], str],
+    *,
+    bounds: Limits = limits.DEFAULT,
+    last: bool = False,
+    watchers: tuple[str, ...] = (LEAD,),
+) -> tuple[TaskList, list[Task]]:
+    """Add tasks, all or none; raises NotFound for an unknown reference and Refused for a cycle (behaviour 2.6).
+
+    With `last` one that has no priority goes after its pending siblings, as it always does under a supervised parent.
+    """
+    drafts = list(drafts)
+    ids = {f"task-{tasks.next_id + index}": draft for index, draft in enumerate(drafts)}
+    keys = _keys(ids)
+    known = {task.id for task in tasks.tasks} | set(ids)
+    new = [_made(id, draft, keys, known, caller, now) for id, draft in ids.items()]
+    _below_open_parents(tasks, new)
+    changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
+    acyclic(changed)
+    _below_its_own(Board(changed.tasks), new, caller)
+    _delegated_by_who_may(Board(changed.tasks), new, caller)
+    limits.check(Board(changed.tasks), new, bounds)
+    changed = priority.given(changed, {id for id, draft in ids.items() if draft.priority is None}, last=last)
+    board = Board(changed.tasks)
+    made = [board.tasks[task.id] for task in new]
+    notices = [assigned(task, task.assignee, new_id()) for task in made if task.assignee]
+    notices += [said for task in made if task.awaiting for said in subtasks.stop_notices(board, task, watchers)]
+    return follow(owe(changed, caller, notices), now), made
+
+
+def named(drafts: Iterable[Draft]) -> set[str]:
+    """Return the tasks that are there already and that these drafts name; raises BadInput for what is no id."""
+    drafts = list(drafts)
+    keys = {draft.key for draft in drafts}
+    names = [name for draft in drafts for name in (draft.parent, *draft.blocked_by)]
+    return {task_id(name) for name in names if name and name not in keys}
+
+
+def resolve(name: str, keys: dict[str, str], known: set[str]) -> str:
+    """Return the id that a key or an id means, or raise NotFound."""
+    id = keys.get(name) or task_id(name)
+    if id not in known:
+        raise NotFound(f"there is no {id}", hint="list them: pro0 task list")
+    return id
+
+
+def dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return dependencies, each once, or raise Refused when the task itself is one."""
+    each = tuple(dict.fromkeys(names))
+    if id in each:
+        raise Refused(f"{id} cannot depend on itself", code="cycle")
+    return each
+
+
+def command(run: str | None) -> str | None:
+    """Return the command of a task, None for none, or raise BadInput."""
+    if run is None:
+        return None
+    if "\0" in run:
+        raise BadInput("a command cannot hold a NUL byte")
+    return text.checked(run, "command") or None
+
+
+def time_limit(timeout: float | None) -> float | None:
+    """Return the limit of a task's command in seconds, or raise BadInput."""
+    if timeout is None:
+        return None
+    if not 0 < timeout <= 7 * 24 * 3600:
+        raise BadInput(f"{timeout:g} seconds is no time limit", hint="more than 0, at most a week (604800)")
+    return timeout
+
+
+def _keys(ids: dict[str, Draft]) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    for id, draft in ids.items():
+        if draft.key is None:
+            continue
+        if draft.key in keys:
+            raise BadInput(f"two tasks have the key {draft.key!r}", hint="a key names one task of the file")
+        keys[draft.key] = id
+    return keys
+
+
+def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: Caller, now: datetime) -> Task:
+    task = Task(
+        id=id,
+        title=text.title(draft.title),
+        description=text.checked(draft.description, "description"),
+        acceptance=text.checked(draft.acceptance, "acceptance"),
+        type=draft.type,
+        labels=text.labels(draft.labels),
+        run=command(draft.run),
+        timeout=time_limit(draft.timeout),
+        parent=resolve(draft.parent, keys, known) if draft.parent else None,
+        dependencies=dependencies(id, [resolve(name, keys, known) for name in draft.blocked_by]),
+        priority=priority.checked(priority.USUAL if draft.priority is None else draft.priority),
+        role=text.one_line(draft.role, "role") or None if draft.role else None,
+        requires=draft.requires,
+        policy=draft.policy,
+        agent=draft.agent,
+        shared=draft.shared,
+        assignee=_reserved(draft.assignee, caller),
+        created_at=now,
+        created_by=caller.agent_id,
+    )
+    entry = Entry(at=now, actor=caller.agent_id, act="create", to=Status.PENDING)
+    return replace(_waiting(task, draft, caller, now), updated_at=now, history=(entry,))
+
+
+def _waiting(task: Task, draft: Draft, caller: Caller, now: datetime) -> Task:
+    """Let it wait for a human when that was asked for, or when an agent made its command (behaviour 2.9)."""
+    if task.run is not None and caller.who is not Who.HUMAN:
+        return gates.held(task, caller.agent_id, now)
+    if draft.awaiting is None:
+        return task
+    return replace(task, awaiting=Wait(kind=draft.awaiting, since=now, by=caller.agent_id))
+
+
+def _reserved(assignee: str | None, caller: Caller) -> str | None:
+    if assignee and caller.who not in IN_CHARGE:
+        raise Refused(f"{caller.agent_id} may not assign tasks: only human or lead agent may", code="not_allowed")
+    return assignee
+
+
+def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
+    settled = {task.id: task.status for task in tasks.tasks if task.status in SETTLED}
+    for task in new:
+        if task.parent in settled:
+            raise Refused(
+                f"{task.parent} is {settled[task.parent]}: it takes no new subtasks",
+                code="wrong_phase",
+                hint=f"reopen it first: pro0 task reopen {task.parent}",
+            )
+
+
+def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> None:
+    """Refuse a teammate, a worker too, tasks that would have workers started for them (behaviour 3.16)."""
+    if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
+        said = f"{caller.agent_id} may not delegate: only human or lead agent may"
+        raise Refused(said, code="not_allowed", hint='say what is needed: pro0 task comment ID "blocked: …"')
+
+
+def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
+    """Let a supervised session make subtasks of its own task, and no other agent any there (behaviour 2.9)."""
+    if caller.who is not Who.MEMBER:
+        return
+    mine = {task.id for task in board if subtasks.works_on(board, task, caller)}
+    for task in new:
+        chain = {above.id for above in board.ancestors(task)}
+        if not chain & mine and (mine or board.supervisor(task)):
+            own = f"under {', '.join(sorted(mine))}" if mine else "under a task that it works on"
+            said = f"{caller.agent_id} makes supervised tasks {own} only"
+            raise Refused(said, code="not_allowed", hint="pro0 task create TITLE --parent ID")

@@ -1,0 +1,85 @@
+"""What the end of a subtask means for its parent under the supervised policy, and who is told (behaviour 2.4 to 2.8).
+
+`changes.follow` calls `reviews` inside the locked change: the end of a subtask and what it means for its parent are
+one write. The lead's side, which sessions are opened and ended, is `supervised`.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.model.caller import THE_LEAD, Caller
+from pro0.model.ids import LEAD
+from pro0.model.task import SETTLED, Kind, Policy, Status, Task
+from pro0.rules.tasks import lifecycle
+from pro0.rules.tasks.acts import Act, Request
+from pro0.rules.tasks.board import Board
+from pro0.rules.words import prompts
+
+Notice = tuple[str, str, str]
+"""A notice: to whom, its fixed id, its text."""
+
+
+def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
+    """Return the supervised parents that change since a subtask is over, or is new, and what each is told (2.4).
+
+    With a live claim the parent is in progress again; without one it only gets the message. A subtask that failed is
+    not over: a human decides about it first (2.8).
+    """
+    changed: list[Task] = []
+    notices: list[Notice] = []
+    for parent in board:
+        if not waits_for_subtasks(board, parent):
+            continue
+        over = [id for id in parent.waits_for if _is_through(board.get(id))]
+        still = tuple(task.id for task in board.watched(parent.id) if task.status not in SETTLED)
+        left = tuple(id for id in parent.waits_for if id not in over)
+        after = replace(parent, waits_for=(*left, *(id for id in still if id not in left)))
+        if over:
+            last = board.get(over[-1]) or parent
+            said = prompts.review(parent, {id: board.get(id) for id in over})
+            notices.append((parent.assignee or LEAD, notice_id(last, f"review of {over[-1]}"), said))
+        if over and parent.claim:
+            after = lifecycle.advance(after, Request(act=Act.REVIEW, caller=THE_LEAD, now=now, text=", ".join(over)))
+        if after != parent:
+            changed.append(after)
+    return changed, notices
+
+
+def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Notice]:
+    """Return who is told that a task has failed or waits: those above it, once each (behaviour 2.8)."""
+    above = board.supervisor(task)
+    parent = above or board.get(task.parent)
+    told = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []
+    everyone = dict.fromkeys([*told, *(watchers if above else ())])
+    return [(to, notice_id(task, to), prompts.stopped(task)) for to in everyone]
+
+
+def was_asked_for(task: Task) -> bool:
+    """Return whether the newest start of a task was what a human wanted, and not its turn in a tree."""
+    acts = [entry.act for entry in task.history if entry.act in tuple(Act)]
+    newest = max((place for place, act in enumerate(acts) if act == Act.START), default=0)
+    return newest > 0 and acts[newest - 1] == Act.WISH
+
+
+def works_on(board: Board, task: Task, caller: Caller) -> bool:
+    """Return whether this caller's session works on a supervised task just now."""
+    holder = (task.claim.agent_id, task.claim.incarnation) if task.claim else None
+    mine = holder == (caller.agent_id, caller.incarnation) and task.status is Status.IN_PROGRESS
+    return mine and board.declared(task) is Policy.SUPERVISED
+
+
+def notice_id(task: Task, about: str) -> str:
+    """Return the id of a notice about the newest entry of a task's history: the same one whenever it is made."""
+    return f"{task.id}:{task.earlier + len(task.history)}:{about}"
+
+
+def waits_for_subtasks(board: Board, task: Task) -> bool:
+    """Return whether the work on a supervised task is handed in and its subtasks are not all over."""
+    supervising = task.type is not Kind.EPIC and board.declared(task) is Policy.SUPERVISED
+    return task.status is Status.DONE and supervising
+
+
+def _is_through(task: Task | None) -> bool:
+    return task is None or task.status in (Status.COMPLETED, Status.CANCELLED)

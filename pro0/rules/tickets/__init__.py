@@ -1,0 +1,1 @@
+"""The rules of import: tickets of other programs as tasks."""

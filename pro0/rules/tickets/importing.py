@@ -1,0 +1,183 @@
+"""Tickets of other programs as tasks: their states mapped, their gates honoured, each of them once (behaviour 2.24).
+
+Laws:
+
+* A file is no word of a person: what it calls closed waits for its gate when it has one, a verdict in it is
+  none, and a command it never has.
+* Who works on a ticket is not known here: one in progress is pending again, and offered first.
+* A ticket is known by its origin: importing it again changes nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, Pro0Error
+from pro0.model.caller import Caller
+from pro0.model.ids import HUMAN
+from pro0.model.task import Awaiting, Entry, Gate, Kind, Status, Task, TaskList, Wait
+from pro0.rules import text
+from pro0.rules.tasks import limits, priority
+from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.changes import acyclic, follow
+from pro0.rules.tasks.gates import at_gate
+from pro0.rules.tasks.limits import Limits
+
+IMPORT = "import"
+"""The act of a task's first entry, and the author of notes that no person has written."""
+NAMED = 10
+"""How many faults are named at once."""
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A remark in a ticket."""
+
+    text: str
+    at: datetime | None = None
+    human: bool = False
+
+
+class Ticket(msgspec.Struct, frozen=True, kw_only=True):
+    """A ticket as it was read: `origin` is its program and its id there, which `parent` and `blocked_by` name too."""
+
+    origin: str
+    file: str
+    title: str
+    status: Literal["open", "in_progress", "closed"]
+    description: str = ""
+    acceptance: str = ""
+    type: Kind = Kind.TASK
+    priority: int = priority.USUAL
+    labels: tuple[str, ...] = ()
+    parent: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    requires: Gate | None = None
+    awaiting: Awaiting | None = None
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    closed_at: datetime | None = None
+    closed_reason: str = ""
+    notes: tuple[Note, ...] = ()
+
+
+def take_over(
+    tasks: TaskList,
+    tickets: Iterable[Ticket],
+    known: Mapping[str, str],
+    caller: Caller,
+    now: datetime,
+    bounds: Limits = limits.DEFAULT,
+) -> tuple[TaskList, list[Task]]:
+    """Return the list with the tickets that are new; `known` are the ids of those that are not, by origin.
+
+    Raises BadInput naming the files that cannot be used, Refused for a cycle; then nothing is taken over.
+    """
+    new = sorted(
+        (one for one in tickets if one.origin not in known), key=lambda one: (moment(one.created_at), one.origin)
+    )
+    if not new:
+        return tasks, []
+    ids = {one.origin: f"task-{tasks.next_id + place}" for place, one in enumerate(new)}
+    made = _all(new, {**known, **ids}, caller, now)
+    changed = replace(tasks, next_id=tasks.next_id + len(made), tasks=(*tasks.tasks, *made))
+    acyclic(changed)
+    limits.check(Board(changed.tasks), made, bounds)
+    changed = follow(changed, now)
+    board = Board(changed.tasks)
+    return changed, [board.tasks[task.id] for task in made]
+
+
+def faults(named: Sequence[str]) -> BadInput:
+    """Return the error that names what is wrong with files."""
+    more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    hint = "mend these files, or move them away; nothing was imported"
+    return BadInput(f"cannot import {'; '.join(named[:NAMED])}{more}", code="bad_import", hint=hint)
+
+
+def moment(at: datetime | None) -> datetime:
+    """Return a moment in UTC; one without a zone is taken for UTC, none for the beginning of time."""
+    if at is None:
+        return datetime.min.replace(tzinfo=UTC)
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _all(new: Iterable[Ticket], ids: Mapping[str, str], caller: Caller, now: datetime) -> list[Task]:
+    made, wrong = list[Task](), list[str]()
+    for ticket in new:
+        try:
+            made.append(_task(ticket, ids, caller, now))
+        except Pro0Error as error:
+            wrong.append(f"{ticket.file}: {error.message}")
+    if wrong:
+        raise faults(wrong)
+    return made
+
+
+def _task(ticket: Ticket, ids: Mapping[str, str], caller: Caller, now: datetime) -> Task:
+    task = Task(
+        id=ids[ticket.origin],
+        title=text.title(ticket.title),
+        description=text.checked(ticket.description, "description"),
+        acceptance=text.checked(ticket.acceptance, "acceptance"),
+        type=ticket.type,
+        labels=text.labels(ticket.labels),
+        parent=_named(ticket.parent, ids) if ticket.parent else None,
+        dependencies=tuple(dict.fromkeys(_named(other, ids) for other in ticket.blocked_by)),
+        priority=priority.checked(ticket.priority),
+        requires=ticket.requires,
+        created_at=_known(ticket.created_at) or now,
+        created_by=caller.agent_id,
+        updated_at=now,
+        origin=ticket.origin,
+        history=_history(ticket, caller, now),
+    )
+    return _standing(task, ticket, now)
+
+
+def _standing(task: Task, ticket: Ticket, now: datetime) -> Task:
+    """Return the task where its ticket stands."""
+    begun = _known(ticket.started_at) or task.created_at
+    if ticket.status == "closed":
+        return _closed(task, ticket, now)
+    if ticket.awaiting:
+        status = Status.PENDING if ticket.status == "open" else Status.IN_PROGRESS
+        wait = Wait(kind=ticket.awaiting, since=now, by=IMPORT)
+        return replace(task, status=status, awaiting=wait, started_at=begun if status is Status.IN_PROGRESS else None)
+    return replace(task, started_at=begun) if ticket.status == "in_progress" else task
+
+
+def _closed(task: Task, ticket: Ticket, now: datetime) -> Task:
+    over = replace(
+        task, started_at=_known(ticket.started_at), closed_reason=text.checked(ticket.closed_reason, "reason")
+    )
+    if ticket.requires is None:
+        return replace(over, status=Status.COMPLETED, completed_at=_known(ticket.closed_at) or now)
+    wait = Wait(kind=Awaiting(ticket.requires.value), since=now, by=IMPORT, reason=at_gate(ticket.requires))
+    return replace(over, status=Status.IN_PROGRESS, awaiting=wait)
+
+
+def _history(ticket: Ticket, caller: Caller, now: datetime) -> tuple[Entry, ...]:
+    first = Entry(at=now, actor=caller.agent_id, act=IMPORT, to=Status.PENDING)
+    notes = (
+        Entry(
+            at=_known(note.at) or now,
+            actor=HUMAN if note.human else IMPORT,
+            act="note",
+            text=text.checked(note.text, "note"),
+        )
+        for note in ticket.notes
+    )
+    return (first, *notes)
+
+
+def _known(at: datetime | None) -> datetime | None:
+    return moment(at) if at else None
+
+
+def _named(origin: str, ids: Mapping[str, str]) -> str:
+    if origin not in ids:
+        raise BadInput(f"it names {origin.partition(':')[2]}, which is not there")
+    return ids[origin]

@@ -1,0 +1,1 @@
+"""Sessions in iTerm2 panes."""

@@ -1,0 +1,256 @@
+"""The iTerm2 backend: native panes, beside the session that the team was started in.
+
+iTerm2 starts a person's own shell in every pane. The one line that is typed there replaces it by the guard, and holds
+no value: it names a script of ours, in a folder of ours, whose words are quoted for /bin/sh, and which clears what the
+shell has shown of that. A pane is ours while it is listed and the guard that we started in it lives.
+"""
+
+import os
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from pro0 import processes
+from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.model.runtime import Handle, Process, Terminal
+from pro0.model.screen import Screen
+from pro0.sessions.backend import Asked, Key, Opening, Place, always
+from pro0.sessions.guards import guard_of, stamp
+from pro0.sessions.iterm2 import it2
+from pro0.sessions.starting import check, started_for_others
+
+PAUSE = 0.3
+"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+STARTING = 20.0
+"""Seconds that a person's shell may take until it reads its first line."""
+SCREENFUL = 60
+"""Lines up to which the screen is enough: the history takes another program, and a lead looks again and again."""
+
+_LOOK = 0.05
+_AT_ONCE = 8
+_KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
+_TEAM = "pro0team"
+_TAG = "pro0"
+_TITLE = "pro0title"
+_WENT = "a session went away meanwhile"
+_SCRIPT = r"""rm -f -- "$0"
+printf '\033[H\033[2J\033[3J'
+cd -- {folder} || exit 127
+echo $$ > {pid}.new && mv -- {pid}.new {pid}
+exec env -i {environment} {argv}
+"""
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+
+class ITerm2:
+    """Sessions in panes of iTerm2."""
+
+    name = "iterm2"
+    pace = 2.0
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        """Split a pane for each, all or none; raises EnvironmentMissing, naming the step."""
+        check(place, openings)
+        if not openings:
+            return ()
+        panes: list[str] = []
+        folder = Path(tempfile.mkdtemp(prefix="pro0-", dir="/tmp"))  # a name that no shell reads anything into
+        try:
+            _split(place, len(openings), panes)
+            return tuple(_each(lambda one: _start(place, *one, folder), zip(openings, panes, strict=True)))
+        except (EnvironmentMissing, it2.NoSuchSession) as error:
+            _each(_close, panes)
+            said, hint = (error.message, error.hint) if isinstance(error, EnvironmentMissing) else (_WENT, None)
+            step = f"iTerm2 made {len(panes)} of {len(openings)} panes for team {place.team!r}, then failed"
+            raise EnvironmentMissing(f"{step}: {said}", code="it2_failed", hint=hint) from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
+        """Return None: a session of iTerm2 has one."""
+        return None
+
+    def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
+        """Return the incarnations whose pane is listed and whose guard lives."""
+        living = [handle for handle in handles if processes.alive(guard_of(handle))]
+        with suppress(EnvironmentMissing):  # an API that was turned off ends nobody
+            listed = {row.id for row in it2.sessions()} if living else set()
+            living = [handle for handle in living if handle.pane in listed]
+        return frozenset(handle.incarnation for handle in living)
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
+        """Return the handle of the session that has this owner tag."""
+        rows = it2.sessions()
+        tags = _each(lambda row: it2.tagged(row.id, _TAG), rows)
+        found = next((row.id for row, tag in zip(rows, tags, strict=True) if tag == f"{incarnation} {guard.pid}"), None)
+        if found is None:
+            return None
+        return Handle(backend=self.name, incarnation=incarnation, pid=guard.pid, server_start=stamp(guard), pane=found)
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines of a pane, of its history when its screen has fewer; raises Refused for another's."""
+        rows = _written(_ours(handle, it2.read))
+        if len(rows) < lines > SCREENFUL:
+            with suppress(EnvironmentMissing):  # what the screen shows is better than nothing
+                rows = _written(_ours(handle, it2.history))
+        return "\n".join(rows[-lines:])
+
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        """Return the screens of all panes that are ours."""
+        living = [handle for handle in handles if processes.alive(guard_of(handle))]
+        titles = {row.id: row.title for row in it2.sessions()} if living else {}
+        there = [handle for handle in living if handle.pane in titles]
+        screens = _each(_screen, there)
+        return {
+            handle.incarnation: Screen(rows=tuple(rows), title=titles[handle.pane])
+            for handle, rows in zip(there, screens, strict=True)
+            if rows is not None
+        }
+
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
+        """Type one line into a pane and press Enter.
+
+        Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
+        """
+        if not line.isprintable() or not line.strip():
+            raise BadInput("a nudge is one line of printable text")
+        _ours(handle, lambda pane: it2.send(pane, line))
+        time.sleep(PAUSE)
+        return still() and self.press(handle, "Enter")
+
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:  # noqa: ARG002
+        """Type what a key sends."""
+        _ours(handle, lambda pane: it2.send(pane, _KEYS[key]))
+        return True
+
+    def label(self, states: Mapping[Handle, str]) -> None:
+        """Write states into the names of the panes."""
+        for handle, state in states.items():
+            with suppress(it2.NoSuchSession):
+                it2.name(handle.pane, f"{it2.tagged(handle.pane, _TITLE)} · {state}")
+
+    def focus(self, handle: Handle) -> bool:
+        """Bring a pane to the front; raises Refused when it is not ours."""
+        _ours(handle, it2.focus)
+        return True
+
+    def close(self, handle: Handle) -> None:
+        """Close this pane; one that is gone or not ours is left alone."""
+        if it2.tagged(handle.pane, _TAG) == _owner(handle):
+            _close(handle.pane)
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return how the first pane is brought to the front."""
+        panes = [handle.pane for handle in handles if handle.backend == self.name]
+        return ("it2", "session", "focus", panes[0]) if panes else ()
+
+    def dismantle(self, place: Place) -> None:
+        """Close the team's panes, and no others; without iTerm2 there are none."""
+        with suppress(EnvironmentMissing):
+            rows = it2.sessions()
+            teams = _each(lambda row: it2.tagged(row.id, _TEAM), rows)
+            for row, team in zip(rows, teams, strict=True):
+                if team == place.uid:
+                    _close(row.id)
+
+
+def _split(place: Place, number: int, made: list[str]) -> None:
+    """Make so many panes: beside the session that the team was started in, then by halving the team's tallest."""
+    rows = it2.sessions()
+    teams = _each(lambda row: it2.tagged(row.id, _TEAM), rows)
+    heights = {row.id: row.rows for row, team in zip(rows, teams, strict=True) if team == place.uid}
+    if not heights and place.iterm2_session not in {row.id for row in rows}:
+        gone = "the iTerm2 session that this team was started in is gone"
+        raise EnvironmentMissing(gone, hint="stop the team and start it again")
+    beside = next((row.rows for row in rows if row.id == place.iterm2_session), 0)
+    for _ in range(number):
+        tallest = max(reversed(heights), key=heights.__getitem__, default=None)
+        made.append(it2.split(tallest or place.iterm2_session, _TEAM, place.uid, vertical=tallest is None))
+        height = heights[tallest] // 2 if tallest else beside
+        heights |= {tallest: height, made[-1]: height} if tallest else {made[-1]: height}
+
+
+def _start(place: Place, opening: Opening, pane: str, folder: Path) -> Handle:
+    """Start a session's guard in a new pane, and mark the pane as ours."""
+    it2.tag(pane, _TITLE, opening.title)
+    it2.name(pane, opening.title)
+    guard = _replace_the_shell(place, opening, folder, pane)
+    handle = Handle(
+        backend=ITerm2.name, incarnation=opening.incarnation, pid=guard.pid, server_start=stamp(guard), pane=pane
+    )
+    it2.tag(pane, _TAG, _owner(handle))
+    return handle
+
+
+def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) -> Process:
+    """Have the pane's shell replaced by the guard, and return the guard, once it is that process."""
+    script, pid = folder / opening.incarnation, folder / f"{opening.incarnation}.pid"
+    words = _SCRIPT.format(
+        folder=shlex.quote(str(place.project)),
+        pid=shlex.quote(str(pid)),
+        environment=shlex.join(f"{name}={value}" for name, value in started_for_others().items()),
+        argv=shlex.join(opening.argv),
+    )
+    descriptor = os.open(script, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(words)
+    # A space before it keeps it out of the history of most shells.
+    it2.send(pane, f" exec /bin/sh {script}\r")
+    deadline = time.monotonic() + STARTING
+    while time.monotonic() < deadline:
+        with suppress(FileNotFoundError, ValueError):
+            guard = processes.identify(int(pid.read_text()))
+            return guard or Process(pid=int(pid.read_text()), start="", boot_id="")  # it has ended already
+        time.sleep(_LOOK)
+    raise EnvironmentMissing(
+        f"the shell of the new pane for {opening.title!r} did not start it within {STARTING:.0f} s",
+        hint="open a new pane by hand: does its shell come to a prompt that takes a command?",
+    )
+
+
+def _ours(handle: Handle, then: Callable[[str], Found]) -> Found:
+    """Do something with a pane of a living guard; raises Refused when it is gone or another's."""
+    if not processes.alive(guard_of(handle)):
+        raise Refused(f"pane {handle.pane} has no guard of pro0 any more", code="backend_stale")
+    try:
+        return then(handle.pane)
+    except it2.NoSuchSession:
+        raise Refused(f"pane {handle.pane} is gone", code="backend_stale") from None
+
+
+def _written(rows: list[str]) -> list[str]:
+    """Return rows without the space at their ends, and without the empty ones below the last line."""
+    rows = [row.rstrip() for row in rows]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def _screen(handle: Handle) -> list[str] | None:
+    try:
+        return it2.read(handle.pane)
+    except it2.NoSuchSession:
+        return None
+
+
+def _close(pane: str) -> None:
+    with suppress(it2.NoSuchSession, EnvironmentMissing):
+        it2.close(pane)
+
+
+def _each(do: Callable[[Given], Found], given: Iterable[Given]) -> list[Found]:
+    """Do it for all, some at once: each call is a program of its own, which takes a fifth of a second."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(do, given))
+
+
+def _owner(handle: Handle) -> str:
+    return f"{handle.incarnation} {handle.pid}"

@@ -1,0 +1,1 @@
+"""Sessions in tmux panes."""

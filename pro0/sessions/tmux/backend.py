@@ -1,0 +1,291 @@
+"""The tmux backend: a pane for every session, on a server of its own, or in windows of its own inside a person's tmux.
+
+A pane is ours when server, process and owner tag are those of the handle; that is checked in the call that acts on it.
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import count, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
+from pro0.model.runtime import Handle, Process, Terminal
+from pro0.model.screen import Screen
+from pro0.sessions.backend import Asked, Key, Opening, Place, always, quiet
+from pro0.sessions.starting import check
+from pro0.sessions.tmux import socket as tmux_socket
+from pro0.sessions.tmux.keys import LIST, bindings, releases
+from pro0.sessions.tmux.script import (
+    LOOK,
+    STATE,
+    Made,
+    Row,
+    block,
+    held,
+    line,
+    literal,
+    made,
+    ours,
+    rows,
+    screens,
+    shown,
+    typed_since,
+)
+from pro0.sessions.tmux.windows import arrange, bring_up
+
+if TYPE_CHECKING:
+    from pro0.sessions.tmux.server import Server
+
+LEAVING = 5.0
+"""Seconds that a server has for its end after its last pane."""
+PAUSE = 0.3
+"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+
+_BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
+_OURS = ("display-message", "-p", "ours")
+_FOREIGN = ("display-message", "-p", "foreign")
+_GONE = ("display-message", "-p", "gone")
+_BUFFERS = count()
+_KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
+_ENDED = re.compile("server exited|lost server|no server running|error connecting")
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""Seconds to wait for a server that is about to end."""
+
+
+class Tmux:
+    """Sessions in tmux panes."""
+
+    name = "tmux"
+    pace = 0.0
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        """Make every pane in one call of tmux, all or none; raises EnvironmentMissing, naming the step."""
+        check(place, openings)
+        if not openings:
+            return ()
+        for pause in _PAUSES:
+            with suppress(_Ended):
+                return _open(place, openings)
+            time.sleep(pause)
+        return _open(place, openings)
+
+    def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
+        """Return None: a pane has one."""
+        return None
+
+    def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
+        """Return the incarnations whose pane is there and still is ours: one call of tmux for each server."""
+        alive: set[str] = set()
+        for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
+            there = {row.handle() for row in rows(_look(socket)).values() if not row.dead}
+            alive |= {handle.incarnation for handle in group if handle in there}
+        return frozenset(alive)
+
+    def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
+        """Return the handle of the pane that has this owner tag and runs this guard."""
+        socket = tmux_socket.team_socket(place)
+        panes = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
+        return next((row.handle() for row in panes if row.tag and (row.tag, row.pid) == (incarnation, guard.pid)), None)
+
+    def peek(self, handle: Handle, lines: int) -> str:
+        """Return the last lines of a pane, also those that scrolled away; raises Refused when it is not ours."""
+        shown = _act(handle, line(("capture-pane", "-p", "-J", "-t", handle.pane, "-S", str(-lines))))
+        text = [row.rstrip() for row in shown]
+        while text and not text[-1]:
+            text.pop()
+        return "\n".join(text[-lines:])
+
+    def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
+        """Return the screens of all panes that are ours: one call of tmux for each server."""
+        found: dict[str, Screen] = {}
+        for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
+            mark = secrets.token_hex(8)
+            script = "\n".join(block(ours(handle), handle.pane, shown(handle, mark)) for handle in group)
+            found |= screens(_server(socket).ask(f"{script}\n"), mark)
+        return found
+
+    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+        """Paste one line into a pane and press Enter; False while a person types, or uses it for something else.
+
+        Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
+        """
+        if not line.isprintable() or not line.strip():
+            raise BadInput("a nudge is one line of printable text")
+        if _act(handle, _paste(handle, line, "-p", looked)) != ["sent"]:
+            return False
+        time.sleep(PAUSE)
+        looked = time.monotonic()
+        return still() and self.press(handle, "Enter", looked)
+
+    def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
+        """Paste what a key sends: the key itself would go to every pane of a synchronised window, or to copy mode."""
+        return _act(handle, _paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
+
+    def label(self, states: Mapping[Handle, str]) -> None:
+        """Write states into the borders of the panes that are ours: one call of tmux for each server."""
+        for socket, group in groupby(sorted(states, key=_socket), key=_socket):
+            script = [block(ours(handle), handle.pane, _state(handle, states[handle])) for handle in group]
+            _server(socket).ask("\n".join(script) + "\n")
+
+    def focus(self, handle: Handle) -> bool:
+        """Make a pane, and its window, the one that is looked at; raises Refused when it is not ours."""
+        pane = ("-t", handle.pane)
+        _act(handle, line(("select-window", *pane), ("select-pane", *pane)))
+        return True
+
+    def close(self, handle: Handle) -> None:
+        """Kill this pane; one that is gone or not ours is left alone."""
+        with suppress(Refused):
+            _act(handle, line(("kill-pane", "-t", handle.pane)))
+
+    def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
+        """Return how this terminal comes to show the team: attach, or switch when it is inside that tmux."""
+        panes = [handle for handle in handles if handle.backend == self.name]
+        if not panes:
+            return ()
+        return tmux_socket.watch(place, panes[0])
+
+    def dismantle(self, place: Place) -> None:
+        """Kill the panes in which what the team started still runs; its own server goes with the last of its panes.
+
+        A pane that a person respawned is theirs, as is a server that listens where the team's did.
+        """
+        socket = tmux_socket.team_socket(place)
+        there = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
+        ours = [row for row in there if row.team and row.team == place.uid]
+        _kill(_server(socket), ours, place.uid)
+        if not place.inside_tmux:
+            _leave(socket, last=len(ours) == len(there))
+            return
+        if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
+            _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
+
+
+class _Ended(EnvironmentMissing):
+    """The server was about to end, as it does after its last pane, so that nothing was made."""
+
+
+def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+    socket = tmux_socket.team_socket(place)
+    name = "" if place.inside_tmux else tmux_socket.own_name(place)
+    server = _server(socket, name=name, cwd=str(place.project))
+    found = rows(_look(socket)) if tmux_socket.listening(socket) else {}
+    session = _session(place, found)
+    fresh = not found and not place.inside_tmux
+    if place.inside_tmux:
+        server.ask("".join(line(one) + "\n" for one in bindings(server.ask(line(LIST)))))
+    script = bring_up(place, arrange(place, openings, found, session), start=fresh)
+    try:
+        call = server.run(script, start=not place.inside_tmux)
+    except Pro0Error:
+        _undo(server, openings, (), fresh=fresh)
+        raise
+    new = made(call.stdout)
+    tagged = {row.tag: row.handle() for row in rows(call.stdout).values() if row.pane in new}
+    if call.returncode or any(opening.incarnation not in tagged for opening in openings):
+        _undo(server, openings, call.stdout, fresh=fresh)
+        raise _failure(place, len(openings), len(new), call.stderr)
+    return tuple(tagged[opening.incarnation] for opening in openings)
+
+
+def _server(socket: str, *, name: str = "", cwd: str = "/") -> "Server":
+    # Late, since libtmux costs 58 ms, and a person who only attaches does not need it.
+    from pro0.sessions.tmux.server import Server
+
+    return Server(socket, name=name, cwd=cwd)
+
+
+def _look(socket: str) -> list[str]:
+    return _server(socket).ask(line(LOOK))
+
+
+def _socket(handle: Handle) -> str:
+    return handle.socket
+
+
+def _session(place: Place, found: dict[str, Row]) -> str:
+    """Return the id of the session that new windows go to, "" when it is to be made."""
+    if not place.inside_tmux:
+        return next((row.session for row in found.values() if row.session_name == place.team), "")
+    terminal = tmux_socket.Terminal(place.inside_tmux)
+    if not any(str(row.server_pid) == terminal.server_pid for row in found.values()):
+        raise EnvironmentMissing(
+            "the tmux that this team was started in is gone", hint="stop the team and start it again"
+        )
+    return terminal.session
+
+
+def _act(handle: Handle, then: str) -> list[str]:
+    """Do one line with a pane and return what it prints, if the pane is ours; else do nothing and raise Refused."""
+    pane = handle.pane
+    refuse = block(f"#{{==:#{{pane_id}},{pane}}}", pane, line(_FOREIGN), line(_GONE))
+    answer = _server(handle.socket).ask(block(ours(handle), pane, f"{line(_OURS)} ; {then}", refuse))
+    if answer[:1] == [_OURS[-1]]:
+        return answer[1:]
+    state = "now belongs to another process" if answer == [_FOREIGN[-1]] else "is gone"
+    raise Refused(f"pane {pane} {state}", code="backend_stale")
+
+
+def _state(handle: Handle, text: str) -> str:
+    return line(("set-option", "-p", "-t", handle.pane, STATE, literal(text)))
+
+
+def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
+    """Return the line that leaves copy mode and pastes a text, never typed and never seen by `ps`.
+
+    One line for the server, which does nothing else meanwhile: no key of a person comes between question and paste.
+    """
+    buffer, pane = f"pro0-{handle.incarnation}-{next(_BUFFERS)}", handle.pane
+    leave = block("#{pane_in_mode}", pane, line(("send-keys", "-t", pane, "-X", "cancel")))
+    paste = line(
+        ("set-buffer", "-b", buffer, "--", text),
+        ("paste-buffer", how, "-d", "-b", buffer, "-t", pane),
+        ("display-message", "-p", "sent"),
+    )
+    blocked = f"#{{||:{_BLOCKED},{typed_since(pane, time.time() - quiet(looked))}}}"
+    return block(blocked, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
+
+
+def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:
+    """Remove what a bring-up made before it failed; a server that was started for it goes with the last of its panes.
+
+    One that a person has started there meanwhile is theirs.
+    """
+    with suppress(Pro0Error):
+        wanted = {opening.incarnation for opening in openings}
+        tagged = [row for row in rows(_look(server.socket)).values() if row.tag in wanted]
+        _kill(server, [*made(printed).values(), *tagged])
+        if fresh:
+            _leave(server.socket, last=True)
+
+
+def _leave(socket: str, *, last: bool) -> None:
+    """Remove the socket of a server that has gone, for which a server without its `last` pane is given the time."""
+    deadline = time.monotonic() + LEAVING
+    while last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not tmux_socket.listening(socket):
+        tmux_socket.remove(socket)
+
+
+def _kill(server: "Server", panes: Sequence[Made], uid: str = "") -> None:
+    """Kill panes, of a team those alone in which still runs what was started there.
+
+    Each on a line of its own, so that one that is gone does not save the others.
+    """
+    script = [
+        block(held(row, uid) if uid else row.still(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes
+    ]
+    if script:
+        server.ask("\n".join(script) + "\n")
+
+
+def _failure(place: Place, wanted: int, made: int, errors: Sequence[str]) -> EnvironmentMissing:
+    reason = "; ".join(errors) or "not every pane has its tag"
+    kind = _Ended if not made and any(_ENDED.search(error) for error in errors) else EnvironmentMissing
+    step = f"tmux made {made} of {wanted} panes for team {place.team!r}"
+    return kind(f"{step}, then failed: {reason}", code="tmux_failed")

@@ -1,0 +1,150 @@
+"""Where new panes of a team go, and the one script that makes them: pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from zlib import crc32
+
+import msgspec
+
+from pro0.sessions.backend import Opening, Place
+from pro0.sessions.tmux.keys import bindings
+from pro0.sessions.tmux.script import (
+    COLOUR,
+    LOOK,
+    MADE,
+    NAME,
+    STARTED,
+    STATE,
+    TAG,
+    TEAM,
+    TITLE,
+    WINDOW,
+    Command,
+    Row,
+    line,
+    literal,
+)
+
+SIZE = (220, 50)
+"""Columns and lines of a server of our own, until somebody looks at it."""
+
+_ROOM = ((80, 24, 6), (60, 12, 4), (0, 0, 1))
+"""Columns and lines a window needs at least for so many panes; 6 panes on SIZE are 110 columns wide."""
+
+COLOURS = ("colour39", "colour208", "colour113", "colour177", "colour220", "colour203", "colour80", "colour147")
+"""Readable on light and dark; a member has the same one in every session."""
+
+_SERVER: tuple[Command, ...] = (
+    ("set-option", "-s", "escape-time", "10"),
+    ("set-option", "-g", "default-terminal", "screen-256color"),
+    ("set-option", "-g", "history-limit", "10000"),
+    ("set-option", "-g", "mouse", "on"),
+)
+
+_WINDOW: tuple[tuple[str, str], ...] = (
+    ("remain-on-exit", "off"),
+    ("allow-rename", "off"),
+    ("synchronize-panes", "off"),
+    ("pane-border-status", "top"),
+    ("pane-border-format", f"#[fg=#{{{COLOUR}}}] #{{{TITLE}}}#[default] #{{{STATE}}} "),
+)
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Some new panes in one window: a window of ours that has room, or a new one."""
+
+    target: str
+    openings: tuple[Opening, ...]
+    create: Command = ()
+    """The command that makes the window around its first pane, empty when the window is there."""
+
+    @property
+    def window(self) -> str:
+        """Return the name that a layout gave the window, empty for none."""
+        return self.openings[0].window
+
+
+def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, Row], session: str) -> tuple[Group, ...]:
+    """Fill the team's windows that have room, then plan further ones, in `session`, or in a new one when that is ""."""
+    groups: list[Group] = []
+    size = next(((row.width, row.height) for row in rows.values() if row.session == session), SIZE)
+    for name in dict.fromkeys(opening.window for opening in openings):
+        left = [opening for opening in openings if opening.window == name]
+        for window, room in _rooms(place, name, rows.values()).items():
+            taken, left = left[:room], left[room:]
+            if taken:
+                groups.append(Group(window, tuple(taken)))
+        room = _room(place, *size)
+        for start in range(0, len(left), room):
+            made = any(group.create for group in groups)
+            groups.append(_new(place, tuple(left[start : start + room]), session or (f"={place.team}" if made else "")))
+    return tuple(groups)
+
+
+def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
+    """Return the script that makes every pane, all on one line, so that the first failure ends it.
+
+    It prints each pane as it is made, then all panes, with their tags.
+    """
+    commands = [*_SERVER, *bindings()] if start else []
+    for group in groups:
+        commands += _group(place, group)
+    return line(*commands, LOOK) + "\n"
+
+
+def _rooms(place: Place, name: str, rows: Iterable[Row]) -> dict[str, int]:
+    """Return how many panes the windows of this name have room for, by window."""
+    rooms: dict[str, int] = {}
+    for row in rows:
+        if row.window_team and row.window_team == place.uid and row.window_name == name:
+            rooms[row.window] = rooms.get(row.window, _room(place, row.width, row.height)) - 1
+    return {window: room for window, room in rooms.items() if room > 0}
+
+
+def _room(place: Place, width: int, height: int) -> int:
+    room = next(panes for columns, lines, panes in _ROOM if width >= columns and height >= lines)
+    return min(room, place.panes_per_window or room)
+
+
+def _new(place: Place, openings: tuple[Opening, ...], session: str) -> Group:
+    # The name is unique until the window is made, since its id cannot be known within the same script.
+    name = f"pro0-{openings[0].incarnation}"
+    if session:
+        create: Command = ("new-window", "-d", "-t", f"{session}:", "-n", name)
+    else:
+        width, height = SIZE
+        create = ("new-session", "-d", "-s", place.team, "-n", name, "-x", str(width), "-y", str(height))
+    return Group(f"{session or f'={place.team}'}:={name}", openings, create)
+
+
+def _group(place: Place, group: Group) -> Iterator[Command]:
+    target, openings = group.target, group.openings
+    if group.create:
+        yield (*group.create, *MADE, *openings[0].argv)
+        named = ((NAME, group.window),) if group.window else ()
+        for name, value in ((WINDOW, place.uid), *named, *_WINDOW):
+            yield ("set-option", "-w", "-t", target, name, value)
+        yield from _mark(place, openings[0], target)
+        openings = openings[1:]
+    # With -d the focus stays, so the new pane is known by its place only, which wants a known layout, not zoomed.
+    # (tmux 3.3a takes "+", the next pane, from another window than the one named.)
+    yield ("select-layout", "-t", target, "tiled")
+    for opening in openings:
+        last = f"{target}.{{bottom-right}}"
+        yield ("split-window", "-d", "-v", "-t", last, *MADE, *opening.argv)
+        yield from _mark(place, opening, last)
+        yield ("select-layout", "-t", target, "tiled")
+    layout = place.layouts.get(group.window, place.layout)
+    if layout != "tiled":
+        yield ("select-layout", "-t", target, layout)
+    if group.create:
+        yield ("rename-window", "-t", target, "-".join(("pro0", place.team, *filter(None, [group.window]))))
+
+
+def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:
+    title = literal(opening.title)
+    yield ("set-option", "-p", "-t", pane, TAG, opening.incarnation)
+    yield ("set-option", "-p", "-t", pane, TEAM, place.uid)
+    yield ("set-option", "-p", "-F", "-t", pane, STARTED, "#{pane_pid}")
+    yield ("set-option", "-p", "-t", pane, TITLE, title)
+    yield ("set-option", "-p", "-t", pane, COLOUR, COLOURS[crc32(opening.title.encode()) % len(COLOURS)])
+    yield ("select-pane", "-t", pane, "-T", title)
