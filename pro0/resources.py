@@ -11,7 +11,7 @@ GUARD = _PACKAGE / "guard" / "__main__.py"
 REVIVED = "--revived"
 """What a lead is told that a guard has started."""
 
-PI_BRIDGE = _PACKAGE / "agents" / "pi_bridge.mjs"
+PI_BRIDGE = _PACKAGE / "agents" / "pi" / "bridge.mjs"
 """The extension that every pi of a team is started with."""
 
 _INSTALLED = {"layouts": Path("share", "pro0", "layouts"), "man": Path("share", "man", "man1")}

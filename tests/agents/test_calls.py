@@ -235,7 +235,7 @@ def test_what_only_talks_to_the_team_is_not_asked_for() -> None:
     ("agent", "file", "module", "events"),
     [
         ("claude", "settings.json", "turn_end", ["Stop"]),
-        ("gemini", "defaults.json", "gemini_hooks", ["BeforeAgent", "AfterTool", "AfterAgent"]),
+        ("gemini", "defaults.json", "gemini.hooks", ["BeforeAgent", "AfterTool", "AfterAgent"]),
     ],
 )
 def test_hooks_ask_for_mail(agent: str, file: str, module: str, events: list[str]) -> None:

@@ -121,4 +121,4 @@ def test_a_pi_that_offers_too_little_does_not_run_unasked(offer: str, tmp_path: 
 
 def test_the_bridge_is_shipped() -> None:
     assert resources.PI_BRIDGE.is_file()
-    assert resources.PI_BRIDGE.parent == Path(resources.__file__).parent / "agents"
+    assert resources.PI_BRIDGE.parent == Path(resources.__file__).parent / "agents" / "pi"

@@ -109,8 +109,8 @@ def judge(row: Row, expected: Known, home: Path, what: str, said: str, where: st
 def seen(tree: Tree) -> dict[str, bytes]:
     """Return the documents as readers see them: no segment that no head counts, of a page what its task counts.
 
-    What is written first and counted later is not there until it is counted (rules/tasks/archive.py); a mailbox whose member
-    was never seated is nobody's.
+    What is written first and counted later is not there until it is counted (rules/tasks/archive.py).
+    A mailbox whose member was never seated is nobody's.
     """
     shown = worlds.documents(tree)
     counted_ = {name: _counted(name, data, shown) for name, data in shown.items()}

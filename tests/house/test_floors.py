@@ -1,6 +1,7 @@
 """Imports go down: the floors of ARCHITECTURE.md, read from there, so that page and code cannot disagree."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -56,6 +57,28 @@ def cycle(modules: Modules) -> list[str]:
     return next((found for name in graph if (found := visit(name, []))), [])
 
 
+def between_sub_rooms(modules: Modules) -> Iterator[str]:
+    """Yield every import that closes a circle between the sub-rooms of one room."""
+    arrows: dict[str, dict[str, str]] = {}
+    for name in modules:
+        for target, line in imports(name, modules):
+            here, there = sub_room_of(name, modules), sub_room_of(target, modules)
+            if here and there and here != there and room_of(name) == room_of(target):
+                arrows.setdefault(here, {}).setdefault(there, f"{name}:{line} imports {target}")
+    for start in arrows:
+        reached, edge = set[str](), {start}
+        while edge := {there for here in edge for there in arrows.get(here, {})} - reached:
+            reached |= edge
+        if start in reached:
+            yield from (f"{where}, and {start} is reached from there" for where in arrows[start].values())
+
+
+def sub_room_of(name: str, modules: Modules) -> str:
+    """Return the folder below its room that a module lies in, empty for a module of the room itself."""
+    folder = name if any(other.startswith(f"{name}.") for other in modules) else name.rpartition(".")[0]
+    return folder if folder.count(".") >= 2 else ""
+
+
 def page() -> str:
     return (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
@@ -72,6 +95,16 @@ def test_imports_go_down() -> None:
 def test_there_is_no_cycle() -> None:
     found = cycle(package())
     assert not found, " → ".join(found)
+
+
+def test_sub_rooms_do_not_import_each_other_in_a_circle() -> None:
+    problems = list(between_sub_rooms(package()))
+    assert not problems, listed(problems)
+
+
+def test_no_folder_holds_more_than_fits_one_glance() -> None:
+    folders = Counter(path.parent for path in (ROOT / "pro0").rglob("*.py") if path.name != "__init__.py")
+    assert {str(folder): count for folder, count in folders.items() if count > 15} == {}
 
 
 def test_every_room_of_the_page_is_there() -> None:
@@ -113,6 +146,16 @@ def test_imports_down_or_within_a_room_pass() -> None:
 
 def test_a_room_without_a_floor_is_found() -> None:
     assert list(upward(sample(attic=""), FLOORS)) == ["pro0.attic: the room attic is not in ARCHITECTURE.md"]
+
+
+def test_a_circle_of_sub_rooms_is_found() -> None:
+    modules = sample(
+        a="", a__b="", a__b__x="from pro0.a.c import y", a__c="", a__c__y="", a__c__z="import pro0.a.b.w", a__b__w=""
+    )
+    assert len(list(between_sub_rooms(modules))) == 2
+    assert not cycle(modules)
+    del modules["pro0.a.c.z"]
+    assert not list(between_sub_rooms(modules))
 
 
 def test_a_cycle_is_found() -> None:

@@ -11,7 +11,7 @@ from pro0.mcp.tools.tool import Tool
 from pro0.rules.words.instructions import instructions, unread_here
 from tests.house.source import package, strings
 
-TELLING = tuple(f"pro0.rules.{name}" for name in ("prompts", "welcome", "instructions", "assignment", "presets"))
+TELLING = tuple(f"pro0.rules.words.{name}" for name in ("prompts", "welcome", "instructions", "assignment", "presets"))
 NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 KEPT = {*KINDS, "agent_id"}
 """Words of that form that are no tools: kinds of callers, what is put into a text."""

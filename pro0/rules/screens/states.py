@@ -9,7 +9,7 @@ The laws, in this order:
    contradicted by what is drawn now is over.
 4. Else the most trusted source counts, and a title that calls an agent ready counts only beside a screen that is known:
    titles do not know of dialogs. Where any source sees an agent at work, or failing, it is not starting any more.
-5. Beside a word of the agent's own that nobody knows (`rules/screens/words.py`) only work counts, or what waits for a person.
+5. Beside a word of the agent's own that nobody knows (`words.py`) only work counts, or what waits for a person.
 6. A finished turn is not a successful one: idle is error, when another source saw how the turn ended, and stays error
    for as long as nothing that could see better says otherwise.
 """

@@ -2,7 +2,7 @@
 
 A later version of an agent brings new words. What is unknown must not look like nothing said: then an empty input would
 make its member idle, and a line would be typed into whatever the word means. So each source has a table of its state
-words. A word that is not in there makes the member `unknown`, until the source uses one that is; `rules/screens/states.py` lets
+words. A word that is not in there makes the member `unknown`, until the source uses one that is; `states.py` lets
 nothing but work and what waits for a person count beside it.
 
 What is a state word is decided per source: the value of a field that holds the state; in a file that grows, the kind of
