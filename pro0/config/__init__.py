@@ -1,6 +1,6 @@
 """Settings: flag > environment > project > user > default, decided in this one place (behaviour 3.14).
 
-A new setting is one more field of `Settings` (`table.py`): everything else here reads that table.
+A new setting is one more field of `Settings` (`table.py`). Every other module here reads that table.
 """
 
 from pro0.config.editing import known, value_of, with_value, without_value

@@ -1,4 +1,4 @@
-"""Settings files with one value changed: every other line, and every comment, stays as the person wrote it."""
+"""Change one value in a settings file; every other line and comment stays as written."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ _REMARK = re.compile(r"""(?<=[^"'#])[ \t]+#[^"']*$""")
 
 
 def value_of(name: str, text: str) -> object:
-    """Return what a person typed as the value of a setting; raises NotFound for no setting, BadInput for no value."""
+    """Parse the text of one setting's value; raises NotFound for an unknown setting, BadInput for a bad value."""
     rule = known(name).rule
     try:
         value = rule.parse(text)
@@ -25,7 +25,7 @@ def value_of(name: str, text: str) -> object:
 
 
 def known(name: str) -> Setting:
-    """Return the setting of that name; raises NotFound with the one that may be meant."""
+    """Return the setting of that name; raises NotFound with the nearest name as a hint."""
     found = next((setting for setting in SETTINGS if setting.name == name), None)
     if found is None:
         near = nearest(name, [setting.name for setting in SETTINGS])
@@ -35,7 +35,7 @@ def known(name: str) -> Setting:
 
 
 def with_value(text: str, path: Path, name: str, value: object) -> str:
-    """Return a settings file with another value of one setting; raises BadInput where only a person can do that."""
+    """Return the file's text with one setting changed; raises BadInput if only a person can edit it."""
     lines = _lines(text, path, name)
     row = _row(name)
     at = next((index for index, line in enumerate(lines) if row.match(line)), len(lines))
@@ -46,7 +46,7 @@ def with_value(text: str, path: Path, name: str, value: object) -> str:
 
 
 def without_value(text: str, path: Path, name: str) -> str:
-    """Return a settings file that says nothing about one setting; raises BadInput where only a person can do that."""
+    """Return the file's text without one setting; raises BadInput if only a person can edit it."""
     kept = [line for line in _lines(text, path, name) if not _row(name).match(line)]
     return _checked(text, "".join(f"{line}\n" for line in kept), path, name, None)
 
@@ -62,7 +62,7 @@ def _row(name: str) -> re.Pattern[str]:
 
 
 def _checked(before: str, after: str, path: Path, name: str, value: object) -> str:
-    """Return the changed text once it says what it said before, but for this one value."""
+    """Return the changed text if only this one value differs; else raise BadInput."""
     wanted = {**meaning(before, path).values}
     wanted.pop(name, None)
     if value is not None:
@@ -80,6 +80,6 @@ def _refusal(path: Path, name: str) -> BadInput:
 
 
 def _yaml(value: object) -> str:
-    """Return a value as YAML in one line; JSON is that, but for words people do not write so."""
+    """Return a value as one line of YAML: a plain word, or JSON."""
     word = isinstance(value, str) and re.fullmatch(r"[a-z][a-z-]+", value) and value not in ("yes", "no", "on", "off")
     return str(value) if word and value not in ("true", "false", "null") else msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""Settings files: YAML without aliases, or JSON with comments, read whole or refused with the place of the fault."""
+"""Settings files: YAML without aliases, or JSON with comments; a file is read whole or refused, naming the fault."""
 
 import errno
 import re
@@ -21,18 +21,18 @@ HOOKS = "hooks"
 PROJECT_FILE = Path(".pro0") / USER_FILE
 """The project's settings, in the project directory."""
 SIZE_LIMIT = 1024 * 1024
-"""Bytes of a settings file."""
+"""The largest settings file, in bytes."""
 DEPTH_LIMIT = 16
 EVENT_LIMIT = 10_000
 
 _STRINGS = r"""("(?:\\.|[^"\\])*(?:"|\Z)|'[^']*(?:'|\Z))"""
 _OUTSIDE_STRINGS = re.compile(rf"{_STRINGS}|(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|\t", re.DOTALL)
 _BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
-"""What PyYAML lets through, besides its own errors, for text like `!!int ""`."""
+"""Errors of PyYAML besides its own, raised for text like `!!int ""`."""
 
 
 class Written(NamedTuple):
-    """What one settings file says; nothing for one that is not there."""
+    """The content of one settings file; empty for a missing file."""
 
     path: Path
     values: Mapping[object, object] = {}
@@ -40,18 +40,18 @@ class Written(NamedTuple):
 
 
 def read(path: Path) -> Written:
-    """Return what a settings file says, by the names of the settings; raises BadInput for a bad one."""
+    """Read a settings file into values by setting name; raises BadInput for a bad file."""
     return meaning(text_of(path), path)
 
 
 def meaning(text: str, path: Path) -> Written:
-    """Return what the text of a settings file says; raises BadInput, naming the file, for a bad one."""
+    """Parse the text of a settings file; raises BadInput, naming the file, for bad text."""
     values = _parsed(text, path)
     return Written(path, _flattened(values, path), _commands(values, path))
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a settings file, "" for one that is not there; raises BadInput for what is no text."""
+    """Return the text of a settings file, "" for a missing one; raises BadInput for unreadable or non-text content."""
     try:
         if not path.exists():
             return ""
@@ -86,12 +86,12 @@ def _parsed(text: str, path: Path) -> dict[object, object]:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a settings file is JSON with comments."""
+    """Return True when a settings file is JSON with comments."""
     return text.lstrip().startswith(("{", "//", "/*"))
 
 
 def _bounded(events: Iterable["yaml.Event"], path: Path) -> None:
-    """Refuse what costs more to read than its size: aliases, deep nesting, very many values."""
+    """Refuse text that costs more to read than its size: aliases, deep nesting, very many values."""
     import yaml
 
     depth = 0
@@ -107,7 +107,7 @@ def _trouble(error: Exception) -> str:
 
 
 def _flattened(values: dict[object, object], path: Path) -> dict[object, object]:
-    """Return the flat keys and those of the `experimental.agentTeams` block as one mapping (behaviour 3.14)."""
+    """Merge the flat keys and the `experimental.agentTeams` block into one mapping (behaviour 3.14)."""
     check_names(values, (*NAMES, "experimental", HOOKS), str(path))
     outer = _mapping(values.get("experimental"), f"experimental ({path})")
     check_names(outer, ("agentTeams",), f"experimental, {path}")
@@ -120,7 +120,7 @@ def _flattened(values: dict[object, object], path: Path) -> dict[object, object]
 
 
 def _commands(values: dict[object, object], path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the `hooks:` block: events, each with one command or a list of them, as the shell takes them."""
+    """Return the `hooks:` block: each event with its shell commands, one or a list."""
     block = _mapping(values.get(HOOKS), f"{HOOKS} ({path})")
     check_names(block, tuple(Event), f"{HOOKS}, {path}")
     found = {}
@@ -141,7 +141,7 @@ def _mapping(value: object, what: str) -> dict[object, object]:
 
 
 def check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> None:
-    """Raise BadInput for a name that nobody knows, with the one that may be meant."""
+    """Raise BadInput for an unknown name, with the nearest known name as a hint."""
     for key in given:
         if key not in known:
             near = nearest(str(key), known)
@@ -150,6 +150,6 @@ def check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> 
 
 
 def shown(value: object) -> str:
-    """Return a value as an error shows it: not at any length."""
+    """Return a value for an error message, cut to 80 characters."""
     text = f"{value!r}"
     return text if len(text) <= 80 else f"{text[:77]}..."

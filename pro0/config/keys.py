@@ -1,4 +1,4 @@
-"""YAML in which no key stands twice in one mapping: the loader alone would take the last and say nothing."""
+"""Strict YAML loading: a repeated key in one mapping is an error. PyYAML alone would silently take the last."""
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     import yaml
 
 SHOWN = 60
-"""Characters of a key that an error shows."""
+"""The longest part of a key in an error message, in characters."""
 
 
 def strict(loader: Any) -> Any:
-    """Return a loader that raises yaml's ConstructorError, with the place, for a key that stands twice."""
+    """Return a loader class; it raises yaml's ConstructorError, with the place, for a repeated key."""
     return type("Strict", (loader,), {"construct_mapping": _once(loader)})
 
 

@@ -1,8 +1,8 @@
-"""Layers: which source's word counts for each setting, and what of a project's file needs the person's agreement.
+"""Layers: which source wins for each setting, and which parts of a project's file need the person's agreement.
 
-A project's file may lie in a repository that was cloned a minute ago, and an agent may write it. So what it says of
-what agents may do, of what is run, or of more to be spent, counts only when the person has agreed to it; all else
-counts at once.
+A project's file may lie in a freshly cloned repository, and an agent may write it. So three kinds of its settings
+wait for the person's agreement: permissions of agents, commands to run, and higher limits on spending. All other
+settings count at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,12 +17,12 @@ from pro0.config.table import NAMES, SETTINGS, Setting, Settings
 from pro0.errors import BadInput, Refused
 
 Powers = Mapping[str, tuple[str, ...]]
-"""What a project asks for that needs the person's agreement: hooks by event, settings by name, each as it is said."""
+"""The requests in a project's file for the person's agreement: hooks by event, settings by name, as written."""
 Agreed = Callable[[Powers], bool]
 
 
 class Chosen(NamedTuple):
-    """The value of a setting, and where it came from."""
+    """The value of a setting, and its source."""
 
     name: str
     value: object
@@ -30,7 +30,7 @@ class Chosen(NamedTuple):
 
 
 def nobody(_powers: Powers) -> bool:
-    """Agree to nothing: what counts unless somebody asks the person's word."""
+    """Agree to nothing; the default when nobody asks the person."""
     return False
 
 
@@ -41,7 +41,7 @@ def load(
     flags: Mapping[str, object],
     agreed: Agreed = nobody,
 ) -> Settings:
-    """Return the settings in force; flags have the settings' names, None meaning not given; BadInput for a bad one."""
+    """Return the settings in force; a flag of None is not given; raises BadInput for a bad value."""
     chosen = explain(home, project, environ, flags, agreed)
     return msgspec.convert({name: value for name, value, _ in chosen}, Settings)
 
@@ -60,18 +60,18 @@ def explain(
     first = {chosen.name: chosen for chosen in reversed([*told, *projects, *persons])}
     for setting in SETTINGS:
         if setting.rule.joined:
-            # What is in a repository is not the person's word: it defines nothing anew that the person has defined.
+            # A repository does not speak for the person: it must not redefine the person's own entries.
             first |= {chosen.name: chosen for chosen in _joined([*told, *persons, *projects], setting.name)}
     return tuple(first.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
 
 
 def hooks(home: Path) -> Powers:
-    """Return the commands at each event of the person's own settings; raises BadInput for a bad block."""
+    """Return the hook commands of the person's own settings by event; raises BadInput for a bad block."""
     return read(home / USER_FILE).hooks
 
 
 def powers(home: Path, project: Path | None) -> Powers:
-    """Return what a project's file asks for that needs the person's agreement."""
+    """Return the parts of a project's file in need of the person's agreement."""
     written = _project(home, project)
     return _powers(written, _wider(_said(written), _said(read(home / USER_FILE))))
 
@@ -87,7 +87,7 @@ def require_enabled(settings: Settings) -> None:
 
 
 def _joined(layers: Iterable[Chosen], name: str) -> Iterable[Chosen]:
-    """Yield what all sources say of a setting as one value, the strongest first; nothing when none says anything."""
+    """Yield the values of all sources merged into one, the strongest first; nothing when no source has any."""
     if found := [chosen for chosen in layers if chosen.name == name]:
         values = [cast("dict[str, object]", chosen.value) for chosen in reversed(found)]
         together = {entry: value for one in values for entry, value in one.items()}
@@ -109,7 +109,7 @@ def _environment(environ: Mapping[str, str]) -> Iterable[Chosen]:
 
 
 def _project(home: Path, project: Path | None) -> Written:
-    """Return what a project's file says; the person's own, for who works in the home directory, is not one."""
+    """Read a project's file; in the home directory the person's own file is not a project's."""
     path = project / PROJECT_FILE if project else None
     return Written(home) if path is None or realpath(path) == realpath(home / USER_FILE) else read(path)
 
@@ -120,14 +120,14 @@ def _said(written: Written) -> list[Chosen]:
 
 
 def _agreed(written: Written, persons: list[Chosen], agreed: Agreed) -> list[Chosen]:
-    """Return what counts of a project's file."""
+    """Return the settings of a project's file in force: all when agreed, else only the harmless ones."""
     said = _said(written)
     wider = _wider(said, persons)
     return [one for one in said if one not in wider] if wider and not agreed(_powers(written, wider)) else said
 
 
 def _wider(said: list[Chosen], persons: list[Chosen]) -> list[Chosen]:
-    """Return what would allow more than the person's own settings do."""
+    """Return the settings allowing more than the person's own settings do."""
     rows = {setting.name: setting for setting in SETTINGS}
     own = {setting.name: setting.default for setting in SETTINGS} | {one.name: one.value for one in persons}
     return [one for one in said if rows[one.name].rule.widens(one.value, own[one.name])]

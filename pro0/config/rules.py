@@ -1,4 +1,4 @@
-"""Rules: which values a setting takes, in a file and as text, and which of them allow more than others."""
+"""Rules: the allowed values of a setting, in a file and as text, and their order by permission."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -13,33 +13,33 @@ _WORD = re.compile(r"[a-z0-9-]{0,48}")
 
 
 def never(_value: object, _other: object) -> bool:
-    """Say of a setting that no value of it allows more than another."""
+    """Return False: no value of this setting allows more than another."""
     return False
 
 
 class Rule(NamedTuple):
-    """Which values a setting takes; both functions raise ValueError for any other."""
+    """The allowed values of one setting; both functions raise ValueError for any other value."""
 
     variable: str
-    """"" for a setting that the environment has no word in."""
+    """The setting's environment variable; "" for none."""
     about: str
     allowed: str
     parse: Callable[[str], object]
     check: Callable[[object], object]
-    """Also raises BadInput, which says more."""
+    """May also raise BadInput, with a fuller message."""
     joined: bool = False
-    """Whether what every source says counts, entry by entry; of two that are called the same a person's own."""
+    """True to merge all sources entry by entry; of two entries with one name the person's own wins."""
     widens: Callable[[object, object], bool] = never
-    """Whether a value allows more than another: from a project such a one counts only when the person agrees."""
+    """Return True when the first value allows more than the second; such a value of a project needs agreement."""
 
 
 def _adds(value: object, other: object) -> bool:
-    """Return whether a list or a mapping names what another does not."""
+    """Return True when the first list or mapping has a name missing in the second."""
     return not set(cast("Iterable[str]", value)) <= set(cast("Iterable[str]", other))
 
 
 def switch(variable: str, about: str) -> Rule:
-    """Make the rule of a setting that is on or off."""
+    """Make the rule of an on/off setting."""
 
     def parse(text: str) -> object:
         if text.lower() not in _SWITCH:
@@ -55,7 +55,7 @@ def switch(variable: str, about: str) -> Rule:
 
 
 def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) -> Rule:
-    """Make the rule of a whole number; a smaller one than `at_least` is raised to it."""
+    """Make the rule of a whole number; values below `at_least` are raised to it."""
 
     def parse(text: str) -> object:
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
@@ -71,7 +71,7 @@ def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) 
 
 
 def limit(variable: str, about: str, low: int, high: int) -> Rule:
-    """Make the rule of a whole number that bounds what is spent, in time, sessions or money: more of it allows more."""
+    """Make the rule of a limit on time, sessions or money; a larger number allows more."""
 
     def widens(value: object, other: object) -> bool:
         return cast(int, value) > cast(int, other)
@@ -80,7 +80,7 @@ def limit(variable: str, about: str, low: int, high: int) -> Rule:
 
 
 def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[str, ...] = ()) -> Rule:
-    """Make the rule of a setting that is one word of a list; `rising` orders them by what they allow."""
+    """Make the rule of a choice among words; `rising` orders them from least to most permissive."""
 
     def check(value: object) -> object:
         if value not in words:
@@ -94,7 +94,7 @@ def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[s
 
 
 def word(variable: str, about: str) -> Rule:
-    """Make the rule of a setting that is one name, or nothing."""
+    """Make the rule of one name, or nothing."""
 
     def check(value: object) -> object:
         if not isinstance(value, str) or not _WORD.fullmatch(value):
@@ -105,7 +105,7 @@ def word(variable: str, about: str) -> Rule:
 
 
 def names(variable: str, about: str) -> Rule:
-    """Make the rule of a list of names of variables, `NAME*` standing for all that begin so; as text: with commas."""
+    """Make the rule of a list of variable names; `NAME*` matches by prefix; the text form separates by commas."""
 
     def check(value: object) -> object:
         if not isinstance(value, list | tuple) or not all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
@@ -119,7 +119,7 @@ def names(variable: str, about: str) -> Rule:
 
 
 def mapping(variable: str, about: str) -> Rule:
-    """Make the rule of the agents by name; as text: JSON."""
+    """Make the rule of the agents by name; the text form is JSON."""
 
     def parse(text: str) -> object:
         try:

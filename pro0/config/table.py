@@ -1,4 +1,4 @@
-"""The table of settings: everything that reads settings reads it."""
+"""The table of settings, the only source for every reader of settings."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal, NamedTuple, cast
@@ -20,7 +20,7 @@ MODES: tuple[Mode, ...] = ("auto", "tmux", "in-process", "iterm2", "headless")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The table of settings: name, type, rule and default of each, one row per setting."""
+    """The table of settings: name, type, rule and default, one row per setting."""
 
     enabled: Annotated[bool, switch("PRO0_EXPERIMENTAL_AGENT_TEAMS", "Teams may be used.")] = True
     max_teammates: Annotated[int, limit("PRO0_MAX_TEAMMATES", "How many teammates may live at once.", 1, 100)] = 10
@@ -85,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Setting(NamedTuple):
-    """One row of `SETTINGS`: what people, documents and `pro0 config` see of a setting."""
+    """One row of `SETTINGS`, as shown to people, in the documents and by `pro0 config`."""
 
     name: str
     attribute: str
