@@ -1,4 +1,4 @@
-"""Apply: do what was decided. Notices first (doing them again is harmless), then the record, then the sessions."""
+"""Apply a decision: notices first (repeating them is harmless), then the record, then the sessions."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ from pro0.store.teams import TeamStore
 
 
 class Applier:
-    """Carries decisions out for one team; `woken` is called when something it does in the background is over."""
+    """Carries decisions out for one team. It calls `woken` after each background job."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Applier:
         woken: Callable[[], None],
     ) -> None:
         self.trouble: list[Pro0Error] = []
-        """Why parts of the last decision are owed, which keep nobody from being ended."""
+        """Errors from the last decision. They leave parts of it owed, but sessions still end."""
         self._team = team
         self._aides = aides
         self._record = record
@@ -81,7 +81,7 @@ class Applier:
         self._labels: dict[Handle, str] = {}
 
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
-        """Carry one decision out; returns True when the lead's work is over."""
+        """Carry one decision out; return True when the lead's work is over."""
         self.trouble = []
         runtime = self._tell_all(decision)
         if runtime != snapshot.runtime or self._record.trouble:
@@ -90,7 +90,7 @@ class Applier:
             self._label(runtime)
         for action in decision.actions:
             self._touch(runtime, action)
-        if self._record.trouble:  # what ends needs no disk; what starts, and the end of the lead, wait for it
+        if self._record.trouble:  # ending needs no disk; starts and the lead's own end wait for it
             self.trouble.append(self._record.trouble)
             return False
         self._opener.enlist(snapshot)
@@ -100,16 +100,16 @@ class Applier:
         return any(isinstance(action, Finish) for action in decision.actions)
 
     def _label(self, runtime: Runtime) -> None:
-        """Show in the borders what has changed."""
+        """Show changed session states in the pane borders."""
         now = {seat.handle: str(seat.state) for seat in runtime.seats if seat.handle and seat.state not in ENDED}
         new = {handle: state for handle, state in now.items() if self._labels.get(handle) != state}
         self._labels = now
         if new:
-            with suppress(Pro0Error):  # a border that is behind harms nobody
+            with suppress(Pro0Error):  # a stale border harms nobody
                 self._backend.label(new)
 
     def dismantle(self) -> None:
-        """Remove what was made for running the team: server, reports, unused worktrees (3.14, cleanupOnExit)."""
+        """Remove the team's server, reports and unused worktrees (3.14, cleanupOnExit)."""
         self._backend.dismantle(self._place)
         checkouts.clear_unused(trees_of(self._team.paths.home, self._team.name, self._uid), self._place.project)
         with suppress(OSError), atomic.folder(self._team.paths.sessions) as folder:
@@ -118,10 +118,10 @@ class Applier:
                     os.unlink(name, dir_fd=folder)
 
     def _tell_all(self, decision: Decision) -> Runtime:
-        """Do what changes files; a notice whose mailbox cannot be used keeps nobody waiting, and is owed still."""
+        """Carry out the file changes. An unusable mailbox delays nobody; its notice stays owed."""
         runtime = decision.runtime
         for action in decision.actions:
-            # Those are asked for again each time; of a nudge the log says when it is over.
+            # These come back every round, so they would flood the log. A nudge is logged at its end.
             if action not in self._owed and not isinstance(action, Prepare | Harvest | Question | Nudge):
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
             if self._told(action):
@@ -132,7 +132,7 @@ class Applier:
         return runtime
 
     def _told(self, action: Action) -> bool:
-        """Do one of these, or owe it while the disk takes nothing."""
+        """Carry one file change out, or owe it while the disk takes nothing."""
         try:
             return self._tell(action)
         except Unwritable as error:
@@ -140,7 +140,7 @@ class Applier:
             return False
 
     def _tell(self, action: Action) -> bool:
-        """Do one of these; returns whether it is done with."""
+        """Carry one file change out; return True when it is done."""
         match action:
             case Tell(id=id, to=to, content=content, type=kind):
                 return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content, type=kind))
@@ -156,7 +156,7 @@ class Applier:
             case Deliver():
                 messages.pay(self._context, self._team.tasks)
             case Hire() | Dismiss() | Expire():
-                with suppress(NotFound, Refused):  # somebody was faster: what holds now is decided about anew
+                with suppress(NotFound, Refused):  # somebody was faster: the next round decides from the new state
                     self._see_to_a_task(action)
         return True
 
@@ -193,7 +193,7 @@ class Applier:
             self._aides.nudger.begin(nudge, state)
 
     def _end_firmly(self, runtime: Runtime, incarnation: str) -> None:
-        """End all that carries a session's tag, and its guard; in the background, since it may take the whole grace."""
+        """End a session's tagged processes and its guard, in the background: it may take the whole grace."""
         if incarnation in self._ending:
             return
         self._ending.add(incarnation)
@@ -214,13 +214,13 @@ class Applier:
         threading.Thread(target=end, daemon=True).start()
 
     def _guard(self, runtime: Runtime, incarnation: str) -> list[Process]:
-        """Return the guard of a session, if it lives and is proven to be one."""
+        """Return a session's guard when it is alive and proven."""
         recorded = [seat.guard for seat in runtime.seats if seat.incarnation == incarnation and seat.guard]
         return [guard for guard in recorded if ownership.is_guard(self._team, guard, incarnation)]
 
 
 def _untold(runtime: Runtime, action: Action) -> Runtime:
-    """Return the record without the note that this was told or asked, so that it is decided again."""
+    """Return the record without this notice, request or withdrawal, so that the next round decides it again."""
     match action:
         case Tell(id=id):
             seats = (_without(state, id) for state in runtime.seats)
@@ -236,6 +236,6 @@ def _untold(runtime: Runtime, action: Action) -> Runtime:
 
 
 def _without(state: SeatState, id: str) -> SeatState:
-    """Return a record without the note that this notice was told; remarks are told again, from the first."""
+    """Return a seat without the mark of this notice. Comments are told again from the first."""
     heard = 0 if id.startswith(f"{state.incarnation}:comment:") else state.heard
     return replace(state, heard=heard, told=tuple(key for key in state.told if not id.startswith(key)))

@@ -1,4 +1,4 @@
-"""Cleanup: a team is removed, whole, once nothing of it lives; under the lease, so that no lead is in the way."""
+"""Cleanup: remove a whole team once no process of it lives. The lease keeps any lead out meanwhile."""
 
 import os
 import time
@@ -22,13 +22,16 @@ from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
 
 PATIENCE = 10.0
-"""Seconds that an ending lead may take to give its lease up."""
+"""Seconds for an ending lead to give up its lease."""
 LEAD_GRACE = 2.0
-"""Seconds between TERM and KILL for a lead that does not react; it takes TERM between two rounds."""
+"""Seconds between TERM and KILL for an unresponsive lead. A lead takes TERM between two rounds."""
 
 
 def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
-    """Remove a stopped team, or say why not; None when there is nothing to clean. Raises Refused for a live session."""
+    """Remove a stopped team and return a report, None for nothing to clean.
+
+    Raises Refused for a live session, and Kept for branches or worktrees left on purpose.
+    """
     team = store.team(name)
     if not team.exists():
         return f"finished removing {name}" if name in store.sweep() else None
@@ -46,10 +49,10 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
 
 
 def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[str]:
-    """Remove a team whose lease the caller holds; raises Refused while anything of it lives, unless `force` ends it.
+    """Remove a team under the caller's lease; return the unmerged branches and unsavable worktrees it keeps.
 
-    Returns what is kept: branches that are not merged, and worktrees that cannot be saved. Worktrees go before the
-    team, so that whoever does this again after a crash still knows whose they are.
+    Raises Refused while a process of the team lives, unless `force` ends it. Worktrees go before the team. So a repeat
+    after a crash still knows their owner.
     """
     end_the_rest(team, force=force, show=show)
     config = team.config.read()
@@ -63,7 +66,7 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
 
 
 def living_guard(team: TeamStore, state: SeatState) -> Process | None:
-    """Return the guard of a session, if it lives."""
+    """Return the guard of a session, None when it is dead."""
     report = team.report(state.incarnation)
     guard = report.guard if report else state.guard
     return guard if guard and ownership.is_guard(team, guard, state.incarnation) else None
@@ -80,9 +83,9 @@ def _refuse_if_live(team: TeamStore) -> None:
 
 
 def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
-    """Take the lease from the lead, by stopping the team; a lead that is only just starting is waited for.
+    """Take the lease by stopping the team; a starting lead is waited for.
 
-    With `force` one that does not manage to is ended: for that nothing need be written.
+    With `force` an unresponsive lead is ended. This needs no write to the disk.
     """
     lease = Lease(team.paths.team)
     deadline = time.monotonic() + PATIENCE
@@ -90,6 +93,7 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
         if time.monotonic() > deadline:
             raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=TIMEOUT)
         try:
+            # A starting lead gets time to sign in. A signed-in lead is told to stop.
             awake(team)
             if leads(team):
                 _stop(team, show)
@@ -104,7 +108,7 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
 
 
 def _is_in_the_way(error: Pro0Error) -> bool:
-    """Say whether an error means that no lead will do it: it does not react, or nothing can be written down for it."""
+    """Return True when the lead will not stop by itself: it does not react, or the disk is unwritable."""
     return isinstance(error, Unwritable) or error.code in (STOPPED, TimedOut.code, TIMEOUT)
 
 
@@ -115,7 +119,7 @@ def _stop(team: TeamStore, show: Show) -> None:
 
 
 def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
-    """End a lead that does not react, or cannot be told; raises Refused for one not proven to be this team's."""
+    """End an unreachable lead; raise Refused when it is not proven to be this team's."""
     holder = Lease(team.paths.team).read()
     if holder is None or not processes.alive(holder.process):
         return
@@ -130,7 +134,7 @@ def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
 
 
 def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
-    """End what is left of the team's sessions, found by their guards and by the team's tag; Refused without `force`."""
+    """End leftover sessions, found by their guards and the team's tag; raise Refused without `force`."""
     uid = team.config.read().uid
     guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
 

@@ -1,8 +1,8 @@
-"""Ending by force when the disk takes nothing: the processes first, and the record as soon as there is room.
+"""Ending by force on a full disk: processes first, the record as soon as there is room.
 
-What makes the lead end a session is a wish in a file. When that cannot be written, whoever asks by force tells the
-guards themselves, proven to be those; a guard needs no disk to end its tree. Under the lease, so that nothing comes
-back, when it is the whole team.
+Normally a request in a file makes the lead end a session. On a full disk the forcing client signals the proven guards
+itself. A guard needs no disk to end its tree. For a whole team this happens under the lease, so that nothing comes
+back.
 """
 
 import os
@@ -29,9 +29,10 @@ _PAUSE = 0.02
 
 
 def end_member(context: Context, name: str, why: Unwritable, show: Show) -> Seat:
-    """End a member whose shutdown cannot be written, then try to write it; its seat has no wish when that is recorded.
+    """End a member without a written request, then try to write one; return its seat.
 
-    Raises Unwritable, saying that it has ended, when there is no room still.
+    The seat has no shutdown request when the lead has recorded the end. Raises Unwritable, naming the ended member,
+    when there is still no room.
     """
     known = roster(context.team)
     seat = known.find(name)
@@ -40,16 +41,16 @@ def end_member(context: Context, name: str, why: Unwritable, show: Show) -> Seat
     _end(context.team, [state] if state else [])
     try:
         return members.shutdown(context, name, timeout=0.0, force=True)
-    except Refused:  # there is room again, and the lead has recorded it
+    except Refused:  # the disk has room again, and the lead has recorded the end
         return seat
     except Unwritable as error:
         raise unrecorded(seat.agent_id, error) from error
 
 
 def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | None:
-    """End a team, its lead first, whose stop cannot be written, then try to write it; returns that wish.
+    """End a team and its lead without a written stop, then try to write one; return it.
 
-    Raises Unwritable, saying that all have ended, when there is no room still.
+    Raises Unwritable, saying all have ended, when there is still no room.
     """
     team = context.team
     show(f"{why.message}: ending all of {team.name} unasked")
@@ -69,8 +70,8 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
 
 
 def _end(team: TeamStore, states: Sequence[SeatState]) -> None:
-    """Let the guards of these sessions end their trees, and end what is left of them; raises Refused for what stays."""
-    for state in states:  # without it nobody starts one that is only to come
+    """Let the guards end their trees, then end the leftovers; raise Refused for surviving processes."""
+    for state in states:  # without its launch file a pending session cannot start
         with suppress(OSError):
             (team.paths.sessions / team.paths.launch(state.incarnation)).unlink(missing_ok=True)
     grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
@@ -90,7 +91,7 @@ def _end(team: TeamStore, states: Sequence[SeatState]) -> None:
 
 
 def _tell(guards: Sequence[Process]) -> None:
-    """Ask guards to end their trees; one that was stopped goes on, so that it can."""
+    """Ask guards to end their trees. A stopped (SIGSTOP) guard is continued first, so it can."""
     for guard in guards:
         for number in (signal.SIGTERM, signal.SIGCONT):
             processes.signal_process(guard, number)

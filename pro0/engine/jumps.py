@@ -1,6 +1,6 @@
-"""A wall clock that is set, or a lid that is closed: what was stamped before is moved along.
+"""Clock jumps: after a clock change or a closed lid, earlier time stamps move along.
 
-So a time-out is seconds that passed for this team. A lead that starts after the jump knows nothing of it.
+So a time-out counts seconds of running time. A lead started after the jump does not notice it.
 """
 
 import time
@@ -13,13 +13,13 @@ from pro0.model.team import Wanted
 from pro0.ops.context import clock
 
 TOLERANCE = timedelta(seconds=2)
-"""What a clock may drift, or be slewed, without having jumped."""
+"""Clock drift or slew below this is no jump."""
 AWAKE = timedelta(seconds=5)
-"""The most that passes between two looks of a lead that runs: a longer gap is time in which nothing ran."""
+"""The longest gap between two looks of a running lead. In a longer gap nothing ran."""
 
 
 class Jumps:
-    """Notices at every look by how much the clock has jumped since the last one."""
+    """Measures at every look how far the wall clock has jumped since the last one."""
 
     def __init__(self) -> None:
         self._wall = clock()
@@ -27,7 +27,7 @@ class Jumps:
         self._moved: dict[datetime, datetime] = {}
 
     def look(self) -> datetime:
-        """Return the time now, having moved all stamps that are known if that is not when it should be."""
+        """Return the current time. After a jump, move all known stamps by it."""
         wall, steady = clock(), time.monotonic()
         passed = min(timedelta(seconds=steady - self._steady), AWAKE)
         jump = wall - self._wall - passed
@@ -37,13 +37,13 @@ class Jumps:
         return wall
 
     def moved(self, wanted: Wanted, runtime: Runtime, tasks: TaskList | None = None) -> dict[datetime, datetime]:
-        """Return how the stamps would read that were made before a jump; stamps that are new are known from now on."""
+        """Return the corrected value of each stamp made before a jump, and remember new stamps."""
         self._moved = {stamp: self._moved.get(stamp, stamp) for stamp in _stamps(wanted, runtime, tasks)}
         return {stamp: moved for stamp, moved in self._moved.items() if moved != stamp}
 
 
 def _stamps(wanted: Wanted, runtime: Runtime, tasks: TaskList | None) -> Iterator[datetime]:
-    """Yield every moment from which the rules count."""
+    """Yield every moment used by a time-out."""
     for wish in (wanted.stop, *(seat.shutdown for seat in wanted.seats)):
         if wish:
             yield wish.at

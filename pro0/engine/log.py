@@ -12,7 +12,7 @@ from pro0.store.teams import TeamStore
 
 
 class Log:
-    """Appends to the lead's log; the team may vanish under it, which is no failure."""
+    """Appends to the lead's log. A vanished team is no failure."""
 
     def __init__(self, team: TeamStore) -> None:
         try:

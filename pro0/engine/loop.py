@@ -1,4 +1,4 @@
-"""The lead process: it holds its team's lease for life; observe, decide, apply, sleep until something happens."""
+"""The lead process: observe, decide, apply, then sleep until an event. It holds its team's lease for life."""
 
 import os
 import selectors
@@ -31,13 +31,13 @@ from pro0.store.teams import Store, TeamStore
 from pro0.store.watch import Watch
 
 RESCAN = 2.0
-"""Seconds until the lead looks even when nothing was heard: changes can be missed on network file systems."""
+"""Seconds until the lead looks without an event: network file systems can miss changes."""
 
 
 def run(team: TeamStore, *, revived: bool = False) -> int:
     """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead.
 
-    One that a guard has started, `revived`, ends without a word when there is a lead, or shall be none.
+    A lead `revived` by a guard ends silently when another lead exists, or when none is wanted.
     """
     project = Path(team.require().config.read().project)
     settings = trust.settings(team.paths.home, project, os.environ)
@@ -73,7 +73,7 @@ class Lead:
         self._asked_to_end = False
 
     def work(self) -> int:
-        """Go round until the work is over; the sessions go on when only this process ends."""
+        """Repeat rounds until the work is over. When only this process ends, the sessions go on."""
         paths = self._team.paths
         watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_THE_LEAD)
         self._heed_signals()
@@ -94,16 +94,16 @@ class Lead:
         return 0
 
     def _round(self) -> tuple[datetime | None, bool]:
-        """Observe, decide, apply once; trouble with a file is logged once, and looked at again later."""
+        """Observe, decide and apply once. A file error is logged once and retried later."""
         try:
-            with suppress(Unwritable):  # nobody can take it meanwhile: its folder is locked too
+            with suppress(Unwritable):  # safe: the locked folder keeps others from the lease
                 self._lease.keep()
             snapshot = self._observer.snapshot()
             for guard in self._observer.guards(snapshot):
                 self._exits.add(guard)
             decision = decide(snapshot, new_id)
             over = self._applier.apply(snapshot, decision)
-        except Exception as error:  # whatever a file holds, a team without its lead is worse
+        except Exception as error:  # no file is worth losing the lead
             if isinstance(error, NotFound) and not self._team.exists():
                 raise
             self._complain(*self._observer.trouble, *self._applier.trouble, error)
@@ -122,7 +122,7 @@ class Lead:
             self._complain(error)
 
     def _complain(self, *errors: Exception) -> None:
-        """Log what is wrong now and was not a moment ago."""
+        """Log new errors; skip those of the last round."""
         trouble = {e.message if isinstance(e, Pro0Error) else f"{type(e).__name__}: {e}" for e in errors}
         for why in sorted(trouble - self._trouble):
             self._log.write("trouble", why=why)
@@ -150,7 +150,7 @@ class Lead:
             yield selector
 
     def _heed_signals(self) -> None:
-        """Let TERM and INT end this process between two rounds; a terminal that hangs up is none of its business."""
+        """Let TERM and INT end this process between two rounds. Ignore a terminal hangup."""
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_end)
@@ -169,7 +169,7 @@ class _Bell:
             os.set_blocking(descriptor, False)
 
     def fileno(self) -> int:
-        """Return the descriptor that is readable after a ring."""
+        """Return a descriptor, readable after a ring."""
         return self._readable
 
     def ring(self) -> None:

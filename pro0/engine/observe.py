@@ -1,4 +1,4 @@
-"""Observe: one look at the store and the processes, as a snapshot. Takes no lock and changes nothing."""
+"""Observe: take one snapshot of the store and the processes, without locks or changes."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -25,15 +25,15 @@ from pro0.store.teams import TeamStore
 T = TypeVar("T")
 
 LOOKS = 20
-"""How often the place is looked for in which an adopted session is shown."""
+"""Attempts at finding the pane of an adopted session."""
 
 
 class Observer:
-    """Looks at one team; it remembers what cannot change: who is a guard, and which dead sessions left nothing."""
+    """Looks at one team. It remembers lasting facts: proven guards, and dead sessions without leftovers."""
 
     def __init__(self, team: TeamStore, settings: Settings, aides: Aides, record: Record) -> None:
         self.trouble: list[Pro0Error] = []
-        """Why parts of the last look are missing, which keep nobody from being looked after."""
+        """Errors from the last look. They leave parts of it missing, but supervision goes on."""
         self._team = team
         self._settings = settings
         self._aides = aides
@@ -52,9 +52,9 @@ class Observer:
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")
 
     def snapshot(self) -> Snapshot:
-        """Return the team as it is now; raises NotFound when it is gone, StoreError for a corrupt file of the team.
+        """Return the team as it is now; raises NotFound for a missing team, StoreError for a corrupt file.
 
-        What can be done without is left out: tasks, a mailbox, a report that cannot be read.
+        Unreadable tasks, mailboxes and reports are left out, since the lead can do without them.
         """
         team, aides, self.trouble, now = self._team, self._aides, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), self._record.read()
@@ -90,16 +90,16 @@ class Observer:
         )
 
     def guards(self, snapshot: Snapshot) -> Iterable[Process]:
-        """Yield the living guards, whose ends are to be noticed."""
+        """Yield the living guards, so that the lead notices their ends."""
         for incarnation in snapshot.guards_alive:
             if report := snapshot.reports.get(incarnation):
                 yield report.guard
 
     def _unopened(self, looks: dict[str, tuple[Report | None, bool]], runtime: Runtime) -> dict[str, bool]:
-        """Return the sessions that a lead died over before a guard had them: nobody has their launch file, or will.
+        """Return sessions a dead lead left without a guard; True for an existing launch file.
 
-        In this order: a guard removes the launch file before it reports, and is there until it has. What is seen of a
-        guard in the meantime goes into `looks`.
+        No guard has their launch file, or will get it. The order matters. A guard removes its launch file, then
+        reports, and stays alive until then. A report seen meanwhile goes into `looks`.
         """
         paths = self._team.paths
         doubtful = {s.incarnation: s for s in runtime.seats if _is_doubtful(s) and not looks[s.incarnation][0]}
@@ -113,7 +113,7 @@ class Observer:
         return {i: there for i, there in prepared.items() if i not in guards and not looks[i][0]}
 
     def _handles(self, runtime: Runtime, reports: Mapping[str, Report], alive: frozenset[str]) -> dict[str, Handle]:
-        """Return where the living sessions are shown whose lead died before it could record that."""
+        """Return the places of living sessions whose lead died before recording them."""
         found = {}
         for seat in runtime.seats:
             report = reports.get(seat.incarnation)
@@ -125,18 +125,18 @@ class Observer:
         return found
 
     def _may_look(self, seat: SeatState) -> bool:
-        """Say whether to look for a session's place; not for ever, since it may be shown nowhere."""
+        """Count an attempt; return False after `LOOKS`, since a session may be shown nowhere."""
         self._looked[seat.incarnation] = self._looked.get(seat.incarnation, 0) + 1
         return self._looked[seat.incarnation] <= LOOKS
 
     def _look(self, seat: SeatState) -> tuple[Report | None, bool]:
-        """Return a session's report and whether its guard lives; of a dead guard it is the last report there is."""
+        """Return a session's report and the liveness of its guard. For a dead guard it is the last report."""
         report = self._report(seat)
         if self._lives(report, seat):
             return report, True
         last = self._report(seat)
         if report is None and last:
-            return self._look(seat)  # it has just come up
+            return self._look(seat)  # the guard came up between the two reads
         return last, False
 
     def _lives(self, report: Report | None, seat: SeatState) -> bool:
@@ -159,7 +159,7 @@ class Observer:
             return otherwise
 
     def _leftovers(self, runtime: Runtime, reports: Mapping[str, Report], alive: frozenset[str]) -> frozenset[str]:
-        """Return the dead sessions that processes still belong to; one scan of all processes answers for all."""
+        """Return dead sessions with processes left. One scan of all processes answers for all of them."""
         doubtful = {s.incarnation for s in runtime.seats if s.guard or s.incarnation in reports} - alive - self._clean
         if not doubtful:
             return frozenset()
@@ -168,7 +168,7 @@ class Observer:
         return frozenset(found)
 
     def _workers(self, wanted: Wanted, runtime: Runtime, alive: frozenset[str]) -> Workers:
-        """Return what there is to know of workers."""
+        """Return the known facts about workers."""
         tasks = {seat.agent_id: seat.task for seat in wanted.seats if seat.disposable and seat.task}
         states = [state for state in runtime.seats if state.agent_id in tasks]
         remarks = {task: self._unless_it_fails(self._team.comments(task).find, None) for task in tasks.values()}
@@ -193,5 +193,5 @@ def _is_doubtful(seat: SeatState) -> bool:
 
 
 def _is_elsewhere(seat: SeatState, report: Report) -> bool:
-    """Say whether the recorded place is missing, or that of a guard that came too late."""
+    """Return True when the recorded place is missing, or belongs to a late guard."""
     return seat.handle is None or (seat.handle.pid not in (0, report.guard.pid))

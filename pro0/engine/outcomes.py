@@ -1,6 +1,6 @@
-"""Waiting for what the lead makes of a wish, and saying how it came out.
+"""Wait for the lead to act on a request, and report the outcome.
 
-Who waits also sees to it that there is somebody to wait for: once the last guard is told to end, nobody else does.
+The waiting client also keeps a lead alive. After the last guard is told to end, nobody else does.
 """
 
 import time
@@ -23,20 +23,20 @@ Show = Callable[[str], None]
 PAUSE = 0.03
 """Seconds between two looks at runtime.json."""
 LEAD_PAUSE = 2.0
-"""Seconds between two looks at whether there is a lead."""
+"""Seconds between two checks for a living lead."""
 ROOM_PAUSE = 2.0
-"""Seconds that the record of an end may be late until it is asked whether there is room for it."""
+"""Seconds an end may go unrecorded before the client checks for disk space."""
 START_PATIENCE = 60.0
-"""Seconds that sessions may take to come up, seven of iTerm2 on a busy machine too; what fails is told at once."""
+"""Seconds for sessions to come up, even seven of iTerm2 on a busy machine. Failures are told at once."""
 ENDING_PATIENCE = 30.0
-"""Seconds that ending may take beyond the time-out of the request: TERM, KILL, and the lead's own sweep."""
+"""Seconds for ending beyond the request's time-out: TERM, KILL, and the lead's own sweep."""
 
 
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
-    """Wait until every seat has a session that says what it does; raises EnvironmentMissing for one that failed.
+    """Wait until every seat has a session with a known state; raises EnvironmentMissing for a failed one.
 
-    One whose agent runs and is only slow to begin is returned as it is; one that is held back, since its provider has
-    enough for now, is left out.
+    A session with a running but slow agent is returned as it is. A session held back by its provider's rate limit is
+    left out.
     """
     seats = list(seats)
     agents = {seat.agent_id: seat.agent for seat in seats}
@@ -55,6 +55,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
                 show(f"{state.agent_id} is {state.state}")
+        # A rate-limited member starts later, so waiting for it here would only time out.
         for agent_id in _held_back(runtime, {name: agents[name] for name in waiting}):
             del waiting[agent_id]
         if waiting and late:
@@ -64,7 +65,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
 
 
 def begun(team: TeamStore, wished: Task, show: Show) -> Task:
-    """Wait until a task that a human wants started has a session; raises EnvironmentMissing when that failed."""
+    """Wait until a task started by a human has a session; raises EnvironmentMissing when the start failed."""
     deadline, lead = time.monotonic() + START_PATIENCE, _Lead(team)
     while time.monotonic() < deadline:
         lead.keep()
@@ -82,9 +83,9 @@ def begun(team: TeamStore, wished: Task, show: Show) -> Task:
 
 
 def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None = None) -> SeatState:
-    """Wait until a member has ended; raises Refused with the reason when it stays.
+    """Wait until a member has ended; raises Refused with its reason when it stays.
 
-    After `patience` seconds, without it when there is nothing to wait for any more, it raises TimedOut.
+    Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
     wish = seat.shutdown
     if wish is None:
@@ -108,9 +109,9 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
 
 
 def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float | None = None) -> None:
-    """Wait until a team is stopped and its lead is gone; raises Refused naming who stayed and why.
+    """Wait until a team has stopped and its lead is gone; raises Refused with each member's reason to stay.
 
-    After `patience` seconds, without it when there is nothing to wait for any more, it raises TimedOut.
+    Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
     told, lead, room = _Answers(show), _Lead(team), _Room(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
@@ -133,7 +134,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
 
 
 def unrecorded(who: str, error: Unwritable) -> Unwritable:
-    """Return the error that somebody has ended, which cannot be written down now."""
+    """Return the error for an end without room on disk to record it."""
     said = f"{who} has ended, but that is not recorded: {error.message}"
     return Unwritable(said, hint="free some space; it is recorded then")
 
@@ -144,28 +145,28 @@ def _deadline(wish: ShutdownWish, patience: float | None) -> float:
 
 
 class _Lead:
-    """Starts a lead when the one that is waited for has died."""
+    """Starts a new lead when the awaited one has died."""
 
     def __init__(self, team: TeamStore) -> None:
         self._team = team
         self._look_at = time.monotonic() + LEAD_PAUSE
 
     def keep(self) -> None:
-        """Look from time to time; raises EnvironmentMissing when no lead comes up."""
+        """Check from time to time; raises EnvironmentMissing when no lead comes up."""
         if time.monotonic() >= self._look_at:
             ensure_lead(self._team)
             self._look_at = time.monotonic() + LEAD_PAUSE
 
 
 class _Room:
-    """Says that what has ended cannot be recorded, instead of waiting for the record."""
+    """Reports an unrecordable end, instead of waiting for its record."""
 
     def __init__(self, team: TeamStore) -> None:
         self._team = team
         self._look_at = time.monotonic() + ROOM_PAUSE
 
     def look(self, states: Iterable[SeatState], who: str) -> None:
-        """Look from time to time; raises Unwritable when all of these are dead and there is no room to say so."""
+        """Check from time to time; raises Unwritable when all these sessions are dead and the disk has no room."""
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + ROOM_PAUSE
@@ -189,7 +190,7 @@ class _Answers:
         self._shown: set[tuple[str, str]] = set()
 
     def show(self, seats: Iterable[Seat]) -> None:
-        """Show the rejections that were not shown yet."""
+        """Show the new rejections."""
         for seat in seats:
             said = seat.answer
             if said and not said.approve and (seat.agent_id, said.reason) not in self._shown:
@@ -198,7 +199,7 @@ class _Answers:
 
 
 def _held_back(runtime: Runtime, agents: dict[str, str]) -> set[str]:
-    """Return which of these have no session and get none now, for the limits of their agents' providers."""
+    """Return the members without a session whose agent's provider is rate-limited."""
     limited = {limit.agent for limit in runtime.limits if limit.until > clock()}
     alive = {state.agent_id for state in runtime.seats if state.state not in ENDED}
     return {agent_id for agent_id, agent in agents.items() if agent in limited and agent_id not in alive}
@@ -218,7 +219,7 @@ def _raise_failure_of(runtime: Runtime, wished: Task) -> None:
 
 
 def _raise_unless_it_came_up(state: SeatState) -> None:
-    # One that ended before it could be looked at has an exit without a reason; one that never started has a reason.
+    # A session that ended early has an exit without a reason. One that never started has a reason.
     ran = state.agent or (state.exit and not state.exit.reason)
     if state.state is State.CRASHED and not ran:
         hint = f"mend it, then: pro0 member restart {state.agent_id}"
@@ -226,7 +227,7 @@ def _raise_unless_it_came_up(state: SeatState) -> None:
 
 
 def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> EnvironmentMissing:
-    """Return that members have not come up, and where to look: at one that was begun, else at what the lead says."""
+    """Return the error for a slow start. Its hint names a begun member, else the lead's log."""
     begun = [state.agent_id for state in runtime.seats if waiting.get(state.agent_id) == state.generation]
     look = f"pro0 member peek {min(begun)}" if begun else "pro0 team logs"
     said = f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s"

@@ -1,4 +1,4 @@
-"""Where a team is shown: which backend, why, and its place (behaviour 3.13)."""
+"""The place of a team: its backend, the reason for it, and its windows and sockets (behaviour 3.13)."""
 
 import shutil
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from pro0.terminals.library import library, missing
 
 
 def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
-    """Return the backend and the reason for it; raises EnvironmentMissing when a mode asked for by name cannot work."""
+    """Return the backend and the reason for it; raises EnvironmentMissing when the named mode cannot work."""
     if wanted == "in-process":
         library()
     tmux = shutil.which("tmux") is not None
@@ -40,12 +40,12 @@ def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) 
 
 
 def backend_of(config: TeamConfig) -> Backend:
-    """Return the backend that shows a team."""
+    """Return the team's backend."""
     return sessions.backend_named(config.mode)
 
 
 def place_of(team: TeamStore, config: TeamConfig) -> Place:
-    """Return where a team's sessions are shown."""
+    """Return the place of a team's sessions."""
     return Place(
         team=config.name,
         uid=config.uid,
@@ -61,5 +61,5 @@ def place_of(team: TeamStore, config: TeamConfig) -> Place:
 
 
 def shown_at(team: TeamStore, state: SeatState) -> Handle | None:
-    """Return where a session is shown, None for nowhere; its log is the member's, whichever file runtime.json names."""
+    """Return the place of a session, None for nowhere. Its log is the member's, whatever runtime.json names."""
     return replace(state.handle, log=str(team.paths.log(state.agent_id))) if state.handle else None

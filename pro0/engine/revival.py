@@ -1,4 +1,4 @@
-"""A lead that a guard has started: does it lead, or is there a reason not to (behaviour 3.12)?"""
+"""Decide if a lead started by a guard may lead (behaviour 3.12)."""
 
 from pro0.engine.log import Log
 from pro0.model.ids import LEAD
@@ -17,14 +17,14 @@ STAYS_DOWN = "stays down"
 
 
 def declines(team: TeamStore, lease: Lease) -> bool:
-    """Return whether not to lead after all; the guards then leave it at that, until somebody else leads."""
+    """Return True when this process must not lead. The guards then wait until somebody else leads."""
     runtime = team.runtime.read()
     if runtime.phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP:
         lease.rest(STOPPED)
         return True
     if revival.may_come_back(runtime.revived, clock()):
         return False
-    # The id is that of this burst, so that it is told once, whoever comes to tell it.
+    # One id for this burst of revivals, so that several leads tell it only once.
     notice = Notice(
         id=f"lead:down:{runtime.revived[-1].isoformat()}",
         from_=LEAD,

@@ -1,1 +1,1 @@
-"""What works beside the lead's rounds."""
+"""Background services beside the lead's rounds."""

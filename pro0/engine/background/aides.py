@@ -1,4 +1,4 @@
-"""Aides: what works for the lead in the background, or remembers from one look to the next."""
+"""Aides: the lead's background services, and its memory between two looks."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from pro0.store.teams import TeamStore
 
 
 class Aides(NamedTuple):
-    """Those of one lead: what they have done is observed, what they are to do is decided and applied."""
+    """The services of one lead. It observes their results, then decides and applies their next jobs."""
 
     nudger: Nudger
     grounds: Grounds
@@ -24,7 +24,7 @@ class Aides(NamedTuple):
 
 
 def aides_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[], None]) -> Aides:
-    """Return the aides of a new lead; `woken` is called when one of them has done something."""
+    """Return the services of a new lead; each calls `woken` after a job."""
     nudger = Nudger(team, log, woken)
     stillness = Stillness(team, nudger.backend, settings.stuck_seconds)
     return Aides(

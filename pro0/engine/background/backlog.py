@@ -1,4 +1,4 @@
-"""What the lead does beside its rounds, one thing after the other, so that nothing slow keeps it waiting."""
+"""A queue of background jobs, done one after the other, so that slow work never delays the lead."""
 
 import queue
 import threading
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Backlog(Generic[T]):
-    """Does what is put in, in order, in a thread that starts with the first; at most so many wait, 0 for any number."""
+    """Does queued jobs in order, in one thread started by the first. At most `most` wait, 0 for any number."""
 
     def __init__(self, do: Callable[[T], None], most: int = 0) -> None:
         self._do = do
@@ -17,7 +17,7 @@ class Backlog(Generic[T]):
         self._worker: threading.Thread | None = None
 
     def put(self, item: T) -> bool:
-        """Have something done, without waiting for it; False when too much waits already."""
+        """Queue a job without waiting; return False when the queue is full."""
         try:
             self._waiting.put_nowait(item)
         except queue.Full:
@@ -28,7 +28,7 @@ class Backlog(Generic[T]):
         return True
 
     def finish(self) -> None:
-        """Wait until everything is done that was put in."""
+        """Wait until all queued jobs are done."""
         self._waiting.join()
 
     def _work(self) -> None:

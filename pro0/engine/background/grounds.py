@@ -1,4 +1,4 @@
-"""Grounds: the worktrees of a team's seats, made in the background, one after the other."""
+"""Grounds: worktrees for a team's seats, made in the background, one after the other."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ Key = tuple[str, int]
 
 
 class Grounds:
-    """Makes worktrees ready; `woken` is called when one is, or cannot be."""
+    """Prepares worktrees. It calls `woken` after each success or failure."""
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self._team = team
@@ -27,7 +27,7 @@ class Grounds:
         self._backlog = Backlog(self._prepare)
 
     def begin(self, seat: Seat) -> None:
-        """Make the worktree of a seat ready; once for each generation, however often it is asked for."""
+        """Prepare the worktree of a seat, once for each generation."""
         key = (seat.agent_id, seat.generation)
         if key in self._asked:
             return
@@ -36,7 +36,7 @@ class Grounds:
         self._backlog.put(seat)
 
     def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
-        """Return what came of those that were asked for; what was made for a seat that is gone is forgotten."""
+        """Return the results of requested worktrees; forget those of removed seats."""
         wanted = {(seat.agent_id, seat.generation) for seat in seats}
         self._asked &= wanted
         for key in self._found.keys() - wanted:
@@ -63,5 +63,5 @@ class Grounds:
 
 
 def _branch(config: TeamConfig, seat: Seat) -> str:
-    """Return the branch of a worker's task, or that of a teammate."""
+    """Return the branch of a worker's task, or the teammate's own branch."""
     return branch_of(seat.agent_id, seat.task) if seat.task else branch_of(config.name, seat.agent_id)

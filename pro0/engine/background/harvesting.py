@@ -1,4 +1,4 @@
-"""Harvesting: what dead workers leave is saved and reported, in the background, one after the other."""
+"""Harvesting: save and report the work of dead workers, in the background, one after the other."""
 
 import threading
 from collections.abc import Callable
@@ -17,16 +17,16 @@ from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository
 
 TAIL = 500
-"""Characters of a worker's last output that are reported."""
+"""Characters of a worker's last output in the report."""
 LINES = 20
 AGAIN = 2.0
-"""Seconds until what could not be written down is tried again."""
+"""Seconds until a failed harvest is retried."""
 
 
 class Harvester:
-    """Harvests the workers of one team; `woken` is called when one is done.
+    """Harvests the workers of one team. It calls `woken` after each.
 
-    `last` returns what a session was seen to show last, which counts where nothing outlives it.
+    `last` returns the last known screen of a session, for backends without a screen after its end.
     """
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], last: Callable[[str], str]) -> None:
@@ -40,14 +40,14 @@ class Harvester:
         self._backlog = Backlog(self._harvest)
 
     def begin(self, harvest: Harvest) -> None:
-        """Harvest what a worker leaves, once, however often it is asked for."""
+        """Harvest a dead worker's work, once for each incarnation."""
         if harvest.incarnation in self._asked:
             return
         self._asked.add(harvest.incarnation)
         self._backlog.put(harvest)
 
     def done(self) -> frozenset[str]:
-        """Return the incarnations of which everything is saved and reported."""
+        """Return the incarnations with all work saved and reported."""
         return frozenset(self._done)
 
     def _harvest(self, harvest: Harvest) -> None:
@@ -60,7 +60,7 @@ class Harvester:
         self._woken()
 
     def _crop(self, harvest: Harvest) -> Crop:
-        """Save and remove a worktree; one that cannot be saved stays, and that is said."""
+        """Save and remove a worktree. An unsavable one stays, and the result says so."""
         if not harvest.worktree:
             return Crop()
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
@@ -73,7 +73,7 @@ class Harvester:
             return Crop(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
 
     def _tail(self, harvest: Harvest) -> str:
-        """Return the end of what the worker showed, where that can still be seen."""
+        """Return the end of the worker's output, as far as it is still visible."""
         state = self._team.runtime.read().session(harvest.incarnation)
         handle = shown_at(self._team, state) if state else None
         seen = self._last(harvest.incarnation)

@@ -1,4 +1,4 @@
-"""Hooking: the lead's hooks, run in the background: whether an idle teammate is to go on, and what has changed."""
+"""Hooking: run the lead's hooks in the background, for idle teammates and for changes."""
 
 import os
 import threading
@@ -17,14 +17,14 @@ from pro0.store.paths import TRUSTED
 from pro0.store.teams import TeamStore
 
 MOST = 200
-"""Changes that may wait for a hook that is slow; more are dropped, and that is logged."""
+"""Changes waiting for a slow hook. Further ones are dropped and logged."""
 LAST_WORDS = 5.0
-"""Seconds that hooks may take after the team has stopped."""
+"""Seconds for hooks after the team has stopped."""
 Change = tuple[Event, str, dict[str, object]]
 
 
 class Hooking:
-    """Asks and tells the hooks of one team; `woken` is called when one has answered."""
+    """Runs the hooks of one team. It calls `woken` after each answer."""
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self._team = team
@@ -40,30 +40,30 @@ class Hooking:
         self._commands: hooks.Commands = {}
 
     def events(self) -> frozenset[Event]:
-        """Return the events that have hooks; settings that cannot be read have none."""
+        """Return the events with hooks, none for unreadable settings."""
         stamp = [_changed_at(path) for path in self._files]
         if stamp != self._stamp:
             self._stamp, self._commands = stamp, self._look()
         return frozenset(self._commands)
 
     def answers(self) -> dict[str, str]:
-        """Return what was answered to each question that is over, "" for nothing against it."""
+        """Return the answer to each finished question, "" for no objection."""
         return dict(self._answers)
 
     def ask(self, key: str, state: SeatState) -> None:
-        """Ask whether a member may be idle, once for each key."""
+        """Ask the hooks if a member may be idle, once for each key."""
         if key not in self._asked:
             self._asked.add(key)
             threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
 
     def tell(self, before: Runtime, after: Runtime) -> None:
-        """Tell what has changed of the team and its members, in order and without waiting for it."""
+        """Queue the changes of the team and its members for their hooks, in order."""
         for change in changes(before, after):
             if change[0] in self.events() and not self._backlog.put(change):
                 self._log.write("hook dropped", change=change[0])
 
     def finish(self) -> None:
-        """Let what is told be said, for a while, and end what goes on."""
+        """Let queued hooks run for `LAST_WORDS` seconds, then end them."""
         timer = threading.Timer(LAST_WORDS, self._end)
         timer.start()
         self._backlog.finish()
@@ -102,7 +102,7 @@ class Hooking:
 
 
 def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
-    """Yield what is new between two records: the team's phase, each member's state, and what waits for a human."""
+    """Yield the differences of two records: the team's phase, member states, and tasks in need of a human."""
     known = {state.agent_id: state for state in before.seats}
     for state in after.seats:
         earlier = known.get(state.agent_id)
@@ -119,7 +119,7 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
 
 
 def _changed_at(path: Path) -> int:
-    """Return what tells one version of a file from the next, 0 for none."""
+    """Return a file's change time as its version, 0 for no file."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

@@ -1,4 +1,4 @@
-"""The ledger: what sessions use, from their transcripts into usage.json, and what that costs."""
+"""The ledger: copy the usage of sessions from their transcripts into usage.json, with its cost."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ PAUSE = 3.0
 
 
 class Ledger:
-    """Keeps the books of one team."""
+    """Keeps the usage of one team."""
 
     def __init__(self, team: TeamStore) -> None:
         self._team = team
@@ -26,9 +26,9 @@ class Ledger:
         self._living: dict[str, Watched] = {}
 
     def look(self, watched: Iterable[Watched], limit: float) -> float:
-        """Write down what was used since the last look; return what all cost, 0 without a limit, which costs time.
+        """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
 
-        A session that has ended since is looked at once more: the last turn ends with it.
+        A session ended since the last look is read once more, for its last turn.
         """
         before, self._living = self._living, {one.state.incarnation: one for one in watched}
         due = [one for incarnation, one in before.items() if incarnation not in self._living]

@@ -1,7 +1,7 @@
-"""Nudging: one fixed line reaches one agent, by its own channel or its pane, and it is known whether it did.
+"""Nudging: hand one fixed line to one agent, by its own channel or its pane, and verify its arrival.
 
-An Enter in a permission prompt approves it, in most agents. So a pane gets one only while its agent's turn is over,
-the state is looked at again between the line and its Enter, and what became of it is looked at afterwards. While an
+An Enter in a permission prompt approves it, in most agents. So a pane gets a line only while its agent's turn is over.
+The agent's state is checked again between the line and its Enter. Afterwards the outcome is checked too. While an
 agent works the line waits, unless the agent has a channel of its own.
 """
 
@@ -25,28 +25,28 @@ from pro0.rules.screens.screens import Drawing
 from pro0.store.teams import TeamStore
 
 VERIFY = 3.0
-"""Seconds until a line that was sent must have left the input."""
+"""Seconds for a sent line to leave the input."""
 GONE = 1.0
-"""Seconds for which the input of an agent that does not work must be without the line, for it to count as taken."""
+"""Seconds without the line in an idle agent's input, until it counts as taken."""
 PAUSE = 0.15
 FORGETS = "it is working, and would forget a turn that is stopped: it is told after its next tool"
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
-"""Seconds until the next try after so many that did not arrive; sooner when the agent's state has changed."""
+"""Seconds until the next try, by failures so far. A change of the agent's state retries sooner."""
 
 
 class Try(msgspec.Struct):
-    """How often a session was nudged in vain, and when it may be tried again."""
+    """Failed nudges of one session, and the earliest time of the next."""
 
     failed: int = 0
     after: float = 0.0
     state: tuple[State, datetime] | None = None
-    """What the agent did at the last try, and since when."""
+    """The agent's state at the last try, and its begin."""
     running: bool = False
     why: str = ""
 
 
 class Nudger:
-    """Nudges sessions of one team, one line at a time each, in the background; `woken` is called after each."""
+    """Nudges sessions of one team in the background, one line at a time each. It calls `woken` after each."""
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self.backend = backend_of(team.config.read())
@@ -58,7 +58,7 @@ class Nudger:
         self._lock = threading.Lock()
 
     def begin(self, nudge: Nudge, state: SeatState) -> None:
-        """Start to hand the line over, unless that is going on, or failed a moment ago."""
+        """Start to hand the line over, unless a try is running or failed a moment ago."""
         trial = self._tries.setdefault(nudge.incarnation, Try())
         if not trial.running and trial.state != (state.state, state.since):
             trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
@@ -67,19 +67,19 @@ class Nudger:
             threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
 
     def arrived(self) -> dict[str, Nudged]:
-        """Return what arrived so far, by incarnation."""
+        """Return the last arrived nudge of each incarnation."""
         with self._lock:
             return dict(self._arrived)
 
     def queued(self) -> dict[str, str]:
-        """Return why lines wait, by incarnation, empty for those that arrived."""
+        """Return the reason of each waiting line by incarnation, empty for arrived lines."""
         return {incarnation: trial.why for incarnation, trial in list(self._tries.items())}
 
     def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
         began = clock()
         try:
             why = self._hand_over(nudge, state)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the next try may do
+        except Exception as error:  # noqa: BLE001 - the next try may succeed after any failure
             why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
         if why:
             trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]
@@ -93,7 +93,7 @@ class Nudger:
         self._woken()
 
     def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
-        """Hand the line over; return why it waits, or nothing when it arrived."""
+        """Hand the line over; return the reason when it waits, or an empty text when it arrived."""
         watched, handle = self.sights.watched(nudge.incarnation), state.handle
         looked = time.monotonic()
         if nudge.urgent and watched and self.sights.busy(watched):
@@ -110,7 +110,7 @@ class Nudger:
         return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
 
     def _stop(self, watched: Watched, handle: Handle | None, looked: float) -> None:
-        """Stop the turn of an agent and wait until that is over, where it can be."""
+        """Stop the agent's turn, if it can be stopped, and wait for its end."""
         adapter = watched.adapter
         done = adapter.stop is not None and adapter.stop(watched.sight)
         if not done and adapter.interrupt and handle:
@@ -129,7 +129,7 @@ class Nudger:
             return "its pane takes no input, somebody types there, or something else came up"
         elif place.left():
             return ""
-        # Some agents take the first Enter for a part of the paste; or an earlier try, or lead, has left the line there.
+        # Some agents take the first Enter as part of the paste. An earlier try, or lead, may also have left the line.
         looked = time.monotonic()
         if place.ready() and self.backend.press(handle, "Enter", looked) and place.left():
             return ""
@@ -137,7 +137,7 @@ class Nudger:
 
 
 class Input(msgspec.Struct, frozen=True):
-    """The input of one agent, and the line that is to go through it."""
+    """The input box of one agent, and the line to put there."""
 
     sights: Sights
     watched: Watched
@@ -145,7 +145,7 @@ class Input(msgspec.Struct, frozen=True):
     line: str
 
     def closed(self) -> str:
-        """Return why nothing may be put in now, empty when it may."""
+        """Return the reason against typing now, empty for none."""
         reading, screen = self.sights.now(self.watched)
         if free(self.drawing, reading, screen):
             return ""
@@ -153,11 +153,11 @@ class Input(msgspec.Struct, frozen=True):
         return "something stands in its input" if state in (State.IDLE, State.ERROR) else f"it is {state}"
 
     def standing(self) -> str:
-        """Return the fixed line that stands there already, empty for none."""
+        """Return the fixed line already in the input, empty for none."""
         return standing(self.drawing, self.sights.now(self.watched)[1])
 
     def shows(self) -> bool:
-        """Wait until the line, and nothing else, stands there; a busy agent is slow to draw it."""
+        """Wait until the input holds the line and nothing else. A busy agent is slow to draw it."""
         deadline = time.monotonic() + VERIFY
         while not alone(self.drawing, *(now := self.sights.now(self.watched)), self.line):
             if time.monotonic() > deadline or not comes(self.drawing, *now, self.line):
@@ -166,13 +166,13 @@ class Input(msgspec.Struct, frozen=True):
         return True
 
     def ready(self) -> bool:
-        """Return whether the line, and nothing else, stands there."""
+        """Return True when the input holds the line and nothing else."""
         return alone(self.drawing, *self.sights.now(self.watched), self.line)
 
     def left(self) -> bool:
         """Wait until the line has left the input for good; False when it stays too long.
 
-        It seems to have gone for a moment, too, while an agent draws everything anew.
+        A line also vanishes for a moment while an agent redraws its screen. So it must stay away.
         """
         deadline, gone_since = time.monotonic() + VERIFY, 0.0
         while (now := time.monotonic()) < deadline or gone_since:

@@ -1,4 +1,4 @@
-"""Sights: what the agents' own sources, their titles and their screens say of their states."""
+"""Sights: read the agents' states from their own sources, titles and screens."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -24,11 +24,11 @@ from pro0.sessions.backend import Backend
 from pro0.store.teams import TeamStore
 
 PAUSE = 0.3
-"""Seconds between two looks at the same agents: less than `rules.turns.LOOK`, at which time the lead comes to look."""
+"""Seconds between two looks at the same agents, less than `rules.turns.LOOK`, the lead's own pause."""
 
 
 class Watched(msgspec.Struct, frozen=True):
-    """A living session whose agent can be looked at."""
+    """A living session with a readable agent."""
 
     adapter: Adapter
     state: SeatState
@@ -37,7 +37,7 @@ class Watched(msgspec.Struct, frozen=True):
 
 
 class Sights:
-    """Looks at the sessions of one team; it remembers what it saw last, since what is unknown overwrites nothing."""
+    """Reads the agents of one team. It remembers the last readings, since unknown overwrites nothing."""
 
     def __init__(self, team: TeamStore, backend: Backend) -> None:
         self._team = team
@@ -49,7 +49,7 @@ class Sights:
         self._next = 0.0
 
     def look(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> dict[str, Seen]:
-        """Return what is known of each session that can be looked at, from a new look when the last is long ago."""
+        """Return the known state of each readable session, from a new look when the last one is old."""
         self._watched = {w.state.incarnation: w for w in self._choose(wanted, runtime, reports)}
         self._seen = {incarnation: seen for incarnation, seen in self._seen.items() if incarnation in self._watched}
         if self._watched and time.monotonic() >= self._next:
@@ -58,21 +58,21 @@ class Sights:
         return dict(self._seen)
 
     def watched(self, incarnation: str) -> Watched | None:
-        """Return one of the sessions that were looked at last."""
+        """Return one session of the last look, None for none."""
         return self._watched.get(incarnation)
 
     def all(self) -> tuple[Watched, ...]:
-        """Return the sessions that were looked at last."""
+        """Return the sessions of the last look."""
         return tuple(self._watched.values())
 
     def now(self, watched: Watched) -> tuple[Reading | None, Screen | None]:
-        """Return one session's state and screen from a look made now, nothing remembered."""
+        """Return one session's state and screen from a fresh look, without memory."""
         screen = self._screens([watched]).get(watched.state.incarnation)
-        # Its own memory: this is asked from other threads.
+        # A memory of its own: other threads call this.
         return combine(None, _sources(replace(watched, memory=Memory()), screen)), screen
 
     def busy(self, watched: Watched) -> bool:
-        """Return whether an agent is in the middle of a turn, and neither asks anything nor holds a draft."""
+        """Return True when an agent is in the middle of a turn, without a question or a draft."""
         reading, _ = self.now(watched)
         return reading is not None and reading.state is State.WORKING
 
@@ -118,7 +118,7 @@ class Sights:
 
 
 def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
-    """Return what each source says."""
+    """Return the readings of all sources."""
     adapter = watched.adapter
     own = adapter.look(watched.sight, watched.memory) if adapter.look else None
     return (*([own] if own else []), *(_shown(adapter.screens, screen) if screen else ()))

@@ -1,4 +1,4 @@
-"""Stillness: for how long workers have neither shown anything new nor had a program of theirs running."""
+"""Stillness: measure how long workers have shown nothing new and run no program."""
 
 import hashlib
 import time
@@ -15,22 +15,22 @@ from pro0.store.teams import TeamStore
 
 LINES = 60
 LOOKS = 20
-"""How often one that is still is looked at until it counts as stuck."""
+"""Looks at a still worker until it counts as stuck."""
 SHORTEST, LONGEST = 0.5, 5.0
 """Seconds between two looks: what a pane showed last is all that is left of it after a crash."""
 KEPT = 50
-"""Of how many sessions the last sight is kept."""
+"""Sessions with a remembered last screen."""
 
 
 class Still(msgspec.Struct):
-    """What one session showed last, and since when, by the monotonic clock."""
+    """The last screen of one session, and its begin by the monotonic clock."""
 
     shown: str
     since: float
 
 
 class Stillness:
-    """Watches the workers of one team; what it saw is forgotten with its lead, which only makes a warning later."""
+    """Watches the workers of one team. A new lead starts without this memory, so a warning only comes later."""
 
     def __init__(
         self, team: TeamStore, backend: Backend, limit: float, clock: Callable[[], float] = time.monotonic
@@ -44,7 +44,7 @@ class Stillness:
         self._next = 0.0
 
     def look(self, workers: Iterable[SeatState]) -> dict[str, float]:
-        """Return for how many seconds each living worker has been still, by incarnation."""
+        """Return the seconds without change for each living worker, by incarnation."""
         living = {state.incarnation: state for state in workers}
         now = self._clock()
         self._known = {incarnation: still for incarnation, still in self._known.items() if incarnation in living}
@@ -55,7 +55,7 @@ class Stillness:
         return {incarnation: now - still.since for incarnation, still in self._known.items()}
 
     def last(self, incarnation: str) -> str:
-        """Return what a session showed when it was last looked at, "" when it never was."""
+        """Return the last known screen of a session, "" for none."""
         return self._last.get(incarnation, "")
 
     def _note(self, incarnation: str, shown: str, now: float) -> None:
@@ -64,7 +64,7 @@ class Stillness:
             self._known[incarnation] = Still(shown, now)
 
     def _shows(self, state: SeatState) -> str:
-        """Return what tells one moment of a session from the next; nothing while a program of its agent's runs."""
+        """Return a digest of a session's screen, or nothing while its agent runs a program."""
         handle = shown_at(self._team, state)
         try:
             text = self._backend.peek(handle, LINES) if handle else "-"

@@ -1,1 +1,1 @@
-"""How a session is opened."""
+"""Opening sessions and starting leads."""

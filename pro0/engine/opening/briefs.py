@@ -1,4 +1,4 @@
-"""Briefs: what an adapter must know of a session that is to be started, and the files its agent is started with."""
+"""Briefs: the facts an adapter needs to start a session, and the agent's start files."""
 
 import sys
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Briefs:
         environment: Mapping[str, str],
         task: Task | None = None,
     ) -> Brief:
-        """Return the brief of one session, for one `task` or none: an earlier one goes on where its agent can."""
+        """Return the brief of one session, for one `task` or none. An earlier conversation resumes if the agent can."""
         resume = bool(state.session) and self._can_go_on(adapter, state, environment)
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
@@ -57,7 +57,7 @@ class Briefs:
         )
 
     def furnish(self, incarnation: str, call: Call) -> None:
-        """Write the files that an agent is started with, into a folder of its session's own."""
+        """Write an agent's start files into its session's own folder."""
         place = self._team.paths.agent_folder(incarnation)
         with suppress(OSError):
             delete(place)
@@ -68,7 +68,7 @@ class Briefs:
                     atomic.replace(folder, name, data)
 
     def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:
-        """Return whether there is something to go on with."""
+        """Return True when an earlier conversation can be resumed."""
         if adapter.session_ids == "none" or adapter.began is None:
             return False
         sight = Sight(
@@ -118,7 +118,7 @@ class Briefs:
         )
 
     def _remarks(self, id: str | None) -> list[Told]:
-        """Return what was said about a task; of one that is gone, nothing."""
+        """Return the comments on a task, none for a missing task."""
         if id is None:
             return []
         try:

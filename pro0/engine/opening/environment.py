@@ -1,4 +1,4 @@
-"""What a member's processes see of the environment: an allow-list, then its identity (behaviour 3.12, 3.17)."""
+"""The environment of a member's processes: an allow-list, then its identity (behaviour 3.12, 3.17)."""
 
 import os
 import shutil
@@ -28,9 +28,9 @@ _OWN = "PRO0_"
 
 
 def start_environment(environment: Mapping[str, str], more: Collection[str] = ()) -> dict[str, str]:
-    """Return what a team keeps of its starter's environment: what is allowed, `more` patterns, settings; no identity.
+    """Return the allowed part of the starter's environment: `ALLOWED`, `more` patterns, settings; no identity.
 
-    What is not Unicode cannot be kept in a file of text, and is left out.
+    Values outside Unicode are left out, since a text file cannot keep them.
     """
     return _kept(environment, (*ALLOWED, *more, *keys_of_agents()))
 
@@ -38,14 +38,14 @@ def start_environment(environment: Mapping[str, str], more: Collection[str] = ()
 def kept_environment(
     environment: Mapping[str, str], more: Collection[str], definitions: Iterable[Definition]
 ) -> Environment:
-    """Return all that a team keeps of its starter's environment: for everybody, and for agents that name it."""
+    """Return all variables a team keeps of its starter: for everybody, and for the agents naming them."""
     everybody = start_environment(environment, more)
     reserved = _kept(environment, [pattern for definition in definitions for pattern in definition.environment])
     return Environment(variables=everybody, reserved={n: v for n, v in reserved.items() if n not in everybody})
 
 
 def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]:
-    """Return what one agent may see of a team's start environment: not the keys of other agents (behaviour 3.17)."""
+    """Return the part of a team's start environment for one agent, without other agents' keys (behaviour 3.17)."""
     hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
     seen = {
         name: value
@@ -56,24 +56,24 @@ def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]
 
 
 def member_environment(started_in: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a member's agent: what the team was started in, and who it is."""
+    """Return the environment of a member's agent: the team's start environment and the member's identity."""
     kept = {name: value for name, value in started_in.items() if name not in IDENTITY}
     return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
 
 
 def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:
-    """Return the environment of a lead process: what the team was started in, never any member's identity."""
+    """Return the environment of a lead process: the team's start environment, never a member's identity."""
     kept = {name: value for name, value in environment.items() if not name.startswith(_OWN) or name in _SETTINGS}
     return kept | lead_variables(home)
 
 
 def lead_variables(home: str) -> dict[str, str]:
-    """Return the variables by which a process is the lead of a home."""
+    """Return the variables of a lead process of this home."""
     return {HOME_VARIABLE: home, SPARED: "1"}
 
 
 def keys_of_agents() -> tuple[str, ...]:
-    """Return the patterns of all variables that only some agent gets."""
+    """Return the patterns of all variables reserved for some agent."""
     return tuple(pattern for name in AGENTS for pattern in adapter_named(name).passes)
 
 
@@ -95,5 +95,5 @@ def _is_text(text: str) -> bool:
 
 
 def _with_pro0(path: str) -> str:
-    """Return a PATH on which `pro0` is found: agents are told to call it by that name."""
+    """Return a PATH with `pro0` on it, since agents are told to call it by this name."""
     return path if shutil.which("pro0", path=path) else f"{path}{os.pathsep}{Path(sys.executable).parent}"

@@ -1,4 +1,4 @@
-"""Making a team: where it is shown, and what its members get of the environment that it is made in."""
+"""Creating a team: choose its backend, and the environment for its members."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def found(
     layout: Layout | None = None,
     worktrees: bool = False,
 ) -> Context:
-    """Make a team of this project, without members; `terminal` when a person looks at one."""
+    """Create a team for this project, without members; `terminal` is True when a person looks at one."""
     if worktrees:
         Repository(project).head()
     mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)

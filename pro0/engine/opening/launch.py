@@ -1,4 +1,4 @@
-"""Making sure that a team has a lead: detached from the terminal, one at a time by its lease (behaviour 3.3)."""
+"""Keeping a lead for a team: detached from the terminal, one at a time by its lease (behaviour 3.3)."""
 
 import os
 import subprocess
@@ -18,18 +18,18 @@ from pro0.store.paths import LEAD_ERRORS
 from pro0.store.teams import TeamStore
 
 PATIENCE = 60.0
-"""Seconds that a lead may take until it has signed in, on a busy machine; one that fails is told at once."""
+"""Seconds for a lead to sign in on a busy machine. A failed one is told at once."""
 REACTION = 5.0
-"""Seconds for which a lead that was stopped (SIGSTOP) is waited for."""
+"""Seconds to wait for a stopped (SIGSTOP) lead."""
 STOPPED = "lead_stopped"
-"""The code of the error that says so."""
+"""The error code for a stopped (SIGSTOP) lead."""
 _PAUSE = 0.02
 
 
 def ensure_lead(team: TeamStore) -> str:
-    """Return once a lead is at work, or none is needed; raises EnvironmentMissing.
+    """Wait until a lead is at work, or none is needed; raises EnvironmentMissing.
 
-    What it returns is to be said to the person, if it is not empty: that the lead is of another version than this.
+    Returns a warning for the person when the lead has another version, else an empty text.
     """
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
@@ -41,10 +41,10 @@ def ensure_lead(team: TeamStore) -> str:
             return ""
         if child is None and Lease(team.paths.team).holder() is None:
             child = _spawn(team)
-            # Fetches its end when it comes, should this process live that long.
+            # Reaps the child at its end, if this process lives that long.
             threading.Thread(target=child.wait, daemon=True).start()
         elif child and child.poll() is not None:
-            # One that somebody killed says nothing about the next one.
+            # A killed lead says nothing about the next one, so only its own failure counts.
             if (
                 child.returncode > 0
                 and child.returncode != Refused.exit_code
@@ -58,20 +58,20 @@ def ensure_lead(team: TeamStore) -> str:
 
 
 def is_over(team: TeamStore) -> bool:
-    """Return whether the team was to stop and has stopped, so that there is nothing to lead."""
+    """Return True when the team was told to stop and has stopped, so that no lead is needed."""
     stopped = team.runtime.read().phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP
     return stopped and Lease(team.paths.team).holder() is None
 
 
 def leads(team: TeamStore) -> bool:
-    """Return whether a living lead has signed in and is not about to end."""
+    """Return True when a living lead has signed in and is not about to end."""
     runtime = team.runtime.read()
     alive = runtime.lead is not None and processes.alive(runtime.lead)
     return alive and runtime.phase is not Phase.STOPPED and Lease(team.paths.team).holder() is not None
 
 
 def awake(team: TeamStore) -> None:
-    """Return when nobody stands in the way of an act; raises Refused for a lead that was stopped and stays so."""
+    """Wait until no stopped lead holds the lease; raises Refused when it stays stopped (SIGSTOP)."""
     deadline = time.monotonic() + REACTION
     while holder := _stopped_holder(team):
         if time.monotonic() > deadline:
@@ -82,7 +82,7 @@ def awake(team: TeamStore) -> None:
 
 
 def _stopped_holder(team: TeamStore) -> Holder | None:
-    """Return who has the lease, if that process was stopped."""
+    """Return the lease holder when its process is stopped, else None."""
     holder = Lease(team.paths.team).read()
     asleep = holder is not None and processes.stopped(holder.pid) and processes.alive(holder.process)
     return holder if asleep and Lease(team.paths.team).holder() else None

@@ -1,4 +1,4 @@
-"""Opening sessions: launch files for the guards, places from the backend, the record; or all of it undone."""
+"""Opening sessions: launch files for the guards, panes from the backend, the record; all undone on failure."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,9 +31,9 @@ from pro0.store.teams import TeamStore
 
 
 class Opener:
-    """Opens sessions of one team; `grace` is the seconds between TERM and KILL when one ends.
+    """Opens sessions of one team; `grace` is the seconds between TERM and KILL at a session's end.
 
-    With `revive` the guards of these sessions bring a lead back that has died.
+    With `revive` the guards of these sessions restart a dead lead.
     """
 
     def __init__(self, team: TeamStore, config: TeamConfig, log: Log, grace: float, *, revive: bool = False) -> None:
@@ -49,9 +49,9 @@ class Opener:
         self._lead = lead_context(team)
 
     def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
-        """Open the sessions and record where they are; a failure is undone, to how it was `before`.
+        """Open the sessions and record their places; a failure restores the state of `before`.
 
-        One that cannot be started is no other's failure; the places of the others are made all or none.
+        A session that cannot start does not stop the others. The others' places are opened all or none.
         """
         states = {state.incarnation: state for state in runtime.seats}
         openings: dict[Start, Opening] = {}
@@ -66,9 +66,9 @@ class Opener:
             self._show(openings, before)
 
     def enlist(self, snapshot: Snapshot) -> None:
-        """List the sessions in config.json that a lead has opened which died before it came to that.
+        """List opened sessions in config.json after a lead died before listing them.
 
-        Members whose seat was taken away are listed no more.
+        Members without a seat are removed from the list.
         """
         listed = {member.session_id for member in snapshot.config.members}
         missing = {s.agent_id: s for s in snapshot.runtime.seats if s.handle and s.state not in ENDED}
@@ -89,7 +89,7 @@ class Opener:
             self._enter([*openings], handles)
 
     def _begun(self, start: Start) -> Task | None:
-        """Give a session the claim of the task that it is for, before its process is there."""
+        """Give a session the claim on its task before its process starts."""
         seat = start.seat
         if seat.task is None:
             return None
@@ -109,7 +109,7 @@ class Opener:
         launch = self._launch(state, adapter, call, environment)
         _startable(launch)
         name = paths.launch(start.incarnation)
-        # One that is there is left alone: whoever removes it has the session, so that it cannot be started twice.
+        # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
             self._briefs.furnish(start.incarnation, call)
             with atomic.folder(paths.sessions) as folder:
@@ -167,12 +167,12 @@ class Opener:
                 listing.value = replace(listing.value, members=(*kept, *new.values()))
 
     def _started_in(self) -> Environment:
-        """Return the team's start environment; of a team that was made without one, this process's."""
+        """Return the team's start environment, or this process's for a team without one."""
         kept = self._team.environment.read()
         return kept if kept.variables else Environment(variables=start_environment(os.environ))
 
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
-        """Take a spawn that failed back, whole, and say at which step and why."""
+        """Undo a failed spawn completely, and record its reason."""
         failed = {start.incarnation: start.seat.agent_id for start in starts}
         earlier = {
             state.agent_id: _given_up(state, error) if state.incarnation in failed else state
@@ -200,7 +200,7 @@ class Opener:
 
 
 def _startable(launch: Launch) -> None:
-    """Raise EnvironmentMissing for a program that the guard will not find."""
+    """Raise EnvironmentMissing when the guard would not find the program."""
     program, path = launch.argv[0], launch.env.get("PATH", os.defpath)
     folders = [""] if "/" in program else path.split(os.pathsep)
     found = [place for folder in folders if (place := Path(launch.cwd, folder, program)).is_file()]
@@ -211,7 +211,7 @@ def _startable(launch: Launch) -> None:
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:
-    """Return the state of a session that another lead had begun with, and this one cannot go on with."""
+    """Return the crashed state of a session begun by an earlier lead and impossible to continue."""
     return replace(state, state=State.CRASHED, since=clock(), note=error.message)
 
 
