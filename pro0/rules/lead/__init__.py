@@ -1,1 +1,1 @@
-"""The rules of the lead: what it decides, from a snapshot alone."""
+"""The rules of the lead: decisions made from a snapshot alone."""

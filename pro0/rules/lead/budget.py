@@ -1,4 +1,4 @@
-"""A team's limit of cost: told at 80 %, and nothing new starts at 100 %."""
+"""A team's cost limit: the lead warns at 80 % and starts no new session at 100 %."""
 
 from pro0.model.decision import Snapshot
 
@@ -6,13 +6,13 @@ WARNING = 0.8
 
 
 def exhausted(snapshot: Snapshot) -> bool:
-    """Return whether nothing new may start for what was spent."""
+    """Return True when the team's cost has reached its limit."""
     limit = snapshot.wanted.max_cost
     return bool(limit) and snapshot.spent >= limit
 
 
 def reached(snapshot: Snapshot) -> str:
-    """Return the key of what is to be told now of the limit, empty for nothing; each limit is told of anew."""
+    """Return the key of the notice due now about the cost limit, or an empty string; a new limit is told anew."""
     limit = snapshot.wanted.max_cost
     if not limit or snapshot.spent < limit * WARNING:
         return ""

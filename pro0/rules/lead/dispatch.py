@@ -1,7 +1,8 @@
-"""The dispatch policy: one disposable worker per task, so many at once, the others in line (behaviour 2.20).
+"""The dispatch policy: one disposable worker per task, up to a limit, and a queue for the rest (behaviour 2.20).
 
-A worker is a seat that is `disposable`. It is ended when its task is no longer in progress, or is over; what it leaves
-is harvested once its whole tree is dead; then its seat is taken away. A task that is handed back gets another worker.
+A worker is a seat with `disposable` set. The lead ends it as soon as its task is no longer in progress. Once the
+worker's whole process tree is dead, the lead harvests its work. Then the lead removes the seat. A task given back to
+the queue gets another worker.
 """
 
 from datetime import timedelta
@@ -22,11 +23,11 @@ UNEXPECTED = "worker process died unexpectedly"
 
 
 _ASKS = frozenset({State.WAITING, State.DIALOG})
-"""What a person is told of anyway."""
+"""States reported to a person in any case."""
 
 
 class Stage(StrEnum):
-    """How far a worker is with its task, as people see it."""
+    """A worker's progress with its task, as people see it."""
 
     BLOCKED = "blocked"
     IN_LINE = "in line"
@@ -39,29 +40,30 @@ class Stage(StrEnum):
 
 
 def to_start(board: Board) -> list[Task]:
-    """Return the tasks that are to get a worker, in line."""
+    """Return the tasks due to get a worker, in queue order."""
     ready = [task for task in board if _is_in_line(board, task)]
     return sorted(ready, key=next_order)
 
 
 def room(view: View) -> int:
-    """Return how many workers there may be for tasks that wait, those that are being started included."""
+    """Return the number of worker slots for waiting tasks, workers now starting included."""
     waiting = {task.id for task in to_start(view.board)}
     workers = [seat for seat in view.snapshot.wanted.seats if seat.disposable and seat.task not in waiting]
     return max(view.snapshot.workers.limit - len(workers), 0)
 
 
 def is_over(board: Board, task_id: str) -> bool:
-    """Return whether the worker of a task has nothing left to do; one that waits for a human may be told to go on."""
+    """Return True when a task's worker has nothing left to do; a worker waiting for a human may still continue."""
     task = board.get(task_id)
     return task is None or task.status is not Status.IN_PROGRESS
 
 
 def harvest(view: View, plan: Plan) -> Plan:
-    """Harvest what a dead worker leaves, once nothing of it runs and it holds nothing."""
+    """Harvest a dead worker's work, once none of its processes runs and it holds no task."""
     state, task_id = plan.state, _whose_worker(plan.seat)
     if state is None or task_id is None or not is_to_harvest(view, plan) or view.stopping or view.blind:
         return plan
+    # A living process could still write to the worktree, and a held task is given back first.
     left = state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
     if left or any(task.claim and task.claim.incarnation == state.incarnation for task in view.board):
         return plan
@@ -69,14 +71,14 @@ def harvest(view: View, plan: Plan) -> Plan:
 
 
 def is_to_harvest(view: View, plan: Plan) -> bool:
-    """Return whether a worker is dead and has yet to be harvested."""
+    """Return True when a worker is dead and not yet harvested."""
     state = plan.state
     dead = plan.seat.disposable and state is not None and state.state in ENDED
     return dead and state is not None and state.incarnation not in view.snapshot.workers.harvested
 
 
 def pass_on(view: View, plan: Plan) -> Plan:
-    """Tell the lead address what a worker remarks about its task, each remark once."""
+    """Forward a worker's comments on its task to the lead address, each comment once."""
     state, task_id = plan.state, _whose_worker(plan.seat)
     if state is None or task_id is None:
         return plan
@@ -90,7 +92,7 @@ def pass_on(view: View, plan: Plan) -> Plan:
 
 
 def warn(view: View, plan: Plan) -> Plan:
-    """Tell the lead address that a worker may be stuck, once per cooldown; it is not ended."""
+    """Warn the lead address about a worker that may be stuck, once per cooldown; the worker keeps running."""
     state, task_id, seen = plan.living, _whose_worker(plan.seat), view.snapshot.workers
     if state is None or task_id is None or state.state in _ASKS:
         return plan
@@ -106,7 +108,7 @@ def warn(view: View, plan: Plan) -> Plan:
 
 
 def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
-    """Return why a claim is given back or a task has failed, in the words of its history."""
+    """Return the reason for a returned claim or a failed task, in the words of the task's history."""
     if seat_is_disposable and state.exit and state.exit.code == 0:
         return "exited without closing its task"
     said = (state.state, UNEXPECTED if seat_is_disposable else "", state.note)
@@ -114,7 +116,7 @@ def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
 
 
 def stage(board: Board, task: Task, state: SeatState | None) -> Stage:
-    """Return how far the worker of a task is; what is over stays over, whatever its process does."""
+    """Return the stage of a task's worker; a finished task keeps its stage, even with a live process."""
     over = {Status.COMPLETED: Stage.DONE, Status.DONE: Stage.DONE, Status.CANCELLED: Stage.CANCELLED}
     if task.status in over:
         return over[task.status]

@@ -1,4 +1,4 @@
-"""How a member ends when it should: asked, answered, refused, forced (behaviour 3.9)."""
+"""The end of a member: the lead asks, the member agrees or refuses, and force ends it (behaviour 3.9)."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -12,11 +12,11 @@ from pro0.rules.lead.plan import Plan, View, answers
 from pro0.rules.words import prompts
 
 ENDING_LIMIT = timedelta(seconds=15)
-"""How long a guard may take to end its tree, TERM and KILL included, until the lead does it."""
+"""Time for a guard to end its tree, TERM and KILL included; after it the lead ends the tree."""
 
 
 def ask(view: View, plan: Plan) -> Plan:
-    """Ask a member that should end; one without the protocol is ended instead of asked (behaviour 3.9)."""
+    """Ask a member to end; a member without the protocol is ended at once (behaviour 3.9)."""
     state, wish = plan.living, _wish(view, plan.seat)
     if state is None or wish is None or state.ending_since:
         return plan
@@ -31,7 +31,7 @@ def ask(view: View, plan: Plan) -> Plan:
 
 
 def hear(view: View, plan: Plan) -> Plan:
-    """End who agreed; when time is up, end who is to be forced, and note why the others stay."""
+    """End a member that agreed; at the deadline, force the end if wanted, else note the reason for staying."""
     state, wish = plan.living, _wish(view, plan.seat)
     if state is None or wish is None or state.ending_since:
         return plan
@@ -51,7 +51,7 @@ def hear(view: View, plan: Plan) -> Plan:
 
 
 def overdue(view: View, plan: Plan) -> Plan:
-    """End a tree from outside whose guard does not manage to, or goes on though its session is over."""
+    """End a tree from outside when its guard takes too long, or still runs after its session is over."""
     state = plan.state
     over = state is not None and state.state in ENDED and state.incarnation in view.snapshot.guards_alive
     if state is None or not (over or (plan.living and state.ending_since)):
@@ -63,7 +63,7 @@ def overdue(view: View, plan: Plan) -> Plan:
 
 
 def refused(view: View, plans: list[Plan]) -> Iterable[tuple[ShutdownWish, dict[str, str]]]:
-    """Yield every wish to end that somebody refuses, with who stays and why; others may still be on their way out."""
+    """Yield each refused wish to end, with the members that stay and why; a stop waits for members now ending."""
     stayed = {plan.seat.agent_id: plan.stays for plan in plans if plan.stays}
     stop = view.snapshot.wanted.stop
     if stop and stayed and not any(plan.living and plan.living.ending_since for plan in plans):
@@ -74,7 +74,7 @@ def refused(view: View, plans: list[Plan]) -> Iterable[tuple[ShutdownWish, dict[
 
 
 def approved(view: View, plan: Plan) -> Answer | None:
-    """Return the answer with which this session agreed to end, if it did."""
+    """Return the answer by which this session agreed to end, or None."""
     wish = _wish(view, plan.seat)
     answer = _answer(view, wish, plan.seat, plan.state) if plan.state and wish else None
     return answer if answer and answer.approve else None
@@ -85,7 +85,7 @@ def _wish(view: View, seat: Seat) -> ShutdownWish | None:
 
 
 def _answer(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> Answer | None:
-    """Return what this session said since it was last asked; it may have answered before the asking was recorded."""
+    """Return this session's answer since the last request; it may predate the record of that request."""
     said = seat.answer
     if said is None or (said.request_id, said.incarnation) != (wish.id, state.incarnation):
         return None
@@ -94,7 +94,7 @@ def _answer(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> Ans
 
 
 def _to_be_asked_again(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> bool:
-    """Return whether a member that said "not yet" has turned idle since."""
+    """Return True when a member has turned idle since its "not yet"."""
     answer = _answer(view, wish, seat, state)
     return (
         answer is not None
@@ -107,6 +107,6 @@ def _to_be_asked_again(view: View, wish: ShutdownWish, seat: Seat, state: SeatSt
 def end(view: View, plan: Plan, state: SeatState) -> Plan:
     """End a session now, without asking; its guard ends its tree."""
     if state.guard is None:
-        return plan  # nobody to tell yet: it comes up, and reports, or is given up as never come up
+        return plan  # no guard to tell yet: it will report, or the lead gives the session up
     ending = replace(state, state=State.STOPPING, since=view.now, ending_since=view.now)
     return plan.then(ending, End(state.agent_id, state.incarnation)).wake(view.now + ENDING_LIMIT)

@@ -1,13 +1,14 @@
-"""Sessions for tasks: which task gets one now, and which session has nothing left to do.
+"""Sessions for tasks: start one for each task that needs it, and end those with nothing left to do.
 
-A task that is supervised, dispatched, or that a human wants started is worked on in a session of its own. Its seat
-names the task (`Seat.task`). The lead makes it and takes it away, each step a function of the state:
+A task gets its own session when it is supervised, dispatched, or started by a human. The session's seat names the
+task (`Seat.task`). The lead makes the seat and removes it. Each step is a function of the state:
 
-1. The task is in `to_start` of its way of working, and has no seat whose session lives: `Hire` makes the seat.
+1. The task is in `to_start` of its way of working, and no seat of it has a living session: `Hire` makes the seat.
 2. The seat has no session of its generation: `Start` records one, gives it the claim (`task.begin`), then opens it.
-   When that fails all of it is undone (`task.undo_start`).
-3. The task is over, or its claim went to another session: this one is ended, after its turn when its work was done.
-4. The session is dead and holds nothing: `Dismiss` takes the seat away, unless the task may be gone on with there.
+   A failure undoes all of it (`task.undo_start`).
+3. The task is over, or its claim went to another session: the lead ends this session. Completed work lets it end its
+   turn first.
+4. The session is dead and holds nothing: `Dismiss` removes the seat, unless the task may continue there.
 
 A way of working is one row of `WAYS`.
 """
@@ -30,25 +31,25 @@ from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
 
 TURN_LIMIT = timedelta(seconds=30)
-"""How long a session whose task is completed may take to end its turn."""
+"""Longest time for a session to end its turn after its task is completed."""
 LAST_LOOK = timedelta(seconds=4)
-"""How long an idle agent is kept, so that what it used last is read from its transcript."""
+"""Time an idle agent is kept alive, so that the lead can read its last usage from its transcript."""
 UNLIMITED = 10**9
 REMIND_AFTER = timedelta(seconds=10)
-"""How long a session is idle in the middle of its task until it is reminded."""
+"""Idle time in the middle of a task before the session gets a reminder."""
 REMINDERS = 3
-"""How often it is reminded in one claim, before people are told."""
+"""Number of reminders in one claim before people are told."""
 
 
 class Way(msgspec.Struct, frozen=True):
     """One way of working in sessions of tasks."""
 
     to_start: Callable[[Board], list[Task]]
-    """Which tasks are to get one, the first first."""
+    """The tasks due to get a session, in order."""
     room: Callable[[View], int]
-    """How many more there may be at once now."""
+    """The number of further sessions allowed now."""
     is_over: Callable[[Board, str], bool]
-    """Whether the session of a task has nothing left to do."""
+    """True when a task's session has nothing left to do."""
 
 
 SUPERVISED = Way(supervised.to_start, lambda _view: UNLIMITED, supervised.is_over)
@@ -58,7 +59,7 @@ WAYS: Mapping[Policy, Way] = {Policy.SUPERVISED: SUPERVISED, Policy.DISPATCH: DI
 
 
 def let_go(view: View, plan: Plan) -> Plan:
-    """End a session that has nothing left to do: after its turn when its task is completed, else at once."""
+    """End a session with nothing left to do: after its turn when its task is completed, else at once."""
     state = plan.living
     if state is None or state.ending_since or not is_over(view, plan.seat, state):
         return plan
@@ -69,7 +70,7 @@ def let_go(view: View, plan: Plan) -> Plan:
 
 
 def remind(view: View, plan: Plan) -> Plan:
-    """Remind a session that ended its turn without a word of how its task went; when that is in vain, tell people."""
+    """Remind a session that ended its turn with its task still open; after the last reminder, tell people."""
     state, task = plan.living, view.board.get(plan.seat.task)
     if state is None or task is None or task.claim is None or view.stopping or not _owes_a_word(view, task, state):
         return plan
@@ -88,7 +89,7 @@ def remind(view: View, plan: Plan) -> Plan:
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
-    """Return the seats to make now for tasks, and those to take away."""
+    """Return the seats to make now for tasks, and the seats to remove."""
     if view.blind or view.stopping:
         return []
     seats = {plan.seat.task: plan for plan in plans if plan.seat.task}
@@ -103,7 +104,7 @@ def hire(view: View, plans: list[Plan]) -> list[Action]:
 
 
 def expire(view: View) -> tuple[list[Action], datetime | None]:
-    """Return which tasks to give up that were worked on for longer than allowed, and when the next will be (2.7)."""
+    """Return the tasks that exceeded their time in progress, and the time of the next one to do so (2.7)."""
     minutes = view.snapshot.task_minutes
     late, next_at = supervised.overdue(view.board, timedelta(minutes=minutes), view.now, view.at)
     if view.stopping:
@@ -112,24 +113,25 @@ def expire(view: View) -> tuple[list[Action], datetime | None]:
 
 
 def is_over(view: View, seat: Seat, state: SeatState) -> bool:
-    """Return whether a session of a task has nothing left to do, or its task is no longer its own."""
+    """Return True when a session's task is over, or no longer its own."""
     if seat.task is None or view.blind:
         return False
     task = view.board.get(seat.task)
     if task is None or _way(view.board, task).is_over(view.board, task.id):
         return True
+    # An unopened session may not have its claim yet, so the task cannot name it.
     return state.incarnation not in view.snapshot.unopened and task.session != state.incarnation
 
 
 def _turn_is_over(view: View, task: Task, state: SeatState) -> datetime:
-    """Return when a session whose task is completed may be ended: some seconds after its turn, or too long a turn."""
+    """Return the time to end a session with a completed task: soon after its turn, or after the turn limit."""
     if state.state is not State.IDLE:
         return view.at(task.completed_at or view.now) + TURN_LIMIT
     return view.at(state.since) + (LAST_LOOK if state.source else timedelta())
 
 
 def _owes_a_word(view: View, task: Task, state: SeatState) -> bool:
-    """Return whether a session is idle in the middle of its task, and has read all its mail."""
+    """Return True when a session is idle in the middle of its task and has read all its mail."""
     mail = view.snapshot.unread.get(state.agent_id)
     working = task.status is Status.IN_PROGRESS and task.claim and task.claim.incarnation == state.incarnation
     return bool(working) and state.state is State.IDLE and not (mail and mail.count)
@@ -141,13 +143,14 @@ def _to_start(view: View) -> list[Task]:
     seated = {seat.task for seat in view.snapshot.wanted.seats}
     found: dict[str, Task] = {}
     for way in WAYS.values():
+        # Tasks with a seat come first: a seat beyond the room would be dismissed before its session starts.
         line = sorted(way.to_start(view.board), key=lambda task: task.id not in seated)
         found |= {task.id: task for task in line[: way.room(view)]}
     return list(found.values())
 
 
 def startable(board: Board) -> list[Task]:
-    """Return the tasks that get a session of their own by themselves, now or when there is room."""
+    """Return the tasks that get their own session automatically, now or as soon as there is room."""
     return [task for way in WAYS.values() for task in way.to_start(board)]
 
 
@@ -156,7 +159,7 @@ def _way(board: Board, task: Task) -> Way:
 
 
 def _is_free(view: View, plan: Plan) -> bool:
-    """Return whether a seat has no session, none is about to be opened there, and nothing of the last one is left."""
+    """Return True when a seat has no session, none is about to open there, and the last one left no process."""
     seat, state = plan.seat, plan.state
     if dispatch.is_to_harvest(view, plan):
         return False
@@ -167,7 +170,7 @@ def _is_free(view: View, plan: Plan) -> bool:
 
 
 def _is_done_with(view: View, plan: Plan) -> bool:
-    """Return whether a seat has no session that lives or holds anything, and its task will not go on there."""
+    """Return True when a seat's session is dead and holds nothing, and its task will not continue there."""
     if not _is_free(view, plan):
         return False
     if plan.state is None:
@@ -178,7 +181,7 @@ def _is_done_with(view: View, plan: Plan) -> bool:
 
 
 def _name(view: View, task: Task) -> str:
-    """Return the name of a seat for a task: engineer-t12, or t12; that of its last session when it is gone on with."""
+    """Return a name for a task's seat: engineer-t12, or t12; a continued task keeps its last session's name."""
     taken = {name for seat in view.snapshot.wanted.seats for name in (seat.agent_id, seat.name.casefold())} | RESERVED
     if task.status is Status.DONE and task.assignee and task.assignee not in taken:
         return task.assignee

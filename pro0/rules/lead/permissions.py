@@ -1,4 +1,4 @@
-"""What a member may do without asking: as its spawn says, else as the lead agent, else as the team (behaviour 3.17)."""
+"""A member's permission mode: from its spawn, else from the lead agent, else from the team (behaviour 3.17)."""
 
 from msgspec.structs import replace
 
@@ -8,7 +8,7 @@ from pro0.model.team import PermissionMode, Seat, TeamConfig, Wanted
 
 
 def permission_mode(seat: Seat, wanted: Wanted, config: TeamConfig) -> PermissionMode:
-    """Return the mode in force for a seat: until its plan is approved it may only read and plan."""
+    """Return the mode in force for a seat: it may only read and plan before its plan is approved."""
     if seat.gate and not seat.gate.approved:
         return PermissionMode.PLAN
     lead = next((other.permission_mode for other in wanted.seats if other.agent_id == LEAD), None)
@@ -19,7 +19,7 @@ _ORDER = (PermissionMode.PLAN, PermissionMode.ASK, PermissionMode.EDITS, Permiss
 
 
 def within(seat: Seat, wanted: Wanted, config: TeamConfig) -> None:
-    """Raise Refused when a lead agent would give a member more than it may do itself: only a person gives more."""
+    """Raise Refused when a lead agent would give a member a mode above its own: only a person may do so."""
     own = permission_mode(replace(seat, permission_mode=None, gate=None), wanted, config)
     asked = permission_mode(replace(seat, gate=None), wanted, config)
     if _ORDER.index(asked) > _ORDER.index(own):

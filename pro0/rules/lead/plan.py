@@ -1,4 +1,4 @@
-"""The plan for one seat: what the steps of the lead's decision work on."""
+"""The plan for one seat: the lead's decision steps take it and return it."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,7 +13,7 @@ from pro0.model.team import Seat, Wish
 from pro0.rules.tasks.board import Board
 
 MEMORY = 20
-"""How many notices, failures and refusals are remembered."""
+"""Number of notices, failures and refusals kept."""
 
 
 class View(msgspec.Struct, frozen=True):
@@ -33,29 +33,29 @@ class View(msgspec.Struct, frozen=True):
         return self.snapshot.moved.get(stamp, stamp)
 
     def ground(self, seat: Seat) -> Ground | None:
-        """Return where a seat is to work: None while its worktree is not ready, an empty one for the checkout."""
+        """Return a seat's working folder: None before its worktree is ready, an empty one for the checkout."""
         return self.snapshot.grounds.get((seat.agent_id, seat.generation)) if seat.worktree else Ground()
 
     @property
     def blind(self) -> bool:
-        """Return whether the tasks are unknown: the board is empty then, which says nothing."""
+        """Return True when the tasks are unknown: the board is then empty and means nothing."""
         return self.snapshot.tasks is None
 
     @property
     def stopping(self) -> bool:
-        """Return whether the whole team is to end."""
+        """Return True when the whole team is to end."""
         return self.snapshot.wanted.wish is Wish.STOP
 
     @property
     def supervisors(self) -> list[str]:
-        """Return who is told of a crash: the lead address, and the human too when a lead agent reads that one."""
+        """Return the addresses for crash notices: the lead, plus the human when an agent reads the lead's mail."""
         wanted = self.snapshot.wanted
         led = wanted.outside is not None or any(seat.agent_id == LEAD for seat in wanted.seats)
         return [LEAD, HUMAN] if led else [LEAD]
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What becomes of one seat: its recorded state, what to do, when to look again, and why it refuses to end."""
+    """The plan for one seat: its recorded state, the actions, the next look, and its reason to stay."""
 
     seat: Seat
     state: SeatState | None
@@ -69,15 +69,15 @@ class Plan(msgspec.Struct, frozen=True):
         return self.state if self.state and self.state.state not in ENDED else None
 
     def then(self, state: SeatState, *actions: Action) -> "Plan":
-        """Return the plan with a new state and more to do."""
+        """Return the plan with a new state and further actions."""
         return replace(self, state=state, actions=(*self.actions, *actions))
 
     def also(self, *actions: Action) -> "Plan":
-        """Return the plan with more to do."""
+        """Return the plan with further actions."""
         return replace(self, actions=(*self.actions, *actions))
 
     def wake(self, at: datetime) -> "Plan":
-        """Return the plan that also wants to be looked at again at that time."""
+        """Return the plan with an additional look at that time."""
         return replace(self, wake_at=min(at, self.wake_at or at))
 
 
@@ -85,11 +85,11 @@ Step = Callable[[View, Plan], Plan]
 
 
 def answers(view: View, seat: Seat) -> bool:
-    """Return whether its agent answers shutdown requests."""
+    """Return True when the seat's agent answers shutdown requests."""
     return seat.definition.shutdown == "ask" if seat.definition else seat.agent in view.snapshot.protocol
 
 
 def listens(view: View, seat: Seat) -> bool:
-    """Return whether its agent is shown the fixed line about unread mail."""
+    """Return True when the seat's agent is shown the fixed line about unread mail."""
     own = seat.definition.nudge if seat.definition else seat.agent in view.snapshot.line
     return own or seat.nudge

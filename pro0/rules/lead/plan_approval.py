@@ -1,7 +1,7 @@
-"""Plan approval: a member that must plan first hands its plan in, a person decides, then it may change things.
+"""Plan approval: a member submits its plan, a person decides, and then the member may change things.
 
-The laws: one verdict for each plan; a verdict is for that plan of that session, known by its id, and for no later text;
-what was approved stays so. The gate is lifted by the approval alone, with a new session in the member's own mode.
+The laws: each plan gets one verdict. A verdict belongs to one plan of one session, known by its id, and never to a
+later text. An approval is final. Only approval lifts the gate, with a new session in the member's own mode.
 """
 
 from datetime import datetime, timedelta
@@ -21,11 +21,11 @@ from pro0.rules.lead.plan import MEMORY, Plan, View
 from pro0.rules.words import prompts
 
 TURN_LIMIT = timedelta(seconds=30)
-"""How long a session whose plan is approved may take to end its turn."""
+"""Longest time for a session to end its turn after its plan is approved."""
 
 
 def handed_in(seat: Seat, said: str, incarnation: str, now: datetime) -> Seat:
-    """Return the seat with its plan handed in; raises Refused when none is needed, or it is approved already."""
+    """Return the seat with its submitted plan; raise Refused when it needs none or has an approved one."""
     gate = seat.gate
     if gate is None:
         raise Refused(f"nobody asks {seat.agent_id} for a plan", code="no_plan_required", hint="go on without")
@@ -50,7 +50,7 @@ def decided(
     about: str | None = None,
     feedback: str = "",
 ) -> Seat:
-    """Return the seat with the verdict on the plan of its present session; `about` is the plan that was looked at."""
+    """Return the seat with a verdict on its present session's plan; `about` is the id of the plan read."""
     gate, name = seat.gate, seat.agent_id
     if gate is None:
         raise Refused(f"{name} needs no approval of a plan", code="no_plan_required")
@@ -71,12 +71,12 @@ def decided(
 
 
 def lifted(seat: Seat) -> Seat:
-    """Return a seat that asks for a new session, as the one that begins with the approval."""
+    """Return the seat with its present generation marked as the one that begins with the approval."""
     return replace(seat, gate=replace(seat.gate, generation=seat.generation)) if seat.gate else seat
 
 
 def view(seat: Seat) -> dict[str, object]:
-    """Return a member's plan and how it stands, as people and agents are shown it."""
+    """Return a member's plan and its stage, as shown to people and agents."""
     gate = seat.gate or PlanGate()
     stage = gate.stage if seat.gate else ""
     return {
@@ -98,12 +98,12 @@ def may_decide(caller: Caller, approver: Approver) -> None:
 
 
 def plan_id(agent_id: str, incarnation: str, said: str) -> str:
-    """Return the id of a plan: it is another one for another text or session."""
+    """Return the id of a plan: another text or another session gives another id."""
     return sha256(f"{agent_id}\0{incarnation}\0{said}".encode(errors="replace")).hexdigest()[:12]
 
 
 def renew(view: View, plan: Plan) -> Plan:
-    """End the session of a member whose plan is approved, after its turn: the next one begins in its own mode."""
+    """End the session of a member with an approved plan, after its turn: the next one begins in its own mode."""
     state, gate = plan.living, plan.seat.gate
     if state is None or gate is None or state.ending_since or not gate.generation > state.generation:
         return plan
@@ -114,12 +114,12 @@ def renew(view: View, plan: Plan) -> Plan:
 
 
 def goes_on(seat: Seat, generation: int) -> bool:
-    """Return whether a session ends only because the next one of its member begins in another mode."""
+    """Return True when a session ends only because its member's next session begins in another mode."""
     return seat.gate is not None and generation < seat.gate.generation <= seat.generation
 
 
 def tell(view: View, plan: Plan) -> Plan:
-    """Tell the session that begins with the approval that it may go on."""
+    """Tell the session that begins with the approval to proceed."""
     state, gate = plan.living, plan.seat.gate
     if state is None or gate is None or not gate.approved or state.generation != gate.generation:
         return plan

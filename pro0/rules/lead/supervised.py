@@ -1,10 +1,10 @@
-"""The lead's side of the supervised policy: one subtask at a time, each looked at by the session of its parent.
+"""The lead's side of the supervised policy: one subtask at a time, each reviewed by the session of its parent.
 
-All of it is a function of the state of the task list, never of an event, so that a lead that died in the middle sees
-again what is still owed. `hiring` calls it with the snapshot's board: it opens sessions, gives up what takes too long,
-and ends sessions that have nothing left to do (behaviour 2.4 to 2.8). The tasks' own side is `subtasks`.
+Everything here is a function of the task list's state, never of an event. A lead that died in the middle therefore
+sees again what is still due. `hiring` calls it with the snapshot's board. `hiring` opens sessions, gives up tasks that
+take too long, and ends sessions with nothing left to do (behaviour 2.4 to 2.8). `subtasks` holds the tasks' own side.
 
-A wish of a human (`task.start`) is kept on the task as `start` and is carried out through `to_start` as well.
+A human's wish to start a task (`task.start`) stays on the task as `start` and is also carried out through `to_start`.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from pro0.rules.tasks.effects import seconds_worked
 
 
 def to_start(board: Board) -> list[Task]:
-    """Return the tasks for which a session is to be opened now, in order: what a human wants, then whose turn it is."""
+    """Return the tasks due to get a session now: first those a human wants, then the next subtasks."""
     wanted = [task for task in board if task.start and _startable(board, task)]
     turns = (_whose_turn(board, above) for above in board if _waits_with_its_session(board, above))
     return sorted(wanted, key=next_order) + [task for task in turns if task and task not in wanted]
@@ -28,7 +28,7 @@ def to_start(board: Board) -> list[Task]:
 def overdue(
     board: Board, limit: timedelta, now: datetime, at: Callable[[datetime], datetime] = lambda stamp: stamp
 ) -> tuple[list[Task], datetime | None]:
-    """Return the tasks under supervised parents that were worked on for longer than allowed, and when the next will be.
+    """Return the tasks under supervised parents that exceeded the limit, and the time of the next one.
 
     Only the time in progress counts, within one claim (behaviour 2.7); `at` reads a stored moment by today's clock.
     """
@@ -44,9 +44,10 @@ def overdue(
 
 
 def is_over(board: Board, task_id: str) -> bool:
-    """Return whether the session that was opened for a task has nothing left to do.
+    """Return True when a task's session has nothing left to do.
 
-    It stays while a human may say `task continue`: that goes on in the same session. Time-out ends it (behaviour 2.7).
+    It stays while a human may say `task continue`: that continues in the same session. A time-out ends the session
+    (behaviour 2.7).
     """
     task = board.get(task_id)
     if task is None or task.status in (Status.COMPLETED, Status.CANCELLED):

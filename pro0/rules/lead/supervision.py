@@ -1,9 +1,9 @@
-"""What happens about a member that is wanted, dead, idle, silent or asked to end: the lead's one decision.
+"""The lead's one decision about each member: wanted, dead, idle, silent or asked to end.
 
-`decide` maps a snapshot to what is recorded and done. It looks at the state of things, never at events, so doing it
-again after a crash of the lead in the middle does no harm: whatever is still owed is seen again.
+`decide` maps a snapshot to a new record and a list of actions. It looks at the state of things, never at events. The
+lead may crash in the middle and decide again without harm: the state still shows every action due.
 
-Every member goes through the same steps, in this order; each takes a plan and returns it, changed or not.
+Every member goes through the same steps, in this order. Each step takes a plan and returns it, changed or not.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,13 +36,13 @@ from pro0.rules.tasks.board import Board, claimable, waits
 from pro0.rules.words import prompts
 
 IDLE_AFTER = timedelta(seconds=2)
-"""How long a member has nothing to do until the lead address is told (behaviour 3.7)."""
+"""Time without work before the lead address hears that a member is idle (behaviour 3.7)."""
 STARTING_LIMIT = timedelta(seconds=15)
-"""How long a guard may take until its first report."""
+"""Longest time from a guard's start to its first report."""
 
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
-    """Return what to record, what to do and when to look again, for the whole team."""
+    """Return the new record, the actions and the time of the next look, for the whole team."""
     snapshot = throttling.renewed(snapshot)
     view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
     plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
@@ -75,7 +75,7 @@ def _plan(view: View, seat: Seat) -> Plan:
 
 
 def _read_the_report(view: View, plan: Plan) -> Plan:
-    """Take over what the guard says of its session."""
+    """Copy the guard's report about its session."""
     state = plan.living
     report = view.snapshot.reports.get(state.incarnation) if state else None
     if state is None or report is None:
@@ -95,7 +95,7 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
 
 
 def _open_again(view: View, plan: Plan) -> Plan:
-    """Go on with a session whose lead died before its guard came up: the same one, so that it cannot start twice."""
+    """Resume a session whose lead died before its guard came up: the same session, so it cannot start twice."""
     state = plan.living
     if state is None or state.incarnation not in view.snapshot.unopened:
         return plan
@@ -110,14 +110,14 @@ def _open_again(view: View, plan: Plan) -> Plan:
 
 
 def _find_the_place(view: View, plan: Plan) -> Plan:
-    """Take over where a session is shown that another lead has opened."""
+    """Record the place of a session opened by another lead."""
     state = plan.living
     handle = view.snapshot.handles.get(state.incarnation) if state else None
     return plan.then(replace(state, handle=handle)) if state and handle else plan
 
 
 def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
-    """Call a session crashed whose guard is dead without a report of the end, or never came up."""
+    """Mark a session as crashed when its guard died without a final report, or never came up."""
     state = plan.living
     if state is None or state.incarnation in view.snapshot.guards_alive:
         return plan
@@ -133,7 +133,7 @@ def _notice_the_guard_is_gone(view: View, plan: Plan) -> Plan:
 
 
 def _sweep_what_is_left(view: View, plan: Plan) -> Plan:
-    """End what outlived a dead guard."""
+    """End the processes that outlived a dead guard."""
     state = plan.state
     if state is None or state.incarnation not in view.snapshot.leftovers:
         return plan
@@ -141,7 +141,7 @@ def _sweep_what_is_left(view: View, plan: Plan) -> Plan:
 
 
 def _bury(view: View, plan: Plan) -> Plan:
-    """Give back what a dead session held, and tell the lead address once; only a proved death changes tasks."""
+    """Give back a dead session's tasks, and tell the lead address once; only a proved death changes tasks."""
     state = plan.state
     if state is None or state.state not in ENDED:
         return plan
@@ -171,6 +171,7 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan.wake(throttling.ends(view, limit))
     if state and view.blind:
         return plan
+    # A new session must not run beside the remains of the last one.
     if state and (_held(view, seat, state) or _is_left(view, state)):
         return plan.wake(view.now + timedelta(seconds=0.2))
     if view.snapshot.runtime.failed(seat):
@@ -193,7 +194,7 @@ def _start(view: View, plan: Plan) -> Plan:
 
 
 def _tell_idle(view: View, plan: Plan) -> Plan:
-    """Tell the lead address once about each time that a member turned idle with nothing to claim (behaviour 3.7).
+    """Tell the lead address once each time a member turns idle with nothing to claim (behaviour 3.7).
 
     A lead agent reads that address: news of its own idleness would wake it, for ever.
     """
@@ -260,7 +261,7 @@ def _gone(view: View, plan: Plan) -> bool:
     state = plan.state
     if state is None:
         return True
-    # What a dead session holds while the tasks cannot be read is given back by whoever leads next.
+    # The next lead gives back the tasks of a dead session when this one cannot read them.
     return state.state in ENDED and not _is_left(view, state) and not _held(view, plan.seat, state)
 
 
@@ -273,15 +274,15 @@ def _told(state: SeatState, key: str) -> SeatState:
 
 
 def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
-    """Return what a dead session holds that is to be given back."""
+    """Return the tasks to give back from a dead session."""
     held = [task for task in view.board if _holds(task, state)]
     return [task for task in held if task.claim] if plan_approval.goes_on(seat, state.generation) else held
 
 
 def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
-    """Return whether the end of a session is to be told, which nobody had asked for.
+    """Return True when the end of a session is to be told, since nobody had asked for it.
 
-    Of a task in progress its failure says so (behaviour 2.8), and how a run is over is said where it was asked for.
+    A failed task reports its own failure (behaviour 2.8). A run reports its end where it was requested.
     """
     if state.state is State.SHUTDOWN or (seat.agent == RUNNER and state.exit and state.exit.code is not None):
         return False

@@ -1,11 +1,11 @@
-"""A provider that has enough: for how long no new session of an agent starts, as the errors of its members say.
+"""Rate limits: how long no new session of an agent starts, judged by its members' errors.
 
-`renewed` is a function of what is known and what is seen, never of an event: seen again, an error changes nothing. Its
-laws:
+`renewed` is a function of the known limits and the present readings, never of an event. The same error, seen again,
+changes nothing. Its laws:
 
-1. Only an error that began after the last hold was over counts as another one; each doubles the hold, up to a bound.
-2. What the error says of its end counts before any guess, within reason.
-3. A turn that ended well after the error is the end of the hold.
+1. Only an error that began after the last hold counts as another one; each doubles the hold, up to a bound.
+2. An end named by the error counts before any guess, within reason.
+3. A turn that ended well after the error ends the hold.
 """
 
 import re
@@ -21,11 +21,11 @@ from pro0.rules.lead.plan import MEMORY, View
 from pro0.rules.words import prompts
 
 FIRST = timedelta(seconds=30)
-"""How long a hold is that nobody names the end of."""
+"""Length of the first hold when the error names no end."""
 LONGEST = timedelta(minutes=10)
-"""How long such a hold is at most; when as much has passed since the last one, the next is a first one again."""
+"""Longest such hold; once as much time has passed since the last hold, the next one is a first hold again."""
 REASON = timedelta(days=8)
-"""The latest end that is believed: there are limits for a week."""
+"""Longest wait that is believed: some limits last a week."""
 
 _LIMIT = re.compile(
     r"\b429\b|\b529\b|too many requests|rate.?limit|resource.?exhausted|overloaded|at capacity|\bquota\b"
@@ -45,18 +45,18 @@ _EPOCH = re.compile(r"(?:\||resets?_?(?:at)?\W{1,4})(\d{10})\b", re.IGNORECASE)
 
 
 def is_limit(note: str) -> bool:
-    """Return whether an error says that its provider has enough for now: 429, a quota, an overload."""
+    """Return True when an error says that its agent is rate-limited: a 429, a quota, an overload."""
     return bool(_LIMIT.search(note))
 
 
 def said_end(note: str, since: datetime) -> datetime | None:
-    """Return when an error that began at `since` says that it is over, None when it does not, or says nonsense."""
+    """Return the end named by an error that began at `since`, or None when it names none or an absurd one."""
     end = _named(note) or _counted(note, since)
     return end if end and since < end <= since + REASON else None
 
 
 def renewed(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot with the limits that are known by what is seen now."""
+    """Return the snapshot with its rate limits updated from the present readings."""
     known = {limit.agent: limit for limit in snapshot.runtime.limits}
     seen = sorted(_seen(snapshot), key=lambda found: found[1].since)
     for agent, one in seen:
@@ -70,7 +70,7 @@ def renewed(snapshot: Snapshot) -> Snapshot:
 
 
 def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
-    """Return what the lead address is to be told: each limit once, however often it is met in a row."""
+    """Return the new runtime and the notices for the lead address: one per limit, even after many hits in a row."""
     uid = view.snapshot.config.uid
     keys = {f"{uid}:limit:{limit.agent}:{limit.since.isoformat()}": limit for limit in runtime.limits}
     fresh = {key: limit for key, limit in keys.items() if key not in runtime.told and holding(view, limit.agent)}
@@ -79,18 +79,18 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
 
 
 def holding(view: View, agent: str) -> RateLimit | None:
-    """Return the limit for which no session of an agent may start now, None when there is none."""
+    """Return the limit that keeps sessions of an agent from starting now, or None."""
     limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == agent), None)
     return limit if limit and view.now < ends(view, limit) else None
 
 
 def ends(view: View, limit: RateLimit) -> datetime:
-    """Return when a hold is over; what was guessed is time that passes, what was named is a time of day."""
+    """Return the end of a hold; a guessed end moves with clock jumps, a named end is a time of day."""
     return limit.until if limit.named else view.at(limit.until)
 
 
 def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
-    """Return the limit of an agent after an error that says that its provider has enough."""
+    """Return the limit of an agent after a rate-limit error."""
     named = said_end(error.note, error.since)
     if before is None or error.since > before.until + LONGEST:
         end = named or error.since + FIRST
@@ -114,7 +114,7 @@ def _seen(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
 
 
 def _named(note: str) -> datetime | None:
-    """Return a moment that an error names whole."""
+    """Return the full moment named by an error, or None."""
     try:
         if found := _EPOCH.search(note):
             return _START + timedelta(seconds=int(found[1]))
@@ -125,7 +125,7 @@ def _named(note: str) -> datetime | None:
 
 
 def _counted(note: str, since: datetime) -> datetime | None:
-    """Return the moment that an error counts from its beginning."""
+    """Return the moment that an error counts from its own start, or None."""
     if found := _WITHIN.search(note):
         amounts = re.findall(_AMOUNT, found[1], re.IGNORECASE)
         seconds = sum(float(number) * _UNITS[unit.lower()] for number, unit in amounts)

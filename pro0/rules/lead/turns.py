@@ -1,6 +1,6 @@
-"""What an agent's turns mean for its member: its state, what people must know of it, and when it gets its one line.
+"""The meaning of an agent's turns for its member: its state, its notices to people, and its one line about mail.
 
-Steps of the decision in `supervision`, like those there.
+These are steps of the decision in `supervision`, like the steps there.
 """
 
 from datetime import datetime, timedelta
@@ -15,26 +15,26 @@ from pro0.rules.tasks.board import claimable
 from pro0.rules.words import prompts
 
 LOOK = timedelta(seconds=0.5)
-"""How soon a session is looked at again that does not say by itself what it does."""
+"""Interval between looks at a session that does not report its own state."""
 REMIND = {State.IDLE: timedelta(minutes=2), State.ERROR: timedelta(minutes=10)}
-"""How long mail may stay unread with an agent in such a state until it is told again: what failed may fail again."""
+"""Time before an agent in such a state hears again of unread mail: a failed turn may fail again."""
 AGAIN = {State.IDLE: 2, State.ERROR: 1}
-"""How often an agent is told of the same mail once more, as soon as a turn is over in which it did not read it."""
+"""Number of times an agent hears again of the same mail, each time at the end of a turn that left it unread."""
 SETTLED = timedelta(seconds=2)
-"""How long a turn has been over until that counts: some agents take up between two turns what they have queued."""
+"""Time after a turn before it counts as over: some agents take up queued input between two turns."""
 OFFER_AFTER = timedelta(seconds=2)
-"""How long an agent is idle until it is told of tasks that it could claim."""
+"""Idle time before an agent hears of tasks to claim."""
 
 LOST_AFTER = timedelta(seconds=20)
-"""How long a session may show nothing that is known until a person is asked to look; until then it is starting."""
+"""Time a session may show nothing known before a person is asked to look; until then it is starting."""
 LOST = "nothing that is known for 20 s"
-"""The rule by which a session is lost: only a person can say what it shows."""
+"""The rule of a lost session: only a person can read its screen."""
 _DEAF = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING, State.STOPPING})
-"""States in which nothing is typed: an Enter could do harm (behaviour 3.6)."""
+"""States in which pro0 types nothing: an Enter could do harm (behaviour 3.6)."""
 
 
 def read_the_agent(view: View, plan: Plan) -> Plan:
-    """Take over what the agent's own sources and its screen say, above its guard, which only knows that it runs."""
+    """Apply the agent's own sources and screen, which outrank its guard: the guard only knows that it runs."""
     state = plan.living
     seen = view.snapshot.seen.get(state.incarnation) if state else None
     if state is None or seen is None:
@@ -59,12 +59,12 @@ def _long(view: View, since: datetime) -> bool:
 
 
 def need(state: State, rule: str) -> str:
-    """Return why a member with that state, by that rule, needs a person now; empty when it does not."""
+    """Return the reason a member needs a person now, by its state and rule, or an empty string."""
     return prompts.LOST if rule == LOST else prompts.NEEDS.get(state, "")
 
 
 def tell_who_is_needed(view: View, plan: Plan) -> Plan:
-    """Say once that a member waits for a person, has an error, or shows nothing that is known."""
+    """Report once that a member waits for a person, has an error, or shows nothing known."""
     state = plan.living
     if state is None or not (why := need(state.state, state.rule)) or view.stopping:
         return plan
@@ -77,7 +77,7 @@ def tell_who_is_needed(view: View, plan: Plan) -> Plan:
 
 
 def _who_helps(view: View, state: SeatState) -> list[str]:
-    """Return who is told: the person, and of an error the lead address; without a lead agent the person reads that."""
+    """Return the addresses to tell: the person, and the lead for an error; a person reads it if no agent leads."""
     if state.state is not State.ERROR or state.agent_id == LEAD:
         return [HUMAN]
     led = any(seat.agent_id == LEAD for seat in view.snapshot.wanted.seats)
@@ -85,7 +85,7 @@ def _who_helps(view: View, state: SeatState) -> list[str]:
 
 
 def nudge(view: View, plan: Plan) -> Plan:
-    """Hand over the fixed line about new mail, or about tasks it could claim; never where an Enter could do harm."""
+    """Send the fixed line about new mail or ready tasks; never in a state that makes an Enter harmful."""
     plan = _remember_what_arrived(view, plan)
     state = plan.living
     if state is None or state.state in _DEAF or not listens(view, plan.seat):
@@ -112,7 +112,7 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
 
 
 def _is_news(state: SeatState, arrived: Nudged) -> bool:
-    """Return whether what arrived is not recorded yet: other news, or the same that was told once more."""
+    """Return True when an arrived line is not recorded yet: it tells something new, or the same once more."""
     if arrived.mail > state.nudged or not set(arrived.tasks) <= set(state.offered):
         return True
     before, now = state.nudged_at, arrived.at
@@ -120,16 +120,16 @@ def _is_news(state: SeatState, arrived: Nudged) -> bool:
 
 
 def _forgets(view: View, state: SeatState) -> bool:
-    """Return whether an agent whose turn is over was told of its mail long ago and has not read it."""
+    """Return True when an agent, its turn over, was told of its mail long ago and has not read it."""
     patience = REMIND.get(state.state)
     return patience is not None and _since(state) + patience <= view.now
 
 
 def _passed_over(view: View, state: SeatState) -> bool:
-    """Return whether a turn is over in which an agent was told of its mail and did not read it.
+    """Return True when an agent was told of its mail, and then ended a turn without reading it.
 
-    What an agent has queued may be lost with the turn: OpenCode's, when a permission is refused; with any agent, when
-    a person stops it.
+    A turn can take queued input with it. OpenCode loses it when a permission is refused. Any agent loses it when a
+    person stops the turn.
     """
     if state.nudged_at is None or state.since <= state.nudged_at or state.retold >= AGAIN.get(state.state, 0):
         return False
@@ -137,7 +137,7 @@ def _passed_over(view: View, state: SeatState) -> bool:
 
 
 def _times_again(view: View, state: SeatState, newest: int) -> int:
-    """Return how often it will have been told of mail once more, when it is told now."""
+    """Return the number of repeated notices of this mail, counting one given now."""
     return 0 if newest > state.nudged else state.retold + _passed_over(view, state)
 
 
@@ -146,7 +146,7 @@ def _since(state: SeatState) -> datetime:
 
 
 def _offer(view: View, plan: Plan, state: SeatState) -> Plan:
-    """Tell an idle agent of the tasks that are ready for it, once each."""
+    """Tell an idle agent of the tasks ready for it, each task once."""
     if state.state is not State.IDLE or view.stopping or plan.seat.shutdown or view.snapshot.wanted.paused:
         return plan
     if plan.seat.agent_id == LEAD or plan.seat.nudge or plan.seat.task:
