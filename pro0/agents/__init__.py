@@ -1,4 +1,4 @@
-"""Agents: which programs a member can run."""
+"""Agents: the programs a member can run."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -25,7 +25,7 @@ AGENTS = {
 
 
 def adapter_named(name: str) -> "Adapter":
-    """Return the adapter of that agent, or raise BadInput."""
+    """Return the adapter of the agent of that name; raises BadInput for an unknown name."""
     if name not in AGENTS:
         raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(AGENTS))}")
     module, _, attribute = AGENTS[name].partition(":")
@@ -33,13 +33,13 @@ def adapter_named(name: str) -> "Adapter":
 
 
 def adapter_of(seat: "Seat") -> "Adapter":
-    """Return the adapter of the agent that a seat runs, its own definition before all."""
+    """Return the adapter of a seat's agent; the seat's own definition comes first."""
     adapter = defined(seat.agent, seat.definition)
     return replace(adapter, passes=(*adapter.passes, *adapter.passes_of(seat))) if adapter.passes_of else adapter
 
 
 def defined(name: str, definition: "Definition | None") -> "Adapter":
-    """Return the adapter of an agent that the settings define, or without a definition that of pro0's own."""
+    """Return the adapter of a definition from the settings; without one, pro0's own adapter of that name."""
     if definition is None:
         return adapter_named(name)
     from pro0.agents.custom import custom

@@ -1,4 +1,4 @@
-"""What pro0 knows of one agent program, as a value."""
+"""An agent program as a value: how to start, read, notify and end it."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -15,43 +15,43 @@ from pro0.rules.screens.words import Words
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
-    """One session that is to be started, as its adapter must know it."""
+    """One session about to start, as its adapter sees it."""
 
     seat: Seat
     prompt: str = ""
-    """The first prompt, whole; empty for none, and when an earlier session goes on."""
+    """The whole first prompt; empty for none, and for a resumed session."""
     mode: PermissionMode = PermissionMode.ASK
     delegate_only: bool = False
-    """Whether it may only use the tools of pro0, as far as the agent can be so limited (`Adapter.delegates`)."""
+    """True to allow only pro0's tools, as far as the agent supports it (`Adapter.delegates`)."""
     session: str = ""
-    """The agent's own id for the session: chosen for a new one, known for one that goes on, empty when not known."""
+    """The agent's own session id: chosen for a new session, known for a resumed one, empty when unknown."""
     resume: bool = False
-    """Whether the session of that id goes on."""
+    """True to resume the session of that id."""
     folder: str = ""
-    """An absolute folder of this session's own, 0700; `Call.files` are in there before the agent starts."""
+    """An absolute folder of this session alone, mode 0700. It holds `Call.files` before the agent starts."""
     cwd: str = ""
     project: str = ""
-    """The team's project: `cwd`, or what that is a worktree of."""
+    """The team's project: `cwd`, or the checkout behind the worktree `cwd`."""
     environment: Mapping[str, str] = {}
-    """What the agent gets: the allowed part of the team's start environment, and its identity."""
+    """The agent's variables: the allowed part of the team's start environment, and its identity."""
     pro0: tuple[str, ...] = ()
-    """The words that run `pro0`, for MCP servers and hooks."""
+    """The words of the `pro0` command, for MCP servers and hooks."""
     mailbox: str = ""
-    """The file of its mail, for hooks that ask at the end of a turn whether there is any."""
+    """The file of its mailbox, for hooks checking mail at the end of a turn."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """How the agent of a session is started. No secret in `argv`."""
+    """How to start the agent of a session; `argv` holds no secret."""
 
     argv: tuple[str, ...]
     env: dict[str, str] = {}
-    """On top of what every member gets."""
+    """Variables added to every member's environment."""
     files: dict[str, bytes] = {}
-    """By name in the session's folder, written 0600 before the start."""
+    """Files by name in the session's folder, written with mode 0600 before the start."""
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
-    """A running session, as its adapter may look at it."""
+    """A running session, as its adapter sees it."""
 
     session: str
     agent: Process | None
@@ -62,7 +62,7 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What one turn's output has said so far: its last message, what it has used, why it failed."""
+    """One turn's output so far: its last message, its usage, its failure."""
 
     message: str = ""
     usage: Usage = Usage()
@@ -70,63 +70,63 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OneTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """How an agent does one turn to its end, without a terminal and with nobody who could be asked."""
+    """How an agent does one whole turn without a terminal and without a person to ask."""
 
     call: Callable[[Brief], Call]
     hear: Callable[[Heard, bytes], Heard]
-    """Take in one line of its output; a line that says nothing changes nothing."""
+    """Read one line of output; an uninformative line changes nothing."""
     reads_stdin: bool = False
-    """Whether it gets its prompt on stdin, and not in argv."""
+    """True to pass the prompt on stdin instead of argv."""
 
 
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
-    """How one agent program is started, seen, told about mail and ended."""
+    """How to start, read, notify and end one agent program."""
 
     name: str
     program: str
-    """The executable that must be there, empty for one that ships with pro0."""
+    """The required executable; empty for an agent shipped with pro0."""
     install: str = ""
-    """How to get the program, as a command or as words, empty when that is not known."""
+    """How to install the program, as a command or as text; empty when unknown."""
     seen: tuple[str, ...] = ()
-    """The versions of the program that the rules here were proved with, the oldest first; none for one without."""
+    """The program versions tested against these rules, oldest first; empty for an agent without a program."""
     call: Callable[[Brief], Call]
     first_state: State
-    """What a session is as soon as its agent runs, until something better is known."""
+    """A session's state from the agent's start until better evidence."""
     delivery: Literal["watches", "line", "none"]
-    """How it learns of mail: it watches its mailbox, gets the fixed line, or only reads when it likes."""
+    """How it learns of mail: it watches its mailbox, gets the fixed line, or reads when it likes."""
     answers_shutdown: bool
-    """Whether it speaks the shutdown protocol; one that does not gets TERM in place of a request (behaviour 3.9)."""
+    """True when it speaks the shutdown protocol; any other agent gets TERM instead of a request (behaviour 3.9)."""
     passes: tuple[str, ...] = ()
-    """Patterns of the variables that only this agent gets: its keys, its addresses."""
+    """Patterns of the variables for this agent alone: its keys and addresses."""
     passes_of: Callable[[Seat], tuple[str, ...]] | None = None
-    """Which besides, for one that runs other agents, the session of one seat gets."""
+    """Return more such patterns for one seat, for an agent running other agents."""
     session_ids: Literal["chosen", "learned", "none"] = "none"
-    """Whether pro0 chooses the id of a session, learns it later, or there is nothing that could be resumed."""
+    """Where session ids come from: pro0 chooses one, or learns it later, or the agent cannot resume."""
     began: Callable[[Sight], bool] | None = None
-    """Whether the agent has kept anything of the session, so that it can go on."""
+    """Return True when the agent has stored the session and can resume it."""
     look: Callable[[Sight, Memory], Reading | None] | None = None
-    """Read the state from the agent's own files, events or server; None when they do not say. It never raises."""
+    """Read the state from the agent's own files, events or server; None when they do not tell. It never raises."""
     words: tuple[Words, ...] = ()
-    """The state words of what `look` reads: a source is here, or has none."""
+    """The state words in the sources of `look`; empty for an agent without such a source."""
     screens: Drawing | None = None
-    """How its title and screen are read; None when nothing is known of them."""
+    """How to read its title and screen; None when unknown."""
     deliver: Callable[[Sight, str], bool] | None = None
-    """Hand the fixed line over by the agent's own channel, whatever it does; False when it did not take it."""
+    """Deliver the fixed line by the agent's own channel, in any state; returns False when the agent did not take it."""
     asks_at_turn_end: bool = False
-    """Whether it asks for mail by itself when a turn ends, so that nothing need be typed while it works."""
+    """True when it checks its mail at the end of each turn; then nothing needs typing while it works."""
     interrupt: Literal["", "Escape"] = ""
-    """The key that stops a turn, empty for an agent that cannot be interrupted."""
+    """The key to stop a turn; empty for an agent without interruption."""
     forgets: bool = False
-    """Whether it forgets a turn that is stopped, so that only a person stops one: urgent mail comes with a tool."""
+    """True when it forgets an interrupted turn. Only a person interrupts it then; urgent mail comes with a tool."""
     stop: Callable[[Sight], bool] | None = None
-    """Stop the turn by the agent's own channel, which is tried before its key; False when it did not take that."""
+    """Stop the turn by the agent's own channel, tried before its key; returns False when the agent did not take it."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None
-    """Read what the transcript has got since the last look, and return the whole; None when there is none yet."""
+    """Read the new part of the transcript and return the total usage; None before the first usage."""
     turn: OneTurn | None = None
-    """How it does one turn for `pro0 run`; None for an agent that only runs as a member."""
+    """How it does one turn for `pro0 run`; None for an agent running only as a member."""
     takes: tuple[Literal["model", "effort"], ...] = ()
-    """What can be chosen for one session of it."""
+    """The choices per session it accepts."""
     delegates: bool = False
-    """Whether it can be limited to the tools of pro0."""
+    """True when it can be limited to pro0's tools."""
     skills: str = ""
-    """The folder below the person's home in which it looks for skills, empty when it knows none."""
+    """Its folder of skills below the person's home; empty for none."""

@@ -1,4 +1,4 @@
-"""Agents that the settings define, as adapters."""
+"""Adapters of the agents in the settings."""
 
 import re
 from functools import cache
@@ -16,13 +16,13 @@ from pro0.rules.screens.drawing import Frame
 from pro0.rules.screens.screens import Drawing, Rule
 
 MESSAGE = 64 * 1024
-"""Letters of what it prints in one turn that count as its message: the last ones."""
+"""The length of one turn's message, in characters: the end of its output."""
 _GIVEN = re.compile(rf"\{{({'|'.join(GIVEN)})\}}")
 
 
 @cache
 def custom(name: str, definition: Definition) -> Adapter:
-    """Return the adapter of an agent that the settings define."""
+    """Return the adapter of an agent from the settings."""
     drawing = _drawing(definition)
     return Adapter(
         name=name,
@@ -40,7 +40,7 @@ def custom(name: str, definition: Definition) -> Adapter:
 
 
 def _turn(definition: Definition) -> OneTurn | None:
-    """Return how it does one turn: all that it prints is one message."""
+    """Return how it does one turn: its whole output is one message."""
     words = definition.turn
     if not words:
         return None
@@ -79,7 +79,7 @@ def _drawing(definition: Definition) -> Drawing | None:
 
 
 def _by_signs(signs: Signs) -> Drawing:
-    """Return a drawing by words: what waits for a person comes first, and a menu that no word names is a dialog."""
+    """Return a drawing by words: signs of waiting come first, and a menu without a known word is a dialog."""
     found = (
         (State.WAITING, signs.waiting),
         (State.DIALOG, signs.dialog),

@@ -1,4 +1,4 @@
-"""How agent programs draw their states: those with an adapter, and those that run as a `command` member."""
+"""Screen rules by program: of agents with an adapter, and of programs run as a `command` member."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -21,7 +21,7 @@ DRAWINGS = {
 
 
 def drawing_named(name: str) -> "Drawing":
-    """Return how that program draws its states, or raise NotFound."""
+    """Return the screen rules of that program; raises NotFound for an unknown one."""
     if name not in DRAWINGS:
         raise NotFound(f"of {name!r} no screens are known", hint=f"one of {', '.join(sorted(DRAWINGS))}")
     module, _, attribute = DRAWINGS[name].partition(":")

@@ -1,4 +1,4 @@
-"""Is the program of an agent there?"""
+"""Is the program of an agent installed?"""
 
 import shutil
 
@@ -7,21 +7,21 @@ from pro0.agents.adapter import Adapter
 from pro0.errors import EnvironmentMissing
 
 USUAL = ("claude", "codex", "opencode", "gemini", "pi")
-"""The agents that are taken where none is named, the first that is installed."""
+"""The default agents, in order; the first installed one is used."""
 
 
 def first_installed() -> str | None:
-    """Return the agent that is taken where none is named, None when none of them is installed."""
+    """Return the first installed default agent, None when none is installed."""
     return next((name for name in USUAL if shutil.which(adapter_named(name).program)), None)
 
 
 def require(adapter: Adapter, path: str) -> None:
-    """Raise EnvironmentMissing, saying how to get it, when the program of an agent is nowhere on that PATH."""
+    """Raise EnvironmentMissing, with the way to install it, when an agent's program is not on that PATH."""
     if adapter.program and not shutil.which(adapter.program, path=path):
         what = f"{adapter.program}, which the agent {adapter.name} runs, is not installed"
         raise EnvironmentMissing(what, code="agent_missing", hint=how_to_get(adapter))
 
 
 def how_to_get(adapter: Adapter) -> str:
-    """Return how to get the program of an agent."""
+    """Return the way to install an agent's program."""
     return adapter.install or f"install {adapter.program}"

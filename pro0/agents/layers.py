@@ -1,4 +1,4 @@
-"""Settings in layers: what pro0 needs, on top of what a person has put into the same place."""
+"""Settings in layers: pro0's needs on top of a person's settings in the same place."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ Settings = dict[str, object]
 
 
 def parsed(text: str | bytes, where: str) -> Settings:
-    """Return settings that a person wrote as JSON; raises BadInput, since what is not understood would be lost."""
+    """Parse a person's JSON settings; raises BadInput, since misread settings would be lost."""
     try:
         return msgspec.json.decode(text, type=Settings)
     except msgspec.MsgspecError as error:
@@ -16,7 +16,7 @@ def parsed(text: str | bytes, where: str) -> Settings:
 
 
 def merged(below: Settings, above: Settings) -> Settings:
-    """Return both: objects one into the other, lists one after the other, and else what is above."""
+    """Merge two layers: objects key by key, lists joined, any other value from above."""
     result = dict(below)
     for key, value in above.items():
         before = below.get(key)

@@ -1,4 +1,4 @@
-"""What an adapter keeps in mind of one session between two looks."""
+"""An adapter's memory of one session between two looks."""
 
 from pathlib import Path
 
@@ -9,30 +9,30 @@ from pro0.model.screen import Usage
 
 
 class Memory:
-    """What has been read and counted so far; whoever loses it loses nothing but time."""
+    """The amounts read and counted so far; losing it costs only time."""
 
     def __init__(self) -> None:
         self.total: Usage | None = None
-        """All that has been counted, None for nothing yet."""
+        """All usage counted, None for nothing yet."""
         self.found: dict[str, Path] = {}
-        """Files that had to be searched for, by what they are."""
+        """Found files, by purpose."""
         self.before = Usage()
-        """What an earlier session had used, where the file goes on counting."""
+        """An earlier session's usage, where the file counts on from it."""
         self.model = ""
-        """The model that the file named last, where it names it apart."""
+        """The model last named in the file, where it is named separately."""
         self.seen = 0
-        """Up to which change a database has been read."""
+        """The last database change read."""
         self.pause_until = 0.0
-        """When a server that did not answer may be asked again, by the monotonic clock."""
+        """When to ask an unresponsive server again, by the monotonic clock."""
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
 
     def follow(self, path: Path) -> Follower:
-        """Return the follower of a growing file, which knows how far it has been read."""
+        """Return the follower of a growing file; it remembers its position."""
         return self._followers.setdefault(path, Follower(path))
 
     def count(self, key: str, used: Usage) -> None:
-        """Count what something used; of what is counted again under the same key, the larger counts."""
+        """Count usage under a key; of two counts under one key the larger wins."""
         before = self._counted.get(key)
         if before and before.output_tokens > used.output_tokens:
             return
@@ -41,7 +41,7 @@ class Memory:
 
 
 def exchanged(so_far: Usage, more: Usage, less: Usage) -> Usage:
-    """Return a sum in which one part is replaced by another."""
+    """Return a sum with one part replaced by another."""
     costs = [used.cost_usd for used in (so_far, more) if used.cost_usd is not None]
     return replace(
         so_far,

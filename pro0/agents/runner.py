@@ -1,4 +1,4 @@
-"""The runner of `pro0 run`: a member that runs other agents, one turn each, on one task after the other."""
+"""The runner of `pro0 run`: a member running other agents, one turn each, on one task after the other."""
 
 import sys
 from contextlib import suppress
@@ -17,24 +17,24 @@ from pro0.model.screen import Usage
 from pro0.model.team import Seat
 
 USED = "used.json"
-"""What its turns have used so far, in its session's folder."""
+"""The file of its turns' usage so far, in its session's folder."""
 _USAGE = msgspec.json.Decoder(Usage)
 
 
 def call(brief: Brief) -> Call:
-    """Return how it is started; what it is to do is the one word of its seat's argv."""
+    """Return the command of the runner; the seat's argv, one word, holds its orders."""
     return Call(argv=(sys.executable, "-I", "-m", "pro0.runner", *brief.seat.argv))
 
 
 def usage(sight: Sight, _memory: Memory) -> Usage | None:
-    """Return what it says that its turns have used."""
+    """Return the turns' usage so far, as the runner reports it."""
     return value(Path(sight.folder, USED), _USAGE)
 
 
 def passes_of(seat: Seat) -> tuple[str, ...]:
-    """Return the variables of the agent of one run, when the settings define that."""
+    """Return the variables of one run's agent, for an agent from the settings."""
     definition = None
-    with suppress(IndexError, msgspec.MsgspecError):  # of a seat that was edited by hand: its runner will say so
+    with suppress(IndexError, msgspec.MsgspecError):  # a seat edited by hand: its runner will report it
         definition = msgspec.json.decode(seat.argv[0], type=RunOptions).definition
     return definition.environment if definition else ()
 
@@ -46,7 +46,7 @@ RUNNER = Adapter(
     first_state=State.STARTING,
     delivery="watches",
     answers_shutdown=True,
-    # Whichever it runs gets its own of these, and not those of the others.
+    # Each agent it runs gets only its own part of these.
     passes=tuple(pattern for name in AGENTS if name != NAME for pattern in adapter_named(name).passes),
     passes_of=passes_of,
     takes=("model", "effort"),

@@ -1,4 +1,4 @@
-"""The built-in shell agent, which needs no model: it runs the `run` command of tasks."""
+"""The built-in shell agent: it runs the `run` command of tasks, without a model."""
 
 import sys
 

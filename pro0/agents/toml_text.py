@@ -4,5 +4,5 @@ import msgspec
 
 
 def toml(value: object) -> str:
-    """Return a value as TOML, which writes these as JSON does."""
+    """Return a value as TOML; these values are the same in JSON."""
     return msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""Reading what agents write down as JSON lines, while they are writing it."""
+"""Read the JSON lines of agents while they write them."""
 
 import os
 import stat
@@ -9,18 +9,18 @@ from typing import IO, TypeVar
 import msgspec
 
 ONCE = 16 << 20
-"""Bytes that one look reads at most, so that a look takes no longer than some hundredths of a second."""
+"""The most bytes read in one look, to keep a look within some hundredths of a second."""
 TAIL = 64 << 10
-"""Bytes from the end in which the last lines are looked for."""
+"""How far back from the end to look for the last lines, in bytes."""
 
 NOTE = 200
-"""Letters of what an agent says that are passed on."""
+"""The longest note from an agent's text, in characters."""
 
 Line = TypeVar("Line")
 
 
 class Follower:
-    """The lines that a growing file has got since the last look."""
+    """The new lines of a growing file since the last look."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,9 +29,9 @@ class Follower:
         self._skipping = False
 
     def read(self, decoder: msgspec.json.Decoder[Line], limit: int = ONCE) -> list[Line]:
-        """Return what the new whole lines say; what cannot be read as such a line is left out.
+        """Decode the new whole lines; skip undecodable lines.
 
-        A file that was replaced or cut is read from its beginning.
+        A replaced or truncated file is read from its beginning.
         """
         data = self._new(limit)
         whole = data.rfind(b"\n") + 1
@@ -60,7 +60,7 @@ class Follower:
 
 
 def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> list[Line]:
-    """Return what the last lines of a file say, as far as they are whole and fit into `limit` bytes."""
+    """Decode the last whole lines of a file, within `limit` bytes."""
     try:
         with _opened(path) as file:
             start = max(0, file.seek(0, os.SEEK_END) - limit)
@@ -72,7 +72,7 @@ def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> 
 
 
 def head(path: Path, limit: int) -> bytes:
-    """Return the first bytes of a file, none when it cannot be read."""
+    """Return the first bytes of a file, none when it is unreadable."""
     try:
         with _opened(path) as file:
             return file.read(limit)
@@ -81,7 +81,7 @@ def head(path: Path, limit: int) -> bytes:
 
 
 def changed(path: Path) -> float:
-    """Return when a file was changed last, 0 for one that is not there."""
+    """Return the time of a file's last change, 0 for a missing file."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -89,13 +89,13 @@ def changed(path: Path) -> float:
 
 
 def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
-    """Return what a small file of one JSON value says, None when it is not there or not (yet) such a value."""
+    """Decode a small file of one JSON value, None when it is missing or not (yet) such a value."""
     found = decoded([head(path, limit)], decoder)
     return found[0] if found else None
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Open a regular file; a pipe or device in its place would hold the reader up."""
+    """Open a regular file; a pipe or device in its place would block the reader."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -104,7 +104,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[Line]) -> list[Line]:
-    """Return what those of the lines say that can be read as such."""
+    """Decode the lines and skip the undecodable ones."""
     found = []
     for line in lines:
         try:
@@ -115,5 +115,5 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
 
 
 def shortened(text: str) -> str:
-    """Return what an agent says in one line that is not too long."""
+    """Return an agent's text as one short line."""
     return " ".join(text.split())[:NOTE]

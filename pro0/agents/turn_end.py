@@ -1,8 +1,8 @@
-"""What agents call when a turn ends: it says that there is mail, so that they go on and read it.
+"""The hook agents call at a turn's end: it reports new mail, so the agent goes on and reads it.
 
-`python -I -m pro0.agents.turn_end MAILBOX FOLDER`, the session's identity in the environment. It speaks the language of
-the hooks of claude (Stop) and gemini (AfterAgent, which `gemini_hooks` takes). Each message is told of once, so an
-agent that does not read its mail can end its turn nevertheless.
+`python -I -m pro0.agents.turn_end MAILBOX FOLDER`, the session's identity in the environment. It speaks the hook
+protocol of claude (Stop) and gemini (AfterAgent, by `gemini.hooks`). Each message is announced once, so an agent
+ignoring its mail can still end its turn.
 """
 
 import os
@@ -18,7 +18,7 @@ from pro0.rules import mail
 from pro0.rules.words import prompts
 
 TOLD = "told"
-"""The file in the session's folder with the seq of the newest message that was told of."""
+"""The file in the session's folder with the seq of the newest announced message."""
 _INCARNATION = "PRO0_INCARNATION"
 
 
@@ -28,7 +28,7 @@ def command(mailbox: str, folder: str) -> str:
 
 
 def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
-    """Return what the hook prints: nothing, or that the turn must not end yet."""
+    """Return the hook's output: empty, or an order to go on."""
     try:
         box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox)
     except (OSError, msgspec.MsgspecError):
@@ -41,7 +41,7 @@ def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
 
 
 def told(path: Path) -> int:
-    """Return the seq that a file of a session's folder names, 0 when there is none."""
+    """Return the seq in a file of a session's folder, 0 for no such file."""
     with suppress(OSError, ValueError):
         return int(path.read_text(encoding="ascii"))
     return 0
@@ -49,5 +49,5 @@ def told(path: Path) -> int:
 
 if __name__ == "__main__":
     with suppress(OSError):
-        sys.stdin.buffer.read()  # what the agent says of the turn; it would wonder if nobody took it
+        sys.stdin.buffer.read()  # the agent's event, drained for a clean end of its write
         sys.stdout.buffer.write(answer(Path(sys.argv[1]), Path(sys.argv[2]), os.environ.get(_INCARNATION, "")))

@@ -1,4 +1,4 @@
-"""Variables that several agents need: their way to the network, and the keys of model providers."""
+"""Variables shared by several agents: network settings, and the keys of model providers."""
 
 NETWORK = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
@@ -22,4 +22,4 @@ PROVIDERS = (
     ),
     *("COPILOT_GITHUB_TOKEN", "PERPLEXITY_*", "COHERE_*", "NVIDIA_*", "BASETEN_*", "DASHSCOPE_*", "DEEPINFRA_*"),
 )
-"""The keys and addresses of the providers among which opencode and pi let one choose."""
+"""The keys and addresses of the providers offered by opencode and pi."""

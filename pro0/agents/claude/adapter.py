@@ -1,4 +1,4 @@
-"""Claude Code (`@anthropic-ai/claude-code`); what is known of it was measured with 2.1.197."""
+"""Claude Code (`@anthropic-ai/claude-code`); its behaviour was measured with 2.1.197."""
 
 from pathlib import Path
 
@@ -25,13 +25,13 @@ MODES = {
     PermissionMode.BYPASS: "bypassPermissions",
 }
 READING = "Read,Grep,Glob"
-"""The tools of its own that are left to one that only delegates."""
+"""Claude's own tools still allowed in a delegate-only session."""
 SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 
 
 def call(brief: Brief) -> Call:
-    """Return how a session is started or gone on with; all that must be set is in files of this session's own."""
+    """Return the command to start or resume a session; its settings are files in the session's own folder."""
     prompt, files = first_prompt.words(brief)
     seat, folder = brief.seat, brief.folder
     argv = (
@@ -50,7 +50,7 @@ def call(brief: Brief) -> Call:
 
 
 def turn(brief: Brief) -> Call:
-    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    """Return the command of one turn without a terminal; any act needing permission is refused."""
     usual = call(brief)
     program, *words = usual.argv
     return replace(usual, argv=(program, *claude_turn.WORDS, *words))
@@ -58,7 +58,7 @@ def turn(brief: Brief) -> Call:
 
 def _settings(brief: Brief) -> dict[str, object]:
     allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
-    # Its first request goes out before its MCP servers are connected; a hook that takes a second holds it back.
+    # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
     hooks: dict[str, object] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
     if brief.mailbox:
         hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
@@ -74,13 +74,13 @@ def _command(line: str) -> dict[str, object]:
 
 def _servers(brief: Brief) -> dict[str, object]:
     program, *arguments = own_tools.server(brief)
-    # alwaysLoad: the tools are there from the start, not behind a search for tools.
+    # alwaysLoad: the tools are present from the start, not behind a search for tools.
     server = {"type": "stdio", "command": program, "args": arguments, "alwaysLoad": True}
     return {"mcpServers": {own_tools.SERVER: server}}
 
 
 class _Session(msgspec.Struct, rename="camel"):
-    """sessions/{pid}.json, as far as it is read; without a status until the first turn has begun."""
+    """The fields we read of sessions/{pid}.json; it has no status before the first turn."""
 
     session_id: str = ""
     status: object = ""
@@ -94,11 +94,11 @@ STATUS = Words(
     known={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
 )
 WAITING_FOR = {"dialog open": State.DIALOG}
-"""What `waitingFor` says of one that waits; whatever else it names, a person is asked for something."""
+"""The states behind `waitingFor`; with any other value the agent waits for a person."""
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
-    """Return what its session file says, and that it is an error when the turn before ended with one."""
+    """Read the state from the session file, or an error when the last turn failed."""
     if not sight.agent:
         return None
     folder = config_folder(sight.environment)
@@ -119,7 +119,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
 
 
 def _state(found: _Session) -> State | None:
-    """Return what status and reason say together: who is busy works, whatever for, and who waits waits for a person."""
+    """Combine status and reason: busy is always working, waiting is always for a person."""
     state = STATUS.meaning(found.status or "")
     if state is State.WAITING:
         return WAITING_FOR.get(str(found.waiting_for), state)
@@ -127,9 +127,9 @@ def _state(found: _Session) -> State | None:
 
 
 def _awaits_its_prompt(sight: Sight, folder: Path) -> bool:
-    """Return whether the prompt in its argv is still to come, before which it shows an empty input and is `idle`.
+    """Return True while the prompt in argv is untaken; until then Claude shows an empty input and `idle`.
 
-    By the transcript of the session that was started, whose id is that of the folder: a person may have cleared it.
+    The transcript of the started session decides; its id is the folder's name. A person may have cleared the session.
     """
     return first_prompt.awaited(sight) and not transcript(folder, Path(sight.folder).name, sight.cwd).is_file()
 

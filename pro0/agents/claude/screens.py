@@ -1,4 +1,4 @@
-"""How Claude Code draws its states, as seen in version 2.1."""
+"""Claude Code's screen rules, as seen in version 2.1."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame

@@ -14,7 +14,7 @@ from pro0.agents.transcripts import decoded, shortened, tail
 from pro0.model.screen import Usage
 
 _NOT_A_MODEL = "<synthetic>"
-"""What stands for the model in messages that Claude Code itself has written."""
+"""The model name in messages written by Claude Code itself."""
 
 
 class _Counts(msgspec.Struct):
@@ -49,24 +49,24 @@ _PARTS = msgspec.json.Decoder(list[_Part])
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:
-    """Return where Claude Code keeps its files."""
+    """Return the folder of Claude Code's files."""
     return Path(environment.get("CLAUDE_CONFIG_DIR") or Path(environment.get("HOME", "/"), ".claude"))
 
 
 def transcript(folder: Path, session: str, cwd: str) -> Path:
-    """Return the transcript of a session; its folder has a name that is made from that of the project."""
+    """Return the transcript of a session; its folder is named after the project."""
     projects, name = folder / "projects", f"{Path(session).name}.jsonl"
     path = projects / re.sub(r"[^a-zA-Z0-9]", "-", cwd) / name
     return path if path.is_file() else next(projects.glob(f"*/{glob.escape(name)}"), path)
 
 
 def began(sight: Sight) -> bool:
-    """Return whether there is a transcript of the session."""
+    """Return True when the session has a transcript."""
     return bool(sight.session) and transcript(config_folder(sight.environment), sight.session, sight.cwd).is_file()
 
 
 def last_error(path: Path) -> str:
-    """Return what the last turn of a transcript failed with, empty when it did not fail."""
+    """Return the error of a transcript's last turn, empty when it succeeded."""
     lines = tail(path, _LINE)
     said = [line for line in lines if line.type in ("user", "assistant") and not line.is_sidechain]
     if not said or not said[-1].is_api_error_message:
@@ -75,9 +75,9 @@ def last_error(path: Path) -> str:
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
-    """Return what the session and its subagents have used since it was started.
+    """Return the usage of the session and its subagents since its start.
 
-    One answer is written as several lines that repeat its usage, of which the last is the whole: each counts once.
+    Claude repeats an answer's usage on several lines. The last line is complete, and each answer counts once.
     """
     if not sight.session:
         return None

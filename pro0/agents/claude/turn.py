@@ -1,4 +1,4 @@
-"""What Claude Code prints of one turn (`claude -p --output-format stream-json`): its last line is the whole of it."""
+"""The output of one turn of Claude Code (`claude -p --output-format stream-json`): its last line is the whole."""
 
 import msgspec
 
@@ -29,7 +29,7 @@ _RESULT = msgspec.json.Decoder(_Result)
 
 
 def hear(heard: Heard, line: bytes) -> Heard:
-    """Take in one line: only the result counts, which has the last message, the usage of all requests, and the cost."""
+    """Read one line; only the result line counts: last message, usage of all requests, cost."""
     for said in decoded([line], _RESULT):
         counts = said.usage
         usage = Usage(

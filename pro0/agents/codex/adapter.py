@@ -1,4 +1,4 @@
-"""Codex (`@openai/codex`); what is known of it was measured with 0.169.0."""
+"""Codex (`@openai/codex`); its behaviour was measured with 0.169.0."""
 
 from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
@@ -23,16 +23,16 @@ IN_ONE_TURN = {
     PermissionMode.PLAN: ("--sandbox", "read-only"),
     PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
 }
-"""`codex exec` asks for nothing."""
+"""`codex exec` never asks for permission."""
 
 
 def call(brief: Brief) -> Call:
-    """Return how a session is started or gone on with; all that must be set is in argv, and none of it is secret."""
+    """Return the command to start or resume a session; all settings are in argv, and none of them is secret."""
     prompt, files = first_prompt.words(brief)
     argv = (
         "codex",
         *(("resume", brief.session) if brief.resume else ()),
-        # Else it starts a server that outlives the session and that later sessions share, environment and all.
+        # Otherwise codex starts a server; it outlives the session, and later sessions share it and its environment.
         "--no-daemon",
         *(READ_ONLY if brief.delegate_only else MODES[brief.mode]),
         *_settings(brief),
@@ -42,7 +42,7 @@ def call(brief: Brief) -> Call:
 
 
 def turn(brief: Brief) -> Call:
-    """Return how one turn is done without a terminal; what its sandbox does not let through is refused."""
+    """Return the command of one turn without a terminal; any act outside the sandbox is refused."""
     _, files = first_prompt.words(brief)
     sandbox = IN_ONE_TURN[PermissionMode.PLAN if brief.delegate_only else brief.mode]
     return Call(
@@ -60,7 +60,7 @@ def _settings(brief: Brief) -> tuple[str, ...]:
 
 
 def _server(brief: Brief) -> str:
-    """Return the MCP server as TOML; it gets none but the named variables, and runs outside the sandbox."""
+    """Return the MCP server as TOML; it gets only the named variables, and runs outside the sandbox."""
     program, *arguments = own_tools.server(brief)
     entries = {
         "command": program,

@@ -1,4 +1,4 @@
-"""The rollouts of Codex: sessions/{year}/{month}/{day}/rollout-{time}-{id}.jsonl below CODEX_HOME, a line an event."""
+"""The rollouts of Codex: sessions/{year}/{month}/{day}/rollout-{time}-{id}.jsonl below CODEX_HOME, one event a line."""
 
 import glob
 import re
@@ -19,7 +19,7 @@ from pro0.rules.screens.words import Words
 
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _FAR = 1 << 20
-"""Bytes from the end in which the begin of the present turn is looked for."""
+"""How far back from the end to look for the start of the present turn, in bytes."""
 _CANDIDATES = 20
 _ROLLOUT = "rollout"
 
@@ -75,17 +75,17 @@ EVENTS = Words(
         ),
     },
 )
-"""The events that begin and end a turn, and those that may come at any time, also after its end."""
+"""Events beginning or ending a turn, and neutral events; the latter come at any time, even after the end."""
 _EVENT = "event_msg"
 
 
 def began(sight: Sight) -> bool:
-    """Return whether there is a rollout of the session."""
+    """Return True when the session has a rollout."""
     return bool(sight.session) and _named(sight) is not None
 
 
 def look(sight: Sight, memory: Memory) -> Reading | None:
-    """Return what the last event of a turn says; permissions are not in there, the title tells of them."""
+    """Read the state from the last event of a turn; permissions are only in the title."""
     path = _rollout(sight, memory)
     if path is None:
         return None
@@ -93,7 +93,7 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
     if last is None:
         return Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
     line, state = last
-    if line.timestamp < sight.started_at:  # of an earlier session, which may have been killed in its turn
+    if line.timestamp < sight.started_at:  # of an earlier session, maybe killed in its turn
         return None
     if state is State.UNKNOWN:
         return EVENTS.reading(line.payload.type, session)
@@ -104,7 +104,7 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
 
 
 def _last_turn(path: Path) -> tuple[_Line, State] | None:
-    """Return the event that tells of the turn; None when that is far back: then the turn goes on."""
+    """Return the event deciding the turn's state; None when it is too far back: the turn still runs."""
     for size in (64 << 10, _FAR):
         events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
         if any(EVENTS.known.get(line.payload.type) for line in events):
@@ -113,7 +113,7 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
-    """Return what the session has used since it was started: the last sum in the rollout, less what was before."""
+    """Return the session's usage since its start: the last sum in the rollout less the sum before the start."""
     path = _rollout(sight, memory)
     for line in memory.follow(path).read(_LINE) if path else ():
         if line.type == "turn_context":
@@ -139,7 +139,7 @@ def _used(tokens: _Tokens, model: str) -> Usage:
 
 
 def _rollout(sight: Sight, memory: Memory) -> Path | None:
-    """Return the rollout of the session: the one with its id, or, while that is not known, with its first prompt."""
+    """Return the session's rollout: by its id, or by its first prompt while the id is unknown."""
     found = memory.found.get(_ROLLOUT) or (_named(sight) if sight.session else _begun(sight))
     if found:
         memory.found[_ROLLOUT] = found
@@ -155,7 +155,7 @@ def _named(sight: Sight) -> Path | None:
 
 
 def _made(session: str) -> datetime | None:
-    """Return when an id was made, which is in the ids of today; None for another kind."""
+    """Return the creation time in an id of today's kind; None for another kind."""
     try:
         found = uuid.UUID(session)
     except ValueError:
@@ -164,7 +164,7 @@ def _made(session: str) -> datetime | None:
 
 
 def _begun(sight: Sight) -> Path | None:
-    """Return the first rollout since the start of the session that has its folder and its first prompt in it."""
+    """Return the first rollout since the session's start with its folder and its first prompt."""
     prompt = first_prompt.given(sight.folder)
     if not prompt:
         return None

@@ -1,4 +1,4 @@
-"""How Codex draws its states, as seen in version 0.169."""
+"""Codex's screen rules, as seen in version 0.169."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame

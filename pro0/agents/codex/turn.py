@@ -1,4 +1,4 @@
-"""What Codex prints of one turn (`codex exec --json`): items, then the usage of the turn or why it failed."""
+"""The output of one turn of Codex (`codex exec --json`): items, then the turn's usage or failure."""
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +34,7 @@ _LINE = msgspec.json.Decoder(_Line)
 
 
 def hear(heard: Heard, line: bytes) -> Heard:
-    """Take in one line; what is input counts what came from a cache, too."""
+    """Read one line; input tokens include cached ones."""
     for said in decoded([line], _LINE):
         if said.type == "item.completed" and said.item.type == "agent_message":
             return replace(heard, message=said.item.text)

@@ -1,4 +1,4 @@
-"""Gemini CLI (`@google/gemini-cli`); what is known of it was measured with 0.61.0."""
+"""Gemini CLI (`@google/gemini-cli`); its behaviour was measured with 0.61.0."""
 
 from pathlib import Path
 
@@ -25,21 +25,21 @@ MODES = {
     PermissionMode.BYPASS: "yolo",
 }
 DEFAULTS = "defaults.json"
-"""Settings below all others: the person's own count where both say something."""
+"""Settings below all others: in a conflict the person's own win."""
 VARIABLE = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
 MACHINE = "/etc/gemini-cli/system-defaults.json"
-"""Where these are without the variable; what is there is taken over."""
+"""The default place of such settings without the variable; we merge the ones there."""
 LARGEST = 1 << 20
 POLICY = "policy.toml"
 READING = ("read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content")
-"""The tools of its own that are left to one that only delegates."""
+"""Gemini's own tools still allowed in a delegate-only session."""
 
 
 def call(brief: Brief) -> Call:
-    """Return how a session is started or gone on with; all that must be set is in files of this session's own.
+    """Return the command to start or resume a session; its settings are files in the session's own folder.
 
-    Its question whether it may trust the folder it answers by starting anew, which it refuses to do with the same id:
-    then it chooses the id itself.
+    Gemini may ask to trust the folder. It then restarts itself, and refuses to restart with the same id.
+    In this case Gemini chooses the id itself.
     """
     trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
     asks = not trusting and gemini_trust.asks(brief.environment, brief.cwd)
@@ -49,7 +49,7 @@ def call(brief: Brief) -> Call:
 
 
 def turn(brief: Brief) -> Call:
-    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    """Return the command of one turn without a terminal; any act needing permission is refused."""
     return _call(brief, "--prompt", "--output-format", "stream-json")
 
 
@@ -72,7 +72,7 @@ def _call(brief: Brief, flag: str, *words: str) -> Call:
 
 
 def _settings(brief: Brief) -> layers.Settings:
-    """Return what is set below the person's own settings, on top of what the machine's owner has put there."""
+    """Return the settings below the person's own, on top of the machine owner's."""
     program, *arguments = own_tools.server(brief)
     ours: layers.Settings = {
         "mcpServers": {own_tools.SERVER: {"command": program, "args": arguments, "trust": True}},
@@ -87,7 +87,7 @@ def _settings(brief: Brief) -> layers.Settings:
 
 
 def _policy(brief: Brief) -> str:
-    """Return what may be done without asking, and what not at all, as TOML."""
+    """Return the rules of allowed and denied acts, as TOML."""
     commands = [f"pro0 {command}" for command in own_tools.COMMANDS]
     rules = [
         {"mcpName": own_tools.SERVER, "toolName": "*", "decision": "allow", "priority": 900},

@@ -17,7 +17,7 @@ from pro0.model.screen import Reading, Usage
 from pro0.rules.screens.words import Words
 
 _LETTERS = 8
-"""Of a session's id, so many are in the name of its file."""
+"""The number of id letters in the file name."""
 _FIRST = 4096
 
 
@@ -29,7 +29,7 @@ class _Tokens(msgspec.Struct):
 
 
 class _Line(msgspec.Struct, rename={"session": "sessionId"}):
-    """A message, or in the first line the session; all else are patches of what was written before."""
+    """A message, or the session in the first line; all other lines are patches of earlier ones."""
 
     id: str = ""
     type: str = ""
@@ -49,20 +49,20 @@ KINDS = Words(
         **dict.fromkeys(("info", "warning", ""), None),
     },
 )
-"""The kinds of messages; of one that did not fail its title tells whether its turn goes on."""
+"""The kinds of messages; after a message without failure the title tells if the turn goes on."""
 _LINE = msgspec.json.Decoder(_Line)
 _TEXT = msgspec.json.Decoder(str)
 
 
 def began(sight: Sight) -> bool:
-    """Return whether its model has said anything that is not forgotten: else it cannot go on, or knows nothing."""
+    """Return True when the model has said something and still knows it; otherwise a resume fails or knows nothing."""
     return any(who == "gemini" for path in _chats(sight) for who, _ in conversation(path))
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
-    """Return that the first prompt is not taken yet, or that the last turn failed; its title tells everything else.
+    """Report an untaken first prompt or a failed turn; the title tells everything else.
 
-    And once the id of a session that it chose itself, as soon as that is known.
+    It also reports, once, the id of a session with a self-chosen id, as soon as it is known.
     """
     chats = _chats(sight)
     if chats and (session := _session_of(chats[-1])) != sight.session:
@@ -71,7 +71,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
     lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
     last = KINDS.last(lines, lambda line: line.type)
     if not last and first_prompt.awaited(sight):
-        # Its title calls it ready while it starts its MCP servers and only queues what it is told.
+        # The title says ready while gemini still starts its MCP servers and only queues prompts.
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
     if not last or last[1] is State.RUNNING or _before(last[0], sight):
@@ -84,7 +84,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
-    """Return what the session has used since it was started; of a message that is written again the last counts."""
+    """Return the session's usage since its start; of a rewritten message the last version counts."""
     for line in (line for path in _chats(sight) for line in memory.follow(path).read(_LINE)):
         if line.tokens and not _before(line, sight):
             memory.count(line.id, _used(line, line.tokens))
@@ -105,9 +105,9 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
 
 
 def _chats(sight: Sight) -> list[Path]:
-    """Return the transcripts of the session, the newest last: one that goes on leaves a second, almost empty one.
+    """Return the transcripts of the session, newest last; a resumed session leaves a second, almost empty one.
 
-    One that chose its id itself is known by its first prompt, and is another one after it has started anew.
+    A session with a self-chosen id is found by its first prompt. After a restart of Gemini it is another transcript.
     """
     chosen = sight.session == Path(sight.folder).name
     name = f"session-*-{glob.escape(sight.session[:_LETTERS])}.jsonl"
@@ -117,7 +117,7 @@ def _chats(sight: Sight) -> list[Path]:
 
 
 def _told_first(sight: Sight) -> list[Path]:
-    """Return the newest transcript since the session's start that begins with its first prompt."""
+    """Return the newest transcript since the session's start beginning with its first prompt."""
     prompt = first_prompt.given(sight.folder) if sight.folder else ""
     since = sight.started_at.timestamp()
     chats = _home(sight.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()

@@ -1,8 +1,8 @@
-"""What Gemini CLI calls in a turn: it hears again what it forgot, of urgent mail after a tool, of all mail at its end.
+"""The hooks of Gemini CLI: they repeat forgotten texts, tell of urgent mail after a tool, of all mail at a turn's end.
 
-`python -I -m pro0.agents.gemini_hooks MAILBOX FOLDER`, the event as JSON on stdin, the session's identity in the
-environment. A turn of it is never stopped for mail, since it would forget that turn: what is urgent comes to it with
-the result of its next tool.
+`python -I -m pro0.agents.gemini.hooks MAILBOX FOLDER`, the event as JSON on stdin, the session's identity in the
+environment. No turn is interrupted for mail, since Gemini would forget the turn. Urgent mail comes with the result of
+the next tool.
 """
 
 import os
@@ -22,11 +22,11 @@ from pro0.rules.words import prompts
 
 EVENTS = ("BeforeAgent", "AfterTool", "AfterAgent")
 TOLD = "told-urgent"
-"""The file in the session's folder with the seq of the newest urgent message that was told of."""
+"""The file in the session's folder with the seq of the newest announced urgent message."""
 
 
 class Event(msgspec.Struct):
-    """What the agent says of the moment, as far as it is read."""
+    """The fields we read of a hook event."""
 
     hook_event_name: str = ""
     transcript_path: str = ""
@@ -39,7 +39,7 @@ def command(mailbox: str, folder: str) -> str:
 
 
 def answer(said: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
-    """Return what a hook prints, nothing when there is nothing to say."""
+    """Return the output of a hook, empty for nothing to report."""
     try:
         event = msgspec.json.decode(said, type=Event)
         box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox) if mailbox.exists() else Mailbox()

@@ -1,7 +1,8 @@
-"""What Gemini CLI still knows of a session: it forgets the whole of a turn that is stopped while its model speaks.
+"""Gemini CLI's memory of a session: it forgets a whole turn when interrupted while its model speaks.
 
-Such a turn is taken back to its begin: the first prompt, when it was the first; and mail that was read in it. A prompt
-whose first request fails is taken back too. Its transcript is rewritten each time, so that it says what is left.
+Such a turn is undone back to its start. This loses the first prompt, if it was the first turn, and mail read in it.
+Gemini also takes a prompt back when its first request fails. It rewrites its transcript each time, so the transcript
+shows its remaining memory.
 """
 
 from collections.abc import Iterator
@@ -15,25 +16,25 @@ from pro0.model.message import Mailbox, Message
 from pro0.rules import mail
 
 KEPT = "kept"
-"""The file in the session's folder with what was seen to be known at the end of a turn."""
+"""The file in the session's folder with the texts known at the end of a turn."""
 LARGEST = 256 << 20
-"""Bytes of a transcript that are read."""
+"""The longest part of a transcript to read, in bytes."""
 FIRST = 256 << 10
-"""Bytes of a transcript in which its first prompt is looked for."""
+"""How far into a transcript to look for its first prompt, in bytes."""
 _BEGIN = 60
-"""Letters by which a prompt is known again."""
+"""The length of the beginning of a prompt compared, in characters."""
 _REWRITTEN = b'{"$set":{"messages":'
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What need not be looked for any more: mail up to `seq`, and whether the first prompt."""
+    """The texts confirmed as known: mail up to `seq`, and the first prompt if `prompt` is set."""
 
     seq: int
     prompt: bool = False
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What the agent was told in a session: its first prompt, messages that it has read."""
+    """The texts given to the agent in a session: its first prompt, and the messages it has read."""
 
     prompt: str = ""
     messages: tuple[Message, ...] = ()
@@ -58,7 +59,7 @@ _KEPT = msgspec.json.Decoder(Kept)
 
 
 def conversation(transcript: Path) -> list[tuple[str, bytes]]:
-    """Return who said what in the conversation as the model is told of it now, as JSON; what tools said is `user`'s."""
+    """Return the conversation as the model now sees it: speaker and JSON; tool results count as `user`."""
     data = head(transcript, LARGEST)
     records: dict[str, _Record] = {}
     for line in decoded(data[max(0, data.rfind(_REWRITTEN)) :].split(b"\n"), _LINE):
@@ -70,27 +71,27 @@ def conversation(transcript: Path) -> list[tuple[str, bytes]]:
 
 
 def kept(folder: Path) -> Kept | None:
-    """Return what was seen to be known, None before the first turn."""
+    """Return the record of known texts, None before the first turn."""
     found = decoded([head(folder / KEPT, 1 << 10)], _KEPT)
     return found[0] if found else None
 
 
 def keep(folder: Path, what: Kept) -> None:
-    """Write down what is known."""
+    """Record the known texts."""
     (folder / KEPT).write_bytes(msgspec.json.encode(what))
 
 
 def told_of(before: Kept, folder: Path, box: Mailbox, incarnation: str) -> Told:
-    """Return what the agent was told in this session besides what is known to be kept."""
+    """Return the texts given to the agent in this session, except those confirmed as known."""
     given = mail.given_up_to(box, incarnation)
     read = tuple(message for message in box.messages if before.seq < message.seq <= given)
     return Told("" if before.prompt else first_prompt.given(str(folder)), read)
 
 
 def forgotten(what: Told, transcript: Path, prompt: str = "") -> Told:
-    """Return what of it is not in the conversation, nor in the prompt that is about to be added.
+    """Return the texts missing from the conversation and from the prompt about to be added.
 
-    Nothing where that cannot be read: else every turn would begin with it.
+    Returns nothing for an unreadable conversation: otherwise every turn would begin with these texts.
     """
     said = [said for who, said in conversation(transcript) if who == "user"] if what != Told() else []
     if not said:
@@ -102,18 +103,18 @@ def forgotten(what: Told, transcript: Path, prompt: str = "") -> Told:
 
 
 def begins_with(transcript: Path, prompt: str) -> bool:
-    """Return whether a prompt stands at the begin of a transcript."""
+    """Return True when a prompt stands at the beginning of a transcript."""
     begin = head(transcript, FIRST)
     return any(shape in begin for shape in _shapes(prompt[:_BEGIN]))
 
 
 def _shapes(text: str) -> Iterator[bytes]:
-    """Yield how a text looks within JSON: as it is, and as hooks hand it on."""
+    """Yield the forms of a text within JSON: plain, and as hooks pass it on."""
     for shape in (text, text.replace("<", "&lt;").replace(">", "&gt;")):
         yield msgspec.json.encode(shape)[1:-1]
 
 
 def _signs(message: Message) -> Iterator[bytes]:
-    """Yield what tells of a message: its id, as tools and hooks name it, or its text as `pro0 inbox` prints it."""
+    """Yield the traces of a message: its id, as in tools and hooks, and its text, as printed by `pro0 inbox`."""
     yield message.id.encode()
     yield msgspec.json.encode("  " + message.content.replace("\n", "\n  ") + "\n")[1:-1]

@@ -1,4 +1,4 @@
-"""How Gemini CLI draws its states, as seen in version 0.61."""
+"""Gemini CLI's screen rules, as seen in version 0.61."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame

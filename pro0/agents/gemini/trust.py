@@ -1,6 +1,6 @@
-"""Which folders a person has let Gemini CLI trust: read as it reads that itself, never written.
+"""The folders a person trusts in Gemini CLI: read as Gemini reads them, never written.
 
-A worktree that pro0 has made of a trusted project is as trusted as that. It is told so by a variable of the session.
+A worktree made by pro0 is as trusted as its project. A variable of the session tells Gemini so.
 """
 
 import os
@@ -12,9 +12,9 @@ import msgspec
 from pro0.agents.transcripts import value
 
 FOLDERS = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
-"""The variable that names the file, which else is trustedFolders.json below ~/.gemini."""
+"""The variable naming the file; the default is trustedFolders.json below ~/.gemini."""
 SESSION = "GEMINI_CLI_TRUST_WORKSPACE"
-"""The variable that trusts, or does not, the folder of one session."""
+"""The variable deciding the trust in one session's folder."""
 _PARENT = "TRUST_PARENT"
 _TRUSTS = {"TRUST_FOLDER": True, _PARENT: True, "DO_NOT_TRUST": False}
 _LARGEST = 1 << 20
@@ -22,19 +22,19 @@ _FILE = msgspec.json.Decoder(dict[str, str])
 
 
 def variables(environment: Mapping[str, str], folder: str, project: str) -> dict[str, str]:
-    """Return what tells a session in a worktree that it is as trusted as the project, where that is."""
+    """Return the variable to trust a worktree like its trusted project; empty when not needed."""
     if environment.get(SESSION) or project in ("", folder) or trusts(environment, folder) is not None:
         return {}
     return {SESSION: "true"} if trusts(environment, project) else {}
 
 
 def asks(environment: Mapping[str, str], folder: str) -> bool:
-    """Return whether it may ask at its start whether it may trust a folder, and then starts anew."""
+    """Return True when Gemini may ask at its start to trust a folder, and then restart itself."""
     return not environment.get(SESSION) and trusts(environment, folder) is None
 
 
 def trusts(environment: Mapping[str, str], folder: str) -> bool | None:
-    """Return whether a folder is trusted, by the longest path that is named and holds it; None when none does."""
+    """Return the trust in a folder, by the longest listed path above it; None when none is listed."""
     where, longest, found = Path(os.path.realpath(folder)), -1, None
     for path, level in _levels(environment).items():
         above = Path(os.path.realpath(Path(path).parent if level == _PARENT else path))
@@ -44,6 +44,6 @@ def trusts(environment: Mapping[str, str], folder: str) -> bool | None:
 
 
 def _levels(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the levels by path; nothing when the file cannot be read, or has comments: then it asks, as ever."""
+    """Return the levels by path; empty when the file is unreadable or has comments: Gemini then asks as usual."""
     home = Path(environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "/"), ".gemini")
     return value(Path(environment.get(FOLDERS) or home / "trustedFolders.json"), _FILE, _LARGEST) or {}

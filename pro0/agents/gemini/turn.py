@@ -1,4 +1,4 @@
-"""What Gemini CLI prints of one turn (`gemini --output-format stream-json`): pieces of messages, then a result."""
+"""The output of one turn of Gemini CLI (`gemini --output-format stream-json`): pieces of messages, then a result."""
 
 import msgspec
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ _LINE = msgspec.json.Decoder(_Line)
 
 
 def hear(heard: Heard, line: bytes) -> Heard:
-    """Take in one line: a message comes in pieces, and the one after the last tool is the last."""
+    """Read one line; a message comes in pieces, and the message after the last tool is the final one."""
     for said in decoded([line], _LINE):
         if said.type == "tool_use":
             return replace(heard, message="")

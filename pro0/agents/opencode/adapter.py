@@ -1,4 +1,4 @@
-"""opencode (`opencode-ai`); what is known of it was measured with 1.18.33."""
+"""opencode (`opencode-ai`); its behaviour was measured with 1.18.33."""
 
 import secrets
 import socket
@@ -17,11 +17,11 @@ from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
 
 CONTENT = "OPENCODE_CONFIG_CONTENT"
-"""The variable with settings that come on top of all others."""
+"""The variable with settings on top of all others."""
 
 
 def call(brief: Brief) -> Call:
-    """Return how a session is started or gone on with, with a server of its own on this machine behind a password."""
+    """Return the command to start or resume a session, with its own local server behind a password."""
     prompt, files = words(brief)
     server = Server(port=_free_port(), password=secrets.token_urlsafe(32))
     argv = (
@@ -36,7 +36,7 @@ def call(brief: Brief) -> Call:
 
 
 def turn(brief: Brief) -> Call:
-    """Return how one turn is done without a terminal; what it may not do unasked is refused."""
+    """Return the command of one turn without a terminal; any act needing permission is refused."""
     _, files = words(brief)
     argv = ("opencode", "run", "--format", "json", *_options(brief))
     return Call(argv=argv, env={CONTENT: _content(brief)}, files=files)
@@ -51,7 +51,7 @@ def _options(brief: Brief) -> tuple[str, ...]:
 
 
 def _content(brief: Brief) -> str:
-    """Return the settings that are needed, on top of those that the person has put into the same variable."""
+    """Return pro0's settings on top of the person's in the same variable."""
     settings = layers.merged(layers.parsed(brief.environment.get(CONTENT) or "{}", CONTENT), _settings(brief))
     return msgspec.json.encode(settings).decode()
 
@@ -62,7 +62,7 @@ def _settings(brief: Brief) -> layers.Settings:
 
 
 def _permissions(brief: Brief) -> layers.Settings:
-    """Return what may be done without asking; the last rule that fits counts."""
+    """Return the permissions; the last matching rule wins."""
     own = {f"{own_tools.SERVER}_*": "allow"}
     if brief.delegate_only:
         return {"*": "deny", **_READING, **own}
@@ -83,7 +83,7 @@ _READING: layers.Settings = {
     "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},
     **dict.fromkeys(("grep", "glob", "list", "lsp", "skill", "todowrite", "question"), "allow"),
 }
-"""What changes nothing; secrets in .env files are asked for, as opencode itself does."""
+"""Permissions changing nothing; secrets in .env files need a yes, as by opencode's default."""
 _EDIT = {PermissionMode.ASK: "ask", PermissionMode.EDITS: "allow", PermissionMode.PLAN: "deny"}
 
 

@@ -20,13 +20,13 @@ from pro0.model.screen import Reading, Usage
 from pro0.rules.screens.words import Words
 
 PATIENCE = 0.3
-"""Seconds that one look may take."""
+"""The time limit of one look, in seconds."""
 _STEPS = 10_000
-"""Steps of SQLite between two looks at the clock."""
+"""SQLite steps between two checks of the clock."""
 _INTERRUPTED = "MessageAbortedError"
-"""The error of a turn that a person has stopped."""
+"""The error of a turn stopped by a person."""
 ROLES = Words(source="database", place="role", known={"user": State.WORKING, "assistant": State.WORKING})
-"""Who wrote the last message; a turn goes on until an answer says that it is finished."""
+"""The authors of the last message; a turn goes on until a finished answer."""
 FINISHES = Words(
     source="database",
     place="finish",
@@ -35,7 +35,7 @@ FINISHES = Words(
         **dict.fromkeys(("", "stop", "length", "content-filter", "error", "other", "unknown"), State.IDLE),
     },
 )
-"""How an answer finishes; after calls of tools the turn goes on."""
+"""The ways an answer finishes; after tool calls the turn goes on."""
 
 _MINE = """
     select s.id, m.data, p.data from session s
@@ -102,12 +102,12 @@ _PART = msgspec.json.Decoder(_Part)
 
 
 def began(sight: Sight) -> bool:
-    """Return whether the session is in the database."""
+    """Return True when the session is in the database."""
     return bool(sight.session) and bool(_rows(sight, _KNOWN, tuple[int], sight.session))
 
 
 def learned(sight: Sight) -> str:
-    """Return the id of the first session since the start that has its folder and its first prompt, empty for none."""
+    """Return the id of the first session since the start with its folder and first prompt, empty for none."""
     prompt = first_prompt.given(sight.folder).strip()
     where = (sight.cwd, os.path.realpath(sight.cwd), _milliseconds(sight))
     for session, message, part in _rows(sight, _MINE, tuple[str, str, str], *where) if prompt else ():
@@ -117,7 +117,7 @@ def learned(sight: Sight) -> str:
 
 
 def turn(sight: Sight, session: str) -> Reading | None:
-    """Return what the last message since the start says of the turn; None when there is none."""
+    """Read the turn's state from the last message since the start; None when there is none."""
     for (data,) in _rows(sight, _LAST, tuple[str], session, _milliseconds(sight)) if session else ():
         for message in decoded([data.encode()], _MESSAGE):
             return replace(_turn(message), session=session)
@@ -138,7 +138,7 @@ def _turn(message: _Message) -> Reading:
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
-    """Return what the session and those it began have used since it was started."""
+    """Return the usage of the session and its child sessions since its start."""
     if sight.session:
         since = (_milliseconds(sight), memory.seen)
         for name, data, changed in _rows(sight, _USED, tuple[str, str, int], sight.session, *since):
@@ -155,7 +155,7 @@ def _used(message: _Message, tokens: _Tokens) -> Usage:
         output_tokens=tokens.output + tokens.reasoning,
         cache_read_tokens=tokens.cache.read,
         cache_write_tokens=tokens.cache.write,
-        cost_usd=message.cost or None,  # 0 for a model whose price it does not know
+        cost_usd=message.cost or None,  # 0 for a model without a known price
         models=(message.model,) if message.model else (),
     )
 
@@ -171,7 +171,7 @@ def _milliseconds(sight: Sight) -> int:
 
 
 def _rows(sight: Sight, query: str, row: type[Row], *values: object) -> list[Row]:
-    """Return the rows of a query, none when the database cannot be read in time, or is not what it was."""
+    """Return the rows of a query, none when the database is slow, unreadable or of another shape."""
     deadline = time.monotonic() + PATIENCE
     try:
         address = f"{_database(sight.environment).absolute().as_uri()}?mode=ro"

@@ -1,4 +1,4 @@
-"""How OpenCode draws its states, as seen in version 1.18."""
+"""OpenCode's screen rules, as seen in version 1.18."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame

@@ -1,4 +1,4 @@
-"""The HTTP server of one opencode: it says what its sessions do, and takes prompts."""
+"""The HTTP server of one opencode: it reports on its sessions and takes prompts."""
 
 import base64
 import http.client
@@ -21,11 +21,11 @@ from pro0.rules.screens.words import Words
 SERVER = "server.json"
 PASSWORD = "OPENCODE_SERVER_PASSWORD"
 PATIENCE = 0.3
-"""Seconds that one look may take."""
+"""The time limit of one look, in seconds."""
 HAND_OVER = 10.0
-"""Seconds that handing a line over may take."""
+"""The time limit of handing a line over, in seconds."""
 PAUSE = 2.0
-"""Seconds without a question after one that was not answered in time: whoever looks has others to look at."""
+"""The pause after a timeout, in seconds; other sessions need the time."""
 _IDLE = "idle"
 STATUSES = Words(
     source="http",
@@ -33,11 +33,11 @@ STATUSES = Words(
     known={"busy": State.WORKING, "retry": State.WORKING, _IDLE: State.IDLE},
 )
 _LARGEST = 1 << 20
-"""Bytes of an answer that are read."""
+"""The longest answer to read, in bytes."""
 
 
 class Server(msgspec.Struct):
-    """Where it is and what it asks for, as it is kept in the session's folder."""
+    """The server's port and password, as stored in the session's folder."""
 
     port: int
     password: str
@@ -61,7 +61,7 @@ _FAILURES = (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueErro
 
 
 def look(sight: Sight, memory: Memory) -> Reading | None:
-    """Ask the server what its sessions do; while it is too busy to answer, what is in the database counts."""
+    """Ask the server about its sessions; while it is too busy, the database decides."""
     server = value(Path(sight.folder, SERVER), _SERVER)
     session = sight.session or learned(sight)
     turned = turn(sight, session)
@@ -93,13 +93,13 @@ def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
 
 
 def _begun(reading: Reading, sight: Sight) -> Reading:
-    """Return a reading, or that the session is only starting while it has not taken its first prompt."""
+    """Return a reading, or "starting" while an idle session has not taken its first prompt."""
     starting = _starting(reading.session, sight) if reading.state is State.IDLE else None
     return starting or reading
 
 
 def _starting(session: str, sight: Sight) -> Reading | None:
-    """Return that the session has not taken its first prompt, if so: until then it is in no database."""
+    """Return "starting" while the session has not taken its first prompt; until then it is in no database."""
     if session or not first_prompt.awaited(sight):
         return None
     return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
@@ -110,17 +110,17 @@ def _reading(state: State, rule: str, note: str, session: str) -> Reading:
 
 
 def deliver(sight: Sight, line: str) -> bool:
-    """Post a line as a prompt; the server queues it while a turn goes on."""
+    """Post a line as a prompt; the server queues it during a turn."""
     return _post(sight, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
 
 
 def stop(sight: Sight) -> bool:
-    """Stop the turn; Escape would have to be pressed twice, in time."""
+    """Stop the turn; Escape would need two presses in time."""
     return _post(sight, "abort", b"{}")
 
 
 def _post(sight: Sight, act: str, body: bytes) -> bool:
-    """Ask for an act of the session, and return whether the server agreed."""
+    """Post one action to the session; return True when the server agreed."""
     server = value(Path(sight.folder, SERVER), _SERVER)
     if not server or not _SESSION.fullmatch(sight.session):
         return False
@@ -132,7 +132,7 @@ def _post(sight: Sight, act: str, body: bytes) -> bool:
 
 
 class _Client:
-    """One connection, with one time limit for all that is asked over it."""
+    """One connection, with one time limit for all its requests."""
 
     def __init__(self, server: Server, patience: float) -> None:
         self._deadline = time.monotonic() + patience

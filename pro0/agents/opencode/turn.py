@@ -1,4 +1,4 @@
-"""What opencode prints of one turn (`opencode run --format json`): the parts of its messages, as they are complete."""
+"""The output of one turn of opencode (`opencode run --format json`): each part of a message when complete."""
 
 import msgspec
 from msgspec.structs import replace
@@ -36,7 +36,7 @@ _LINE = msgspec.json.Decoder(_Line)
 
 
 def hear(heard: Heard, line: bytes) -> Heard:
-    """Take in one line: a message begins with a step, and each step says what it has used."""
+    """Read one line; a step starts a message, and each step reports its usage."""
     for said in decoded([line], _LINE):
         if said.type == "step_start":
             return replace(heard, message="", failure="")

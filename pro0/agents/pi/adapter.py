@@ -1,7 +1,7 @@
 """pi (`@earendil-works/pi-coding-agent`, up to 0.73.1 `@mariozechner/pi-coding-agent`).
 
-It asks for no permission, and knows MCP only from 1.0 on: the bridge, an extension of ours, brings the first, and the
-`pro0` command is its way to the team.
+pi asks for no permission, and speaks MCP only from 1.0 on. The bridge, our extension, adds permissions. The `pro0`
+command is pi's way to the team.
 """
 
 import msgspec
@@ -19,7 +19,7 @@ from pro0.rules.words import prompts
 
 
 def call(brief: Brief) -> Call:
-    """Return how a session is started or gone on with, the bridge in it."""
+    """Return the command to start or resume a session, with the bridge loaded."""
     prompt, files = first_prompt.words(brief)
     seat = brief.seat
     argv = (
@@ -40,14 +40,14 @@ def call(brief: Brief) -> Call:
 
 
 def turn(brief: Brief) -> Call:
-    """Return how one turn is done without a terminal; what it may not do unasked the bridge refuses."""
+    """Return the command of one turn without a terminal; the bridge refuses any act needing permission."""
     usual = call(brief)
     program, *words = usual.argv
     return replace(usual, argv=(program, *pi_turn.WORDS, *words))
 
 
 def _as_text(prompt: str) -> str:
-    """Return a prompt that is taken for neither an option nor the name of a file."""
+    """Return a prompt pi cannot mistake for an option or a file name."""
     return f"\n{prompt}" if prompt.startswith(("-", "@")) else prompt
 
 

@@ -1,7 +1,7 @@
-"""How pi draws its states, as seen in versions 0.73 and 0.87.
+"""pi's screen rules, as seen in versions 0.73 and 0.87.
 
-It has no permission prompts, and draws its menus where its input box was. The later version shows what it does in the
-upper edge of its input box.
+pi has no permission prompts, and draws its menus in place of its input box. The later version shows its activity in
+the upper edge of its input box.
 """
 
 from pro0.model.runtime import State

@@ -1,4 +1,4 @@
-"""A running pi: what its bridge says, what it is handed, and its transcript, sessions/{folder}/{time}_{id}.jsonl."""
+"""A running pi: its bridge's reports, its inbox, and its transcript, sessions/{folder}/{time}_{id}.jsonl."""
 
 import glob
 import time
@@ -19,18 +19,18 @@ from pro0.model.screen import Reading, Usage
 from pro0.rules.screens.words import Words
 
 FOLDER = "PRO0_BRIDGE"
-"""The variable that names the session's folder to the bridge."""
+"""The variable naming the session's folder to the bridge."""
 SETTINGS = "bridge.json"
 STATE = "state.json"
 INBOX = "inbox"
 HAND_OVER = 5.0
-"""Seconds in which the bridge takes what is in its inbox, unless pi is stuck."""
+"""The time limit of the bridge to empty its inbox, in seconds; longer means pi is stuck."""
 _PAUSE = 0.05
 _TRANSCRIPT = "transcript"
 
 
 class _Bridge(msgspec.Struct):
-    """What the bridge says."""
+    """The bridge's report."""
 
     state: object = ""
     session: str = ""
@@ -79,7 +79,7 @@ STATES = Words(
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
-    """Return what the bridge says."""
+    """Read the state from the bridge's report."""
     found = value(Path(sight.folder, STATE), _BRIDGE)
     if not found:
         return None
@@ -95,7 +95,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
 
 
 def deliver(sight: Sight, line: str) -> bool:
-    """Put a line into the inbox of the bridge, and wait until it is taken; what is not taken is taken back."""
+    """Put a line into the bridge's inbox and wait until it is taken; take an untaken line back."""
     folder = Path(sight.folder, INBOX)
     name = f"{time.time_ns():020d}-{uuid.uuid4().hex}"
     path, hidden = folder / name, folder.parent / name
@@ -115,12 +115,12 @@ def deliver(sight: Sight, line: str) -> bool:
 
 
 def began(sight: Sight) -> bool:
-    """Return whether there is a transcript of the session."""
+    """Return True when the session has a transcript."""
     return bool(sight.session) and _search(sight) is not None
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
-    """Return what the session has used since it was started, as its transcript counts it."""
+    """Return the session's usage since its start, as counted in its transcript."""
     found = memory.found.get(_TRANSCRIPT)
     if found is None or not found.stem.endswith(sight.session):
         found = _search(sight) if sight.session else None
@@ -140,7 +140,7 @@ def _used(message: _Message, counts: _Counts) -> Usage:
         output_tokens=counts.output,
         cache_read_tokens=counts.cache_read,
         cache_write_tokens=counts.cache_write,
-        cost_usd=counts.cost.total or None,  # 0 for a model whose price it does not know
+        cost_usd=counts.cost.total or None,  # 0 for a model without a known price
         models=(message.model,) if message.model else (),
     )
 

@@ -1,4 +1,4 @@
-"""What pi prints of one turn (`pi -p --mode json`): events, of which the ends of messages are whole."""
+"""The output of one turn of pi (`pi -p --mode json`): events; each message end holds the whole message."""
 
 import msgspec
 
@@ -43,7 +43,7 @@ _PARTS = msgspec.json.Decoder(list[_Part])
 
 
 def hear(heard: Heard, line: bytes) -> Heard:
-    """Take in one line: each message of the model counts; it exits with 0 also when the last of them failed."""
+    """Read one line; each message of the model counts. pi exits with 0 even when the last message failed."""
     for said in decoded([line], _LINE):
         if said.message.role == "assistant":
             parts = next(iter(decoded([said.message.content], _PARTS)), [])

@@ -1,1 +1,1 @@
-"""Screen rules of agents that only the settings define."""
+"""Screen rules of agents from the settings."""

@@ -1,4 +1,4 @@
-"""How aider draws its states, as seen in version 0.86; read for a `command` member that runs it."""
+"""aider's screen rules, as seen in version 0.86, for a `command` member."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame

@@ -1,4 +1,4 @@
-"""How GitHub Copilot CLI draws its states, as seen in version 1.0; read for a `command` member that runs it."""
+"""GitHub Copilot CLI's screen rules, as seen in version 1.0, for a `command` member."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame

@@ -1,4 +1,4 @@
-"""How Qwen Code draws its states, as seen in version 0.15; read for a `command` member that runs it."""
+"""Qwen Code's screen rules, as seen in version 0.15, for a `command` member."""
 
 from pro0.model.runtime import State
 from pro0.rules.screens.drawing import Frame
