@@ -1,9 +1,9 @@
-"""The write path, standard library only: temp, write all, fsync, rename, fsync of the folder.
+"""The write path, standard library only: temporary file, write all, fsync, rename, fsync of the folder.
 
-Everything goes through an open folder, never through a path: a folder that was renamed away takes late writes with it,
-so a write after a cleanup brings nothing back (behaviour 3.10).
+Every call goes through an open folder, never through a path. A renamed folder takes late writes with it, so a write
+after a cleanup brings nothing back (behaviour 3.10).
 
-Every guard imports this before it starts its agent: pathlib and contextlib would be half of what that takes.
+Every guard imports this module before its agent starts. pathlib and contextlib would double its import time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDER_MODE = 0o700
 
 
 class folder:  # noqa: N801 - used as a function
-    """Open a folder that is not a symbolic link; FileNotFoundError when it is not there."""
+    """Open a folder, never through a symbolic link; raises FileNotFoundError when it is missing."""
 
     def __init__(self, path: Path | str, within: int | None = None) -> None:
         self._path = path
@@ -36,7 +36,7 @@ class folder:  # noqa: N801 - used as a function
 
 
 def close(descriptor: int) -> None:
-    """Close what nothing was written to that could be lost: an error would make a change that was made look undone."""
+    """Close a descriptor and ignore an error: no data is at risk, and it would make a done change look undone."""
     try:
         os.close(descriptor)
     except OSError:
@@ -44,26 +44,26 @@ def close(descriptor: int) -> None:
 
 
 def subfolder(parent: int, name: str) -> folder:
-    """Open a folder of an open folder, making it, for good, if need be; what is above is never made again."""
+    """Open a sub-folder of an open folder, made durably when missing; the parent is never made again."""
     try:
         os.mkdir(name, FOLDER_MODE, dir_fd=parent)
     except FileExistsError:
         pass
     else:
-        os.fsync(parent)  # before anything counts on what will be in it
+        os.fsync(parent)  # before anything relies on its content
     return folder(name, parent)
 
 
 def sync(path: Path) -> None:
-    """Make sure that what was made, renamed or removed in a folder stays so."""
+    """Make a folder's creations, renames and removals durable."""
     with folder(path) as descriptor:
         os.fsync(descriptor)
 
 
 def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace one file whole: afterwards it holds `data`, or, on an error, what it held before.
+    """Replace one file whole: afterwards it holds `data`, or, after an error, its old content.
 
-    One error comes later, and says so: the file is replaced, but whether that would outlive a power failure is unknown.
+    One error comes after the rename and says so: the file is replaced, but a power failure may undo it.
     """
     temporary = f"{TEMPORARY}{os.urandom(16).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -90,16 +90,16 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
 
 
 def try_room(folder: int, data: bytes) -> None:
-    """Raise the OSError that replacing a file of this folder by this data would raise; nothing is changed."""
+    """Raise the OSError of replacing a file of this folder by this data; nothing is changed."""
     name = f"{TEMPORARY}{os.urandom(16).hex()}"
     replace(folder, name, data)
     os.unlink(name, dir_fd=folder)
 
 
 def overwrite(folder: int, name: str, data: bytes) -> None:
-    """Write over a small file in its place, which needs no new block: for last words, when there is no room for more.
+    """Overwrite a small file in place, without a new block: for last words on a full disk.
 
-    It never gets shorter, spaces fill it up; a reader in that very moment may see half of it.
+    The file never gets shorter: spaces fill it up. A reader in that very moment may see half of the text.
     """
     descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     try:

@@ -1,4 +1,4 @@
-"""Typed files: read or say what is wrong, change under the lock, replace whole."""
+"""Typed files: read a file or name its fault, change it under the lock, replace it whole."""
 
 import errno
 import os
@@ -21,16 +21,16 @@ from pro0.store.paths import LOCK
 
 SMALL = 4 * 1024 * 1024
 VALUE_LIMIT = 3_000_000
-"""Names, values and commas in a file that is not small: each takes far more memory than its bytes."""
+"""Names, values and commas in a file larger than SMALL: each takes far more memory than its bytes."""
 
 T = TypeVar("T", bound=Document)
 
 SIZE_LIMIT = 64 * 1024 * 1024
-"""Bytes of the largest file that is read; more is refused before it is parsed."""
+"""Bytes of the largest readable file; a larger one is refused before parsing."""
 
 
 class Change(Generic[T]):
-    """What one locked change works on: assign `value`, and it is written when the block ends without an error."""
+    """One locked change: assign `value`, and it is written when the block ends without an error."""
 
     def __init__(self, folder: int, value: T) -> None:
         self.folder = folder
@@ -38,11 +38,11 @@ class Change(Generic[T]):
 
 
 class File(Generic[T]):
-    """One document at its place; without `absent`, which makes its first value, a missing file is corrupt.
+    """One document at its place; without `absent` to make a first value, a missing file is corrupt.
 
-    `fault` says what is wrong with a document that does not belong to this place. `filled` adds to one that another
-    program wrote what only ours have; without it, a document needs a revision. What the bytes mean that were read or
-    written last is kept: while nobody else writes, a process decodes nothing twice.
+    `fault` returns an error text for a document foreign to this place. `filled` adds our own fields to a document of
+    another program; without it, a document needs a revision. The bytes last read or written are kept with their value.
+    So a process decodes nothing twice while nobody else writes.
     """
 
     def __init__(
@@ -79,23 +79,23 @@ class File(Generic[T]):
                 self._save(folder, change.value)
 
     def find(self) -> T | None:
-        """Return the document, or None when the file or its folder is not there."""
+        """Return the document, or None when its file or folder is missing."""
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self.folder) as folder:
             return self._decoded(atomic.read(folder, self._name, SIZE_LIMIT))
         return None
 
     def create(self, value: T) -> None:
-        """Write the document for the first time, into a folder that nobody else knows of yet."""
+        """Write the document for the first time, into a folder still unknown to others."""
         with self._translated(), atomic.folder(self.folder) as folder:
             self._save(folder, value)
 
     def try_room(self) -> None:
-        """Raise Unwritable when there is no room to replace the document; it is not touched."""
+        """Raise Unwritable when the disk has no room to replace the document; the document stays untouched."""
         with self._translated(), atomic.folder(self.folder) as folder:
             atomic.try_room(folder, atomic.read(folder, self._name, SIZE_LIMIT))
 
     def create_once(self, value: T, why: str) -> None:
-        """Write the document under the lock, unless it is there already."""
+        """Write the document under the lock, unless it exists already."""
         with self._translated(), locked(self.folder, why) as folder:
             try:
                 os.stat(self._name, dir_fd=folder, follow_symlinks=False)
@@ -129,7 +129,7 @@ class File(Generic[T]):
             value = cast("T", decoder(self.kind).decode(data))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise _corrupt(self.path, data, error) from None
-        if encode(value) != data and (twice := repeated(data)):  # what is as we would write it says nothing twice
+        if encode(value) != data and (twice := repeated(data)):  # our own encoding never repeats a key
             raise _corrupt(self.path, data, ValueError(f"it has the key {twice} twice"))
         if value.revision < 1 and not (self._filled and holds_content(data)):
             raise _corrupt(self.path, data, ValueError("it has no revision"))
@@ -155,7 +155,7 @@ class File(Generic[T]):
 
 
 def encode(value: msgspec.Struct) -> bytes:
-    """Return a value as JSON that people can read; raises BadInput for text that is not Unicode."""
+    """Return a value as JSON for people to read; raises BadInput for invalid Unicode."""
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
     except UnicodeEncodeError:
@@ -169,7 +169,7 @@ def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
 
 
 def translate(error: OSError, path: Path) -> NoReturn:
-    """Raise what an operating system's error means for a person."""
+    """Translate an operating system's error for a person, and raise it."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and (link := _link(path)):
         raise EnvironmentMissing(f"{link} is a symbolic link, which is not followed", code="unsafe_path") from None
     if odd := _odd(path):
@@ -188,7 +188,7 @@ def _link(path: Path) -> Path | None:
 
 
 def _odd(path: Path) -> Path | None:
-    """Return what is a pipe or a device where a file, or its lock, should be."""
+    """Return a pipe or a device in the place of a file or its lock."""
     return next((place for place in (path, path.with_name(LOCK)) if _is_odd(place)), None)
 
 
@@ -209,7 +209,7 @@ _MENDS = {
 
 
 def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
-    from pro0.rules.repair import salvage  # late: what is sound needs none of it
+    from pro0.rules.repair import salvage  # late: a sound file needs none of it
 
     if salvage.is_newer(data):
         return newer(path, salvage.version(data))
@@ -218,7 +218,7 @@ def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
 
 
 def newer(path: Path, version: int) -> StoreError:
-    """Return the error that a file is one of a newer pro0."""
+    """Return the error for a file of a newer pro0."""
     return StoreError(
         f"{path} has schemaVersion {version}; this pro0 writes {SCHEMA_VERSION}",
         code="newer_schema",
@@ -227,7 +227,7 @@ def newer(path: Path, version: int) -> StoreError:
 
 
 def there(path: Path) -> bool:
-    """Return whether something is at a path; raises StoreError when that cannot be known, which is never a no."""
+    """Return True when a path exists; raises StoreError when the answer is unknown, for unknown is never a no."""
     with _raised(path), suppress(FileNotFoundError, NotADirectoryError):
         path.stat()
         return True
@@ -235,9 +235,9 @@ def there(path: Path) -> bool:
 
 
 def delete(path: Path) -> None:
-    """Delete a folder with all that is in it, or whatever else stands there; nothing is no error.
+    """Delete a folder with its content, or any other entry; a missing entry is no error.
 
-    Asked for anything but a folder, `rmtree` opens it, and waits for ever for the writer of a pipe.
+    `rmtree` opens anything but a folder, and waits for ever on a pipe without a writer.
     """
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -246,7 +246,7 @@ def delete(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of one's own, and those above it, with mode 0700; one that is there already is kept."""
+    """Make a folder of one's own and its missing parents, with mode 0700; keep a present folder."""
     missing = []
     while not there(path):
         missing.append(path)
@@ -258,7 +258,7 @@ def make_folder(path: Path) -> None:
 
 
 def add_folder(path: Path) -> None:
-    """Make one folder in a folder that is there; raises NotFound when that is gone: it is never brought back."""
+    """Make one folder inside a present folder; raises NotFound when the parent is gone, and never brings it back."""
     with _raised(path), atomic.folder(path.parent) as parent, atomic.subfolder(parent, path.name):
         os.fsync(parent)
 

@@ -1,4 +1,4 @@
-"""Looking at the store without changing anything: locks, modes, what was left over, what should not be there."""
+"""Look at the store and change nothing: locks, modes, left-over files, foreign entries."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from pro0.store.lock import holder
 from pro0.store.paths import ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
 
 STALE = 60.0
-"""Seconds after which a temporary file, or a launch file, belongs to nobody who still works on it."""
+"""Seconds after which no live writer owns a temporary file or a launch file."""
 
 _TEMPORARY = re.compile(re.escape(atomic.TEMPORARY) + r"[0-9a-f]{32}")
 _OURS = re.compile(r".*\.(?:json|jsonl|lock|log|err)(?:" + re.escape(ASIDE) + r".*)?|" + re.escape(LOCK))
@@ -27,7 +27,7 @@ _PID = re.compile(r'"?pid"?:? ?(\d+)')
 
 
 class Held(NamedTuple):
-    """A lock that somebody has now."""
+    """A lock held by a process now."""
 
     path: Path
     by: str
@@ -36,7 +36,7 @@ class Held(NamedTuple):
 
 
 class Loose(NamedTuple):
-    """A file or folder whose mode is not what it should be."""
+    """A file or folder with a wrong mode."""
 
     path: Path
     mode: int
@@ -44,13 +44,13 @@ class Loose(NamedTuple):
 
 
 def folders(home: Path, team: str | None = None) -> list[Path]:
-    """Return the folders that hold what is pro0's: of all teams, or of one."""
+    """Return pro0's folders in a home: of all teams, or of one team."""
     tops = [home / "teams", home / "tasks", home / "mailboxes"]
     return [top / team for top in tops] if team else tops
 
 
 def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield everything at and below some folders, never through a link; what vanishes meanwhile is left out."""
+    """Yield everything at and below some folders, never through a link; entries vanishing meanwhile are skipped."""
     for top in tops:
         with suppress(OSError):
             yield top, top.lstat()
@@ -61,14 +61,14 @@ def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def is_ours(path: Path, status: os.stat_result) -> bool:
-    """Return whether pro0 makes such a thing below its folders: folders, documents, logs, locks."""
+    """Return True for the kinds of entries pro0 makes: folders, documents, logs, locks."""
     if stat.S_ISDIR(status.st_mode):
         return True
     return stat.S_ISREG(status.st_mode) and bool(_OURS.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name))
 
 
 def loose(*tops: Path) -> Iterator[Loose]:
-    """Yield what others can read or write, or its owner cannot."""
+    """Yield our entries open to other users, or closed to their owner."""
     for path, status in walk(*tops):
         if is_ours(path, status) and status.st_uid == os.geteuid():
             mode = stat.S_IMODE(status.st_mode)
@@ -78,55 +78,55 @@ def loose(*tops: Path) -> Iterator[Loose]:
 
 
 def foreign(*tops: Path) -> Iterator[Path]:
-    """Yield what belongs to another user."""
+    """Yield the entries of another user."""
     for path, status in walk(*tops):
         if status.st_uid != os.geteuid():
             yield path
 
 
 def linked(*tops: Path) -> Iterator[Path]:
-    """Yield the links that stand where folders should be."""
+    """Yield the links standing in place of folders."""
     for path, status in walk(*tops):
         if stat.S_ISLNK(status.st_mode) and path.is_dir():
             yield path
 
 
 def temporary(*tops: Path) -> Iterator[Path]:
-    """Yield what writers left behind that were killed."""
+    """Yield the temporary files of killed writers."""
     for path, status in walk(*tops):
         if stat.S_ISREG(status.st_mode) and _TEMPORARY.fullmatch(path.name) and _old(status):
             yield path
 
 
 def launches(sessions: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the launch files that no guard has read, each with its incarnation."""
+    """Yield the launch files no guard has read, each with its incarnation."""
     for path, status in walk(sessions):
         if stat.S_ISREG(status.st_mode) and path.name.endswith(LAUNCH) and _old(status):
             yield path.name.removesuffix(LAUNCH), path
 
 
 def half_done(home: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the teams whose making or removal was not finished, each with its name."""
+    """Yield the half-made and half-removed teams, each with its name."""
     for path in _entries(home / "teams"):
         if path.name.startswith((TRASH, NEW)):
             yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
 
 
 def ownerless(home: Path) -> Iterator[Path]:
-    """Yield the folders of tasks and mailboxes without a team, also none that is half made or half removed."""
+    """Yield the folders of tasks and mailboxes without a team, not even a half-made or half-removed one."""
     known = {path.name for path in _entries(home / "teams")} | {name for name, _ in half_done(home)}
     for top in (home / "tasks", home / "mailboxes"):
         yield from (path for path in _entries(top) if ids.NAME.fullmatch(path.name) and path.name not in known)
 
 
 def locks(home: Path, *tops: Path) -> Iterator[Path]:
-    """Yield every file that is locked by whoever changes or leads."""
+    """Yield every lock file: the locks of changes and the lease."""
     yield home / LOCK
     yield from (path for path, _ in walk(*tops) if path.name in (LOCK, LEASE))
 
 
 def odd_locks(home: Path, *tops: Path) -> Iterator[Path]:
-    """Yield the locks that are no regular files, so that nobody can take them."""
+    """Yield the locks no process can take, for they are no regular files."""
     for path in locks(home, *tops):
         with suppress(OSError):
             if not stat.S_ISREG(path.lstat().st_mode):
@@ -134,7 +134,7 @@ def odd_locks(home: Path, *tops: Path) -> Iterator[Path]:
 
 
 def held(path: Path) -> Held | None:
-    """Return who has a lock now, None for nobody; a lock file that is not there is not made."""
+    """Return a lock's holder, or None when it is free; a missing lock file is not made."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -153,7 +153,7 @@ def held(path: Path) -> Held | None:
 
 
 def _who(by: str, since: float) -> str:
-    """Return who holds a lock, and since when: locks of changes say so in words, the lease in JSON."""
+    """Return a lock's holder and its time: the locks of changes hold plain words, the lease holds JSON."""
     try:
         said = msgspec.json.decode(by.partition("\n")[0], type=dict[str, str | int | bool])
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
@@ -163,14 +163,14 @@ def _who(by: str, since: float) -> str:
 
 
 def flock_works(folder: Path) -> str:
-    """Return why locks do not work on this file system, empty when they do; asked with the folder itself."""
+    """Return the reason locks fail on this file system, or ""; the test locks the folder itself."""
     try:
         first, second = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for _ in range(2))
     except OSError as error:
         return str(error.strerror)
     try:
         if not lock_descriptor(first, blocking=False):
-            return ""  # somebody else asks just now, and has it alone
+            return ""  # somebody else runs this test now and holds the lock alone
         return "two have the same lock" if lock_descriptor(second, blocking=False) else ""
     except OSError as error:
         return str(error.strerror)
@@ -184,7 +184,7 @@ def tighten(found: Loose) -> None:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         descriptor = os.open(found.path, flags)
-    except PermissionError:  # its owner may not read it: by its name then
+    except PermissionError:  # its owner may not read it, so chmod by path
         if not found.path.is_symlink():
             found.path.chmod(found.proper)
         return

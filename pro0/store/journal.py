@@ -1,7 +1,7 @@
-"""Logs of JSON lines that only grow, written without a lock by many; past a limit a log goes on in a new file.
+"""Append-only logs of JSON lines, written by many processes without a lock; a full log goes on in a new file.
 
-Whoever finds its line beyond the limit renames the file, holding a lock on that very file: so each file is renamed
-once, to a name that nobody has. Lines of writers that had it open land in the renamed file: none is lost.
+A writer past the limit renames the file while holding a lock on that very file. So each file is renamed once, to an
+unused name. Other writers may still have it open. Their lines land in the renamed file, and none is lost.
 """
 
 import os
@@ -17,18 +17,18 @@ from pro0.store import atomic
 from pro0.store.paths import rotated, rotation
 
 LIMIT = 16 * 1024 * 1024
-"""Bytes of one file of a log; whoever writes beyond it begins a new one (behaviour 3.5)."""
+"""Bytes of one log file; the writer past this limit begins a new file (behaviour 3.5)."""
 
 _PART = 1024 * 1024
-"""Bytes that are read at once."""
+"""Bytes of one read."""
 
 
 def append(folder: int, name: str, line: object) -> None:
-    """Append one line to a log in an open folder; raises OSError when it is not written."""
+    """Append one line to a log in an open folder; raises OSError when the write fails."""
     descriptor = _open(folder, name)
     try:
         os.write(descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
-        with suppress(OSError):  # the line is written; the next writer tries again
+        with suppress(OSError):  # the line is written; the next writer retries the rotation
             if os.fstat(descriptor).st_size >= LIMIT:
                 _rotate(folder, name, descriptor)
     finally:
@@ -36,7 +36,7 @@ def append(folder: int, name: str, line: object) -> None:
 
 
 def check(folder: int, name: str) -> None:
-    """Make a log that is not there yet; raises OSError for one that cannot be written."""
+    """Make a log unless it exists; raises OSError when it cannot be written."""
     atomic.close(_open(folder, name))
 
 
@@ -54,7 +54,7 @@ def _rotate(folder: int, name: str, descriptor: int) -> None:
 
 
 class Journal:
-    """One log in all its files, read on from where the last look ended."""
+    """One log in all its files, read on from the end of the last look."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,7 +62,7 @@ class Journal:
         self._rest: dict[int, bytes] = {}
 
     def last(self, number: int) -> list[bytes]:
-        """Return the last lines, that many at most, and pass over all that is older."""
+        """Return the last lines, at most `number`, and skip all older ones."""
         found: list[bytes] = []
         for descriptor in self._files(newest_first=True):
             if len(found) < number:
@@ -74,7 +74,7 @@ class Journal:
         return found
 
     def fresh(self) -> Iterator[bytes]:
-        """Yield the lines that were added since the last look, the oldest first."""
+        """Yield the lines added since the last look, oldest first."""
         for descriptor in self._files():
             yield from self._fresh(descriptor)
 
@@ -84,7 +84,7 @@ class Journal:
         start = self._read.get(file, 0)
         if start > status.st_size:
             start, data = 0, b""
-        self._read[file] = max(start, status.st_size - 2 * LIMIT)  # no log of ours is longer: of such, its end
+        self._read[file] = max(start, status.st_size - 2 * LIMIT)  # our logs are shorter; read a longer one's end
         while part := os.pread(descriptor, _PART, self._read[file]):
             self._read[file] += len(part)
             *lines, data = (data + part).split(b"\n")
@@ -92,7 +92,7 @@ class Journal:
         self._rest[file] = data
 
     def _files(self, *, newest_first: bool = False) -> Iterator[int]:
-        """Yield each file once, open; what is renamed meanwhile has been opened before, or is found renamed."""
+        """Yield each file once, open; a file renamed meanwhile was opened before, or is found by its new name."""
         with _opened(self.path) as now:
             older = [path for number, path in sorted(self._rotated()) if number]
             seen: set[int] = set()
@@ -111,7 +111,7 @@ class Journal:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int | None]:
-    """Open a regular file, or None for what is not there or cannot be read."""
+    """Open a regular file; yield None for a missing or unreadable one."""
     descriptor = None
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -1,4 +1,4 @@
-"""The keys of JSON that a decoder into types does not tell of: one that stands twice, none but those of every file."""
+"""Checks on JSON keys beyond a typed decoder: a repeated key, or only the keys of every file."""
 
 from typing import Any
 
@@ -7,16 +7,16 @@ import msgspec
 from pro0.rules.text import visible
 
 _SHOWN = 60
-"""Characters of a key that is told."""
+"""Characters of a key shown in an error."""
 _OF_EVERY_FILE = {"schemaVersion", "revision"}
 
 
 class _Twice(Exception):
-    """A key that stands twice."""
+    """A repeated key."""
 
 
 def repeated(data: bytes) -> str:
-    """Return, quoted, a key that stands twice in one object of a JSON text, at any depth; "" for none."""
+    """Return, quoted, a repeated key of one object of a JSON text, at any depth; "" for none."""
     import json
 
     try:
@@ -27,12 +27,12 @@ def repeated(data: bytes) -> str:
 
 
 def holds_content(data: bytes) -> bool:
-    """Return whether a JSON object has a key besides those that every file of ours has."""
+    """Return True when a JSON object has a key besides the keys of all our files."""
     return bool(msgspec.json.decode(data, type=dict[str, msgspec.Raw]).keys() - _OF_EVERY_FILE)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> None:
-    """Keep nothing of an object, so that a large file takes no more memory than its longest list of keys."""
+    """Check an object's keys and keep none of it: a large file then takes no more memory than its longest key list."""
     if len({key for key, _ in pairs}) < len(pairs):
         raise _doubled(pairs)
 
@@ -43,4 +43,4 @@ def _doubled(pairs: list[tuple[str, Any]]) -> _Twice:
 
 
 def _nothing(_: str) -> None:
-    """Read no number: one of thousands of digits takes time."""
+    """Skip a number: parsing thousands of digits takes time."""

@@ -1,7 +1,7 @@
 """The lead's lease: a lock held for life, with the holder's identity in it (behaviour 3.3, 3.12).
 
-Guards read it without a lock, since who looks must never keep a lead from taking it. The folder of the logs is locked
-with it, so that nobody leads beside a lead whose lease a person deleted.
+Guards read the lease without a lock, so a reader never keeps a lead from taking it. The folder of the logs is locked
+with the lease. So nobody can lead beside a lead after a person deleted its lease.
 """
 
 import errno
@@ -24,14 +24,14 @@ from pro0.store.paths import LEASE, LOGS
 
 TRIES = 10
 PAUSE = 0.01
-"""Whoever looks for the holder has the lock for a moment: a few tries, so many seconds apart, tell that from a lead."""
+"""Tries, and seconds between them: a reader holds the lock for a moment only, a lead holds it longer."""
 _LIMIT = 4096
 _LONGEST = 1 << 20
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class Holder(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What stands in the lease: who took it last, and whether guards are to leave it alone until somebody else does."""
+    """The lease's content: its last taker, and `rests`, telling guards to start no lead until the next taker."""
 
     pid: int
     start: str
@@ -45,12 +45,12 @@ class Holder(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     @property
     def process(self) -> Process:
-        """Return who that is."""
+        """Return the last taker's process."""
         return Process(pid=self.pid, start=self.start, boot_id=self.boot_id)
 
 
 class Lease:
-    """The right to be the lead of one team; it ends with the process, however that ends."""
+    """The right to be the lead of one team; it ends with the process, however the process ends."""
 
     def __init__(self, team: Path) -> None:
         self._team = team
@@ -58,7 +58,7 @@ class Lease:
         self._why = ""
 
     def take(self, why: str) -> bool:
-        """Take the lease, or return False when somebody has it; raises NotFound when the team is not there."""
+        """Take the lease, or return False when it is held; raises NotFound when the team is gone."""
         with self._translated(), atomic.folder(self._team) as folder:
             for _ in range(TRIES):
                 if self._try(folder, why):
@@ -67,19 +67,19 @@ class Lease:
         return False
 
     def keep(self) -> None:
-        """Put a lease that somebody deleted back in its place; until then nobody could take it."""
+        """Put a deleted lease back in its place; until then the logs' lock keeps others out."""
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
             if not still_there(self._team, folder, LEASE, self._held[0]):
                 new = open_lock(folder, LEASE)
                 try:
-                    if lock_descriptor(new, blocking=False):  # else somebody looks just now: the next time then
+                    if lock_descriptor(new, blocking=False):  # else a reader holds it for a moment: try next time
                         _sign(new, self._why)
                         os.dup2(new, self._held[0], inheritable=False)
                 finally:
                     atomic.close(new)
 
     def holder(self) -> str | None:
-        """Return who holds the lease, or None when it is free or the team is gone."""
+        """Return the holder's name, or None when the lease is free or the team is gone."""
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
             opened = _open(folder)
             try:
@@ -91,13 +91,13 @@ class Lease:
         return None
 
     def read(self) -> Holder | None:
-        """Return who took the lease last, whether it is held or not, without a lock; None when nobody can be read."""
+        """Return the lease's last taker, without a lock, held or free; None when the lease cannot be read."""
         with self._translated(), suppress(FileNotFoundError), atomic.folder(self._team) as folder:
             return _signed(atomic.read(folder, LEASE, _LONGEST))
         return None
 
     def rest(self, why: str) -> None:
-        """Write into the lease, which is held, that no guard shall start a lead until somebody has taken it again."""
+        """Write into the held lease a wish: no guard starts a lead until somebody takes it again."""
         with self._translated():
             _sign(self._held[0], why, rests=True)
 
@@ -127,7 +127,7 @@ class Lease:
 
 
 def _open(folder: int) -> list[int]:
-    """Open the lease and the folder of the logs; without that folder there is no lead, only somebody who mends."""
+    """Open the lease and the folder of the logs; without that folder only a repair takes the lease, no lead."""
     lease = open_lock(folder, LEASE)
     try:
         logs = os.open(LOGS, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
@@ -150,7 +150,7 @@ def _close(opened: list[int]) -> None:
 
 
 def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:
-    """Write who holds it as the first line; cut the rest afterwards, so that there is a whole line at every moment."""
+    """Write the holder as the first line, then cut the rest: so a whole line is there at every moment."""
     me = table.entry(os.getpid())
     start, boot_id = (me.start, me.boot_id) if me else ("", "")
     named = Holder(os.getpid(), start, boot_id, __version__, why, rests)

@@ -1,8 +1,8 @@
-"""Locks: flock on a file beside the data, taken through an open folder, waited for with a limit, the holder named.
+"""Folder locks: flock on a file beside the data, with a time limit and a named holder.
 
-filelock's `lock_descriptor` locks a file that is opened here, relative to its folder and without following links. It is
-never held across a subprocess. Who deletes it lets nobody in: the folder is locked as well. Whoever has to wait stands
-in line (`queue.py`), and waits as long as the lock goes from hand to hand.
+The folder is opened first. The lock file is then opened relative to it, without following links, and locked by
+filelock's `lock_descriptor`. No lock is ever held across a subprocess. The folder is locked as well, so deleting the
+lock file admits nobody. Waiters stand in a queue (`queue.py`). They wait as long as the lock changes hands.
 """
 
 import errno
@@ -19,16 +19,16 @@ from pro0.store import atomic, queue
 from pro0.store.paths import LOCK
 
 PATIENCE = 10.0
-"""Seconds that one holder may take until a waiter gives up and names it."""
+"""Seconds with one holder before a waiter gives up and names that holder."""
 ASLEEP = 1.0
-"""Seconds after which the first in line, who leaves a free lock alone, is passed over: it was stopped."""
+"""Seconds before waiters pass over the first in line, for it left a free lock alone: it was stopped."""
 LEFT = 5.0
-"""Seconds of one holder after which anyone in line tries: it may have been killed, and the first in line stopped."""
+"""Seconds with one holder before every waiter tries: the holder may be dead, and the first in line stopped."""
 SLOWEST = 0.1
-"""Seconds between two looks of somebody far back in a line, at most."""
+"""Longest pause in seconds between two tries of a waiter far back in line."""
 NOBODY = "an unknown process"
 TIMEOUT = "lock_timeout"
-"""The code of the error that it raises then."""
+"""The error code of a waiter's timeout."""
 
 
 @contextmanager
@@ -39,9 +39,9 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
             descriptor = _taken(path, folder, patience)
             try:
                 if still_there(path, folder, LOCK, descriptor) and not replaced(folder, LOCK, descriptor):
-                    if os.pread(descriptor, 1, 0):  # the last holder never came to take its name off: it was killed
+                    if os.pread(descriptor, 1, 0):  # a killed holder could not remove its name
                         tidy(folder)
-                    with suppress(OSError):  # a name for those who wait; a full disk is no reason to let nobody in
+                    with suppress(OSError):  # the name only informs waiters; a full disk must not refuse the lock
                         sign(descriptor, why)
                     try:
                         yield folder
@@ -54,9 +54,9 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
 
 
 def both_locked(folder: int, descriptor: int) -> bool:
-    """Lock an open folder and a lock file, unless somebody has one of them; the two stay locked until they are closed.
+    """Try to lock an open folder and a lock file; both stay locked until they are closed.
 
-    NFS locks nothing that is not open for writing; there the file alone has to do.
+    NFS refuses to lock a descriptor not open for writing; there the file's lock alone must do.
     """
     try:
         free = lock_descriptor(folder, blocking=False)
@@ -67,18 +67,18 @@ def both_locked(folder: int, descriptor: int) -> bool:
     if not free or lock_descriptor(descriptor, blocking=False):
         return free
     with suppress(OSError):
-        unlock_descriptor(folder)  # who has one alone keeps it from whoever comes first
+        unlock_descriptor(folder)  # a waiter holding one of the two alone would block the next taker
     return False
 
 
 def open_lock(folder: int, name: str) -> int:
-    """Open a lock file of an open folder, making it if need be."""
+    """Open a lock file in an open folder; make it when it is missing."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.open(name, flags, atomic.FILE_MODE, dir_fd=folder)
 
 
 def still_there(path: Path, folder: int, name: str, descriptor: int) -> bool:
-    """Return whether the path still leads to this folder and lock file; if not, the lock guards nothing."""
+    """Return True while the path leads to this folder and lock file; otherwise the lock guards nothing."""
     with suppress(FileNotFoundError):
         here = os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(folder))
         return here and os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(descriptor))
@@ -86,9 +86,9 @@ def still_there(path: Path, folder: int, name: str, descriptor: int) -> bool:
 
 
 def replaced(folder: int, name: str, descriptor: int) -> bool:
-    """Give up a held lock file that has a second name, since it is a person's file too; the next try makes a new one.
+    """Give up a held lock file with a second name: it is a person's file too, and the next try makes a new one.
 
-    Nothing was written into it, and nothing is.
+    The lock has written nothing into that file.
     """
     if os.fstat(descriptor).st_nlink < 2:
         return False
@@ -97,19 +97,19 @@ def replaced(folder: int, name: str, descriptor: int) -> bool:
 
 
 def sign(descriptor: int, why: str) -> None:
-    """Write into a held lock file who holds it, for those who wait."""
+    """Write the holder's name into a held lock file, for waiters to read."""
     text = f"pid {os.getpid()} ({why}, since {time.strftime('%H:%M:%S')})".encode()
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, text, 0)
 
 
 def holder(descriptor: int) -> str:
-    """Return what the holder wrote into a lock file."""
+    """Return the holder's name from a lock file."""
     return os.pread(descriptor, 400, 0).decode(errors="replace") or NOBODY
 
 
 def tidy(folder: int) -> None:
-    """Remove what a killed writer left in a folder whose lock is held."""
+    """Remove a killed writer's temporary files from a folder; the caller holds its lock."""
     for name in os.listdir(folder):
         if name.startswith(atomic.TEMPORARY):
             with suppress(OSError):
@@ -117,7 +117,7 @@ def tidy(folder: int) -> None:
 
 
 def _taken(path: Path, folder: int, patience: float) -> int:
-    """Return the open lock file of an open folder, both locked; raises StoreError when one holder takes too long."""
+    """Return an open folder's lock file with both locked; raises StoreError when one holder takes too long."""
     descriptor = open_lock(folder, LOCK)
     try:
         if queue.waited_for(folder) or not both_locked(folder, descriptor):
@@ -148,7 +148,7 @@ def _wait(path: Path, folder: int, descriptor: int, place: queue.Place, patience
 
 
 def _follow(folder: int, descriptor: int) -> None:
-    """Let a descriptor be that of the lock file that is there now, should somebody have deleted the one that it was."""
+    """Point a descriptor at the present lock file, in case somebody deleted the earlier one."""
     with suppress(FileNotFoundError):
         if os.path.samestat(os.stat(LOCK, dir_fd=folder, follow_symlinks=False), os.fstat(descriptor)):
             return

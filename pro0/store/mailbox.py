@@ -1,4 +1,4 @@
-"""One mailbox on disk: a bounded head, and sealed segments beside it; a segment is written first, then the head."""
+"""One mailbox on disk: a bounded head and sealed segments beside it; each segment is written before the head."""
 
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
@@ -22,11 +22,11 @@ class Box:
         self.head: File[Mailbox] = File(folder, MESSAGES, Mailbox, filled=mail.numbered)
 
     def exists(self) -> bool:
-        """Return whether the mailbox was made."""
+        """Return True when the mailbox exists."""
         return there(self.head.path)
 
     def make(self) -> None:
-        """Make an empty mailbox; one that is there is kept."""
+        """Make an empty mailbox, or keep the present one."""
         add_folder(self.folder)
         if not self.exists():
             self.head.create_once(Mailbox(agent_id=self.agent_id), f"make the mailbox of {self.agent_id}")
@@ -34,7 +34,7 @@ class Box:
     def post(self, notice: Notice, clock: Callable[[], datetime]) -> Message:
         """Append a message and return it as stored; raises NotFound when the mailbox is gone.
 
-        The time is asked for under the lock: who waited comes later, also by its time.
+        The time is taken under the lock, so the order of times is the order of messages.
         """
         with self.head.change(f"send to {self.agent_id}") as change:
             box, sealed = mail.overflow(mail.post(change.value, notice, clock()))
@@ -44,9 +44,9 @@ class Box:
         return next(message for message in (*reversed(box.messages), *sealed) if message.id == notice.id)
 
     def deliver(self, notice: Notice, clock: Callable[[], datetime], owed: Callable[[], Collection[str]]) -> None:
-        """Append an owed notice once, however often and by whomever it is tried; `owed` says what is owed still."""
+        """Append an owed notice once, however often and by whomever it is tried; `owed` returns the ids still owed."""
         with self.head.change(f"send to {self.agent_id}") as change:
-            still = owed()  # under the lock: whoever delivers it next finds it either here or owed no more
+            still = owed()  # under the lock: the next deliverer finds the notice here, or owed no more
             if notice.id not in still:
                 return
             box, sealed = mail.overflow(mail.deliver(change.value, notice, clock(), still))
@@ -55,7 +55,7 @@ class Box:
             change.value = box
 
     def hand_out(self, incarnation: str, *, acknowledge: bool) -> list[mail.Delivery]:
-        """Give out what is unread (see `mail.hand_out`), acknowledged at once when asked to."""
+        """Give out the unread messages (see `mail.hand_out`), and acknowledge them at once when asked to."""
         with self.head.change(f"inbox of {self.agent_id}") as change:
             unread = list(self.since(change.value, change.value.acked))
             box, deliveries = mail.hand_out(change.value, unread, incarnation)
@@ -65,12 +65,12 @@ class Box:
         return deliveries
 
     def take_back(self, incarnation: str) -> None:
-        """Let what this incarnation was last given count as not given."""
+        """Mark the last messages given to this incarnation as not given."""
         with self.head.change(f"inbox of {self.agent_id}") as change:
             change.value = mail.take_back(change.value, incarnation)
 
     def acknowledge(self, seq: int) -> None:
-        """Mark everything up to `seq` as read."""
+        """Mark every message up to `seq` as read."""
         with self.head.change(f"inbox of {self.agent_id}") as change:
             change.value = mail.acknowledge(change.value, seq)
 

@@ -1,7 +1,7 @@
-"""Putting a sound file in the place of one that cannot be used, which is moved aside and never deleted.
+"""Replace an unusable file by a sound one; the bad file is moved aside, never deleted.
 
-The bad file gets its second name before the good one takes its first: whenever this ends, both are there, or neither
-has changed. Doing it again finds that second name, and gives no third.
+The bad file gets its second name before the good file takes its first name. After an interruption both files are
+there, or nothing has changed. A second run finds the second name and adds no third.
 """
 
 import os
@@ -24,11 +24,11 @@ from pro0.store.paths import ASIDE
 T = TypeVar("T", bound=Document)
 
 MENDABLE = frozenset({"store_corrupt", "unsafe_path"})
-"""What is wrong with a file that another file in its place puts right."""
+"""Error codes of a bad file; another file in its place repairs them."""
 
 
 class Bad(NamedTuple):
-    """What is there in place of a document: its bytes as far as they can be read, and its size."""
+    """The bad entry in a document's place: its readable bytes, its size, and its kind in words."""
 
     data: bytes
     size: int
@@ -36,7 +36,7 @@ class Bad(NamedTuple):
 
 
 class Mend(Generic[T]):
-    """One file that cannot be used, with its folder locked."""
+    """One unusable file, with its folder locked."""
 
     def __init__(self, file: File[T], folder: int) -> None:
         self._folder = folder
@@ -44,14 +44,14 @@ class Mend(Generic[T]):
         self.bad = look(folder, self._name)
 
     def put(self, value: T, now: datetime) -> str | None:
-        """Move what is there aside and put a document in its place; returns the new name of what was there."""
+        """Move the bad file aside and put a document in its place; return the bad file's new name."""
         name = set_aside(self._folder, self._name, now)
         atomic.replace(self._folder, self._name, encode(msgspec.structs.replace(value, revision=value.revision + 1)))
         return name
 
 
 def trouble(file: File[Any]) -> Pro0Error | None:
-    """Return why a document cannot be read or, being of a newer pro0, not be changed; None when all is well."""
+    """Return the reason a document cannot be read, or cannot be changed for being of a newer pro0; None when sound."""
     try:
         version = file.read().schema_version
     except Pro0Error as error:
@@ -61,7 +61,7 @@ def trouble(file: File[Any]) -> Pro0Error | None:
 
 @contextmanager
 def mending(file: File[T], why: str) -> Iterator[Mend[T] | None]:
-    """Hold the lock of a file that cannot be used; None when it is sound by now."""
+    """Hold the lock of an unusable file; yield None when it is sound by now."""
     try:
         with locked(file.folder, why) as folder:
             error = trouble(file)
@@ -71,14 +71,14 @@ def mending(file: File[T], why: str) -> Iterator[Mend[T] | None]:
 
 
 def remnant(file: File[Any]) -> Bad | None:
-    """Return what there is in place of a document, without a lock; None when its folder is gone."""
+    """Return the entry in a document's place, without a lock; None when its folder is gone."""
     with suppress(OSError), atomic.folder(file.folder) as folder:
         return look(folder, file.path.name)
     return None
 
 
 def look(folder: int, name: str) -> Bad:
-    """Return what a name in an open folder stands for; of a file that is missing, what was moved aside before."""
+    """Return the entry behind a name in an open folder; for a missing file, the bytes last moved aside."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def look(folder: int, name: str) -> Bad:
 
 
 def set_aside(folder: int, name: str, now: datetime) -> str | None:
-    """Give what is there a name that nothing reads; returns that name, None when there is nothing."""
+    """Give a bad file a name no program reads; return that name, or None when there is no file."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -110,7 +110,7 @@ def set_aside(folder: int, name: str, now: datetime) -> str | None:
 
 
 def move_aside(path: Path, now: datetime) -> Path | None:
-    """Move anything aside, so that its place is free; returns where it is now."""
+    """Move anything aside to free its place; return its new path."""
     with suppress(FileNotFoundError), atomic.folder(path.parent) as folder:
         os.stat(path.name, dir_fd=folder, follow_symlinks=False)
         new = _unused(folder, f"{path.name}{ASIDE}{now:%Y%m%dT%H%M%SZ}")
@@ -134,7 +134,7 @@ def _unused(folder: int, name: str) -> str:
 
 
 def _bytes(folder: int, name: str) -> bytes:
-    """Return the bytes of a regular file up to the limit; raises OSError: what is only out of reach is not lost."""
+    """Return a regular file's bytes up to the limit; raises OSError, for an unreachable file is not a lost one."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         return file.read(SIZE_LIMIT) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

@@ -27,22 +27,22 @@ LEAD_ERRORS = "lead.err"
 LOGS = "logs"
 LOCK = ".lock"
 QUEUE = ".queue"
-"""The folder of those who wait for a lock, beside it; there only while somebody waits."""
+"""The folder of a lock's waiters, beside the lock; it exists only while somebody waits."""
 LEASE = "lead.lock"
 WORKTREES = "worktrees"
 CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
-"""The names of the files whose change concerns a member, as a pattern."""
+"""A pattern for file names: a change of these files concerns a member."""
 CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{CONFIG}|{USAGE})(?!\.).*\.json"
-"""The names of the files whose change concerns the lead: all but those that it alone writes."""
+"""A pattern for file names: a change of these files concerns the lead, unlike the files only it writes."""
 TRASH = ".trash-"
 NEW = ".new-"
 ASIDE = ".corrupt-"
-"""Between the name of a file that was moved aside and the moment when that was done."""
+"""Stands between a corrupt file's old name and the time of moving it aside."""
 LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:
-    """Return the root of the store: PRO0_HOME, else ~/.pro0; raises BadInput for a path that no file can hold."""
+    """Return the store's root: PRO0_HOME, else ~/.pro0; raises BadInput for a path with control characters."""
     chosen = environment.get(HOME_VARIABLE)
     path = (Path(chosen) if chosen else Path.home() / ".pro0").absolute()
     text = str(path)
@@ -52,7 +52,7 @@ def home(environment: dict[str, str] | os._Environ[str]) -> Path:
 
 
 class TeamPaths:
-    """Where everything of one team is; the name is checked, so no path leaves the home."""
+    """All paths of one team; the team's name is checked, so no path leaves the home."""
 
     def __init__(self, home: Path, team: str) -> None:
         name = ids.team_name(team)
@@ -80,11 +80,11 @@ class TeamPaths:
         return f"{ids.incarnation(incarnation)}{DOCUMENT}"
 
     def launch(self, incarnation: str) -> str:
-        """Return the file name of what a guard is to start, in `sessions`."""
+        """Return the file name of a guard's launch order, in `sessions`."""
         return f"{ids.incarnation(incarnation)}{LAUNCH}"
 
     def agent_folder(self, incarnation: str) -> Path:
-        """Return the folder of what one session's agent is started with: its settings, its MCP servers."""
+        """Return the folder of an agent's start files: settings and MCP servers of one session."""
         return self.sessions / ids.incarnation(incarnation)
 
     def log(self, agent_id: str) -> Path:
@@ -93,17 +93,17 @@ class TeamPaths:
         return self.logs / f"{checked}.log"
 
     def run_log(self, agent_id: str) -> Path:
-        """Return the log of what a runner tells of its runs."""
+        """Return a runner's log of its runs."""
         return self.logs / f"{ids.agent_id(agent_id)}.run.jsonl"
 
 
 def worktrees(home: Path) -> Path:
-    """Return the folder of all members' worktrees: apart from the teams, so that none goes with its team unsaved."""
+    """Return the folder of all members' worktrees: outside the teams, so no worktree goes unsaved with its team."""
     return home / WORKTREES
 
 
 def trees_of(home: Path, team: str, uid: str) -> Path:
-    """Return the folder of one team's worktrees, which a later team of the same name does not get."""
+    """Return the folder of one team's worktrees; a later team of the same name gets another."""
     return worktrees(home) / (f"{team}-{uid[:8]}" if uid else team)
 
 
@@ -113,25 +113,25 @@ def worktree(home: Path, team: str, uid: str, agent_id: str) -> Path:
 
 
 def segment(number: int) -> str:
-    """Return the file name of a sealed segment, in the folder `archive` of mail or tasks, or `history` of a task."""
+    """Return the file name of a sealed segment, in `archive` of mail or tasks, or in `history` of a task."""
     return f"{number:06d}.json"
 
 
 def number_of(name: str) -> int:
-    """Return the number of a sealed segment, 0 for any other file."""
+    """Return the number of a sealed segment, or 0 for any other file."""
     digits = name.removesuffix(DOCUMENT)
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
     return number if name == segment(number) else 0
 
 
 def rotated(name: str, number: int) -> str:
-    """Return the name that a full log gets: events-000001.jsonl."""
+    """Return the new name of a full log, such as events-000001.jsonl."""
     stem, dot, suffix = name.rpartition(".")
     return f"{stem}-{number:06d}{dot}{suffix}"
 
 
 def rotation(name: str, other: str) -> int:
-    """Return the number of a full log of this name, 0 for any other file."""
+    """Return the number of a full log of this name, or 0 for any other file."""
     stem, _, suffix = name.rpartition(".")
     digits = other.removeprefix(f"{stem}-").removesuffix(f".{suffix}")
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0

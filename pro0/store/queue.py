@@ -1,8 +1,8 @@
-"""Who waits for a lock waits in line: a ticket each, a file in a folder beside the lock, which its owner keeps locked.
+"""The queue for a lock: each waiter holds a ticket, a locked file in a folder beside the lock.
 
-Tickets are named by the time, so the sorted names are the line. It gives the order and never the lock: where no ticket
-can be made, one waits without. A ticket that nobody holds is of somebody who was killed; whoever looks removes it. The
-folder is there only while somebody waits.
+A ticket's name begins with the time, so sorted names give the order. The queue gives the order, never the lock; a
+waiter unable to make a ticket waits without one. An unlocked ticket belongs to a killed waiter, and the next reader
+removes it. The folder exists only while somebody waits.
 """
 
 import os
@@ -17,18 +17,18 @@ from pro0.store.paths import QUEUE
 
 _TICKET = re.compile(r"[0-9]{20}-[0-9a-f]{8}")
 _TRIES = 3
-"""How often a ticket is made that others take away again: they remove a folder without tickets, and loose tickets."""
+"""Attempts to make a ticket: others may remove the empty folder, or the ticket before it is locked."""
 
 
 def waited_for(folder: int) -> bool:
-    """Return whether somebody stands in line for the lock of an open folder."""
+    """Return True when somebody waits in line for an open folder's lock."""
     with suppress(OSError), atomic.folder(QUEUE, folder) as line:
         return any(_is_held(line, ticket) for ticket in _tickets(line))
     return False
 
 
 class Place:
-    """One's own place in the line of an open folder, from the moment it is entered."""
+    """One waiter's place in the queue of an open folder, taken on entering the context."""
 
     def __init__(self, folder: int) -> None:
         self._folder = folder
@@ -43,7 +43,7 @@ class Place:
         self._leave()
 
     def before(self) -> int:
-        """Return how many wait longer; who has lost its place stands behind all others from now on."""
+        """Return the number of waiters ahead; a waiter with a lost ticket goes to the end of the line."""
         with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
             tickets = _tickets(line)
             while tickets and tickets[0] != self._ticket and not _is_held(line, tickets[0]):
@@ -55,7 +55,7 @@ class Place:
         return 0 if self._descriptor is None else 1
 
     def overtake(self) -> None:
-        """Take the first of the line out of it, which does not move: when it wakes it stands behind all others."""
+        """Remove the first ticket, whose owner does not move; once awake, that owner goes to the end of the line."""
         with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
             for ticket in _tickets(line)[:1]:
                 if ticket != self._ticket:
@@ -80,7 +80,7 @@ class Place:
         with suppress(OSError):
             with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
                 os.unlink(self._ticket, dir_fd=line)
-            os.rmdir(QUEUE, dir_fd=self._folder)  # unless others wait still
+            os.rmdir(QUEUE, dir_fd=self._folder)  # fails, as it should, while others wait
         atomic.close(self._descriptor)
         self._descriptor = None
 
@@ -90,7 +90,7 @@ def _tickets(line: int) -> list[str]:
 
 
 def _is_held(line: int, ticket: str) -> bool:
-    """Return whether the owner of a ticket lives; one that nobody holds is removed."""
+    """Return True when a ticket's owner lives; remove a ticket without an owner."""
     try:
         descriptor = os.open(ticket, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=line)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Where the store is, and whose session a guard is; with as good as no import, for programs that start in numbers."""
+"""The store's root, and the session named by a guard's argument; almost no imports, for guards start in numbers."""
 
 import os
 from collections.abc import Mapping
@@ -6,20 +6,20 @@ from collections.abc import Mapping
 HOME_VARIABLE = "PRO0_HOME"
 TEAMS, SESSIONS = "teams", "sessions"
 KINDS = (TEAMS, "tasks", "mailboxes")
-"""The folders of a home that have a folder of each team."""
+"""The home's folders with one sub-folder a team."""
 RUNTIME = "runtime.json"
 LAUNCH = ".start.json"
-"""How the name of a launch file ends, in `sessions`."""
+"""The end of a launch file's name, in `sessions`."""
 DOCUMENT = ".json"
 
 
 def root(environment: Mapping[str, str]) -> str:
-    """Return the root of the store as it is said: PRO0_HOME, else ~/.pro0; `paths.home` checks it."""
+    """Return the store's root as configured, PRO0_HOME or else ~/.pro0; `paths.home` checks it."""
     return environment.get(HOME_VARIABLE) or os.path.expanduser("~/.pro0")  # noqa: PTH111 - pathlib takes long to import
 
 
 def launched(argument: str) -> tuple[str, str, str] | None:
-    """Return home, team and incarnation when this looks like the path of a launch file, as guards are given."""
+    """Return home, team and incarnation of a launch file's path, a guard's argument; None for any other text."""
     home, _, rest = argument.rpartition(f"/{TEAMS}/")
     team, _, name = rest.partition(f"/{SESSIONS}/")
     incarnation = name.removesuffix(LAUNCH)
@@ -29,7 +29,7 @@ def launched(argument: str) -> tuple[str, str, str] | None:
 
 
 def teams_of(home: str, kind: str = TEAMS) -> list[str]:
-    """Return the folders of all teams below one of the folders of a home; none when there is no such folder."""
+    """Return all team folders below one folder of a home; none when the folder is missing."""
     folder = f"{home}/{kind}"
     try:
         return [f"{folder}/{name}" for name in os.listdir(folder) if not name.startswith(".")]
@@ -38,7 +38,7 @@ def teams_of(home: str, kind: str = TEAMS) -> list[str]:
 
 
 def shared(home: str, other: str, team: str) -> bool:
-    """Say whether two homes are one, or share folders or those of this team: by what is there, not by their paths."""
+    """Return True when two homes are one, or share a folder or this team's folders; files are compared, not paths."""
     if alike(home, other):
         return True
     for kind in KINDS:
@@ -50,7 +50,7 @@ def shared(home: str, other: str, team: str) -> bool:
 
 
 def alike(one: str, other: str) -> bool:
-    """Say whether two paths lead to the same thing, whatever mounts and links they go through."""
+    """Return True when two paths lead to the same file, through any mounts and links."""
     try:
         return one == other or os.path.samestat(os.stat(one), os.stat(other))
     except (OSError, ValueError):

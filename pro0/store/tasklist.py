@@ -1,4 +1,4 @@
-"""tasks.json with what lies beside it: older history and the archive; written first, then the list that counts them."""
+"""tasks.json with its older history and its archive; those are written first, then the list with their counts."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -18,13 +18,13 @@ from pro0.store.paths import ARCHIVE, HISTORY, TASKS, number_of, segment
 
 
 class TaskFile(File[TaskList]):
-    """The task list of one team; whatever is saved is kept small."""
+    """The task list of one team; each save moves old entries and tasks out of it."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, TASKS, TaskList, filled=archive.numbered)
 
     def archived(self, tasks: TaskList) -> Iterator[Task]:
-        """Yield every task of the archive once, the one that moved last first."""
+        """Yield each archived task once, the latest moved first."""
         seen = {task.id for task in tasks.tasks}.union(tasks.recalled)
         for number in range(tasks.sealed, 0, -1):
             for task in reversed(self._segment(number).read().tasks):
@@ -33,7 +33,7 @@ class TaskFile(File[TaskList]):
                     yield task
 
     def look_up(self, tasks: TaskList, wanted: Collection[str]) -> list[Task]:
-        """Return those of these tasks that are in the archive."""
+        """Return the wanted tasks in the archive."""
         found: list[Task] = []
         for task in self.archived(tasks) if wanted else ():
             if task.id in wanted:
@@ -43,7 +43,7 @@ class TaskFile(File[TaskList]):
         return found
 
     def segments(self, sealed: int = 0) -> list[File[TaskSegment]]:
-        """Return the files of the archive in order: all that are there, and the next one when there should be more."""
+        """Return the archive's files in order, plus the next one when `sealed` counts more."""
         names = os.listdir(self.folder / ARCHIVE) if (self.folder / ARCHIVE).is_dir() else []
         last = max((number_of(name) for name in names), default=0)
         return [self._segment(number) for number in range(1, max(min(sealed, last + 1), last) + 1)]
@@ -53,7 +53,7 @@ class TaskFile(File[TaskList]):
         return (self._page(task.id, start) for start in range(0, task.earlier, HISTORY_COUNT))
 
     def earlier(self, task: Task) -> list[Entry]:
-        """Return the entries of a task's history that are no longer in the list, oldest first."""
+        """Return the history entries already moved out of the list, oldest first."""
         left, found = task.earlier, list[Entry]()
         for page in self.pages(task):
             found += page.read().entries[: min(left, HISTORY_COUNT)]
@@ -77,7 +77,7 @@ class TaskFile(File[TaskList]):
         return left
 
     def _spilled(self, folder: int, task: Task) -> Task:
-        """Write a history's oldest entries; a segment that is not full is written anew, with what counts of it."""
+        """Write a history's oldest entries to its segments; a segment with room is rewritten with its valid entries."""
         kept, old = archive.spill(task)
         if not old:
             return task
@@ -93,7 +93,7 @@ class TaskFile(File[TaskList]):
         return kept
 
     def _begun(self, task: Task, start: int) -> tuple[Entry, ...]:
-        """Return what counts of the page that is to be written anew; raises StoreError for one of a newer pro0."""
+        """Return the valid entries of a page before its rewriting; raises StoreError for a page of a newer pro0."""
         if task.earlier <= start:
             return ()
         file = self._page(task.id, start)

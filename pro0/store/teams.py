@@ -1,4 +1,4 @@
-"""The store of all teams: found, made whole in one rename, and thrown away in one rename (behaviour 3.1, 3.10)."""
+"""The store of all teams: each team is created by one rename, and removed by one rename (behaviour 3.1, 3.10)."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, ROLES, 
 from pro0.store.tasklist import TaskFile
 
 _TRIES = 50
-"""How often a tree is removed in which late writers make files meanwhile."""
+"""Attempts to remove a tree, for late writers may still add files to it."""
 
 
 class TeamStore:
@@ -41,17 +41,17 @@ class TeamStore:
         self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:
-        """Return whether the team is there, whatever its files hold."""
+        """Return True when the team's folder is there, whatever its files hold."""
         return there(self.paths.team)
 
     def require(self) -> "TeamStore":
-        """Return this store, or raise NotFound when there is no such team."""
+        """Return this store, or raise NotFound when the team does not exist."""
         if not self.exists():
             raise NotFound(f"there is no team {self.name}", hint="list them: pro0 team list")
         return self
 
     def _not_ours(self, config: TeamConfig) -> str:
-        """Say why a configuration is not that of this team: the copy of another's, or without what names its own."""
+        """Return the reason a configuration is not this team's (another name, no uid, no project), or ""."""
         if config.name != self.name:
             return f"it is that of a team {config.name}"
         return "" if config.uid and config.project else "it has no uid, or no project"
@@ -65,11 +65,11 @@ class TeamStore:
         return File(self.paths.task(task_id), COMMENTS, Comments, absent=Comments)
 
     def report(self, incarnation: str) -> Report | None:
-        """Return what a guard says of its session, or None as long as it has said nothing."""
+        """Return a guard's report on its session, or None before the first report."""
         return File(self.paths.sessions, self.paths.report(incarnation), Report).find()
 
     def log_event(self, now: datetime, actor: str, what: str, **details: str | int | None) -> None:
-        """Append one line to events.jsonl; it is for people, never the truth: failing to write it is no failure."""
+        """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""
         line = {"at": iso(now), "actor": actor, "event": what, **{k: v for k, v in details.items() if v is not None}}
         with suppress(OSError), atomic.folder(self.paths.team) as folder:
             journal.append(folder, EVENTS, line)
@@ -94,7 +94,7 @@ class Store:
             translate(error, self.home / "teams")
 
     def check(self) -> None:
-        """Raise EnvironmentMissing for a home that is not a folder of one's own, or has a link in place of one."""
+        """Raise EnvironmentMissing when a folder of the home is a link, no folder, or another user's."""
         for name in ("", "teams", "tasks", "mailboxes"):
             place = self.home / name
             with _told(place), suppress(FileNotFoundError):
@@ -107,7 +107,7 @@ class Store:
                     raise EnvironmentMissing(f"{place} belongs to another user", code="unsafe_path", hint=hint)
 
     def create(self, config: TeamConfig, wanted: Wanted, environment: Environment | None = None) -> TeamStore:
-        """Make a team; it is there whole or not at all, and one of that name that is there is never touched."""
+        """Create a team, whole or not at all; an existing team of that name is never touched."""
         team = self.team(config.name)
         with self._changing(f"create team {team.name}"):
             if team.exists():
@@ -126,7 +126,7 @@ class Store:
         return team
 
     def discard(self, name: str, uid: str) -> None:
-        """Throw a team away: one rename commits it, the rest follows and may be finished later by `sweep`."""
+        """Remove a team: one rename commits the removal, and `sweep` may finish it later."""
         team = self.team(name).paths.team
         if not there(team.parent):
             return
@@ -139,7 +139,7 @@ class Store:
                 self._sweep()
 
     def sweep(self) -> list[str]:
-        """Finish every removal that was begun, and drop every team that was only half made; returns their names."""
+        """Finish every begun removal, and remove every half-made team; return their names."""
         if not there(self.home / "teams"):
             return []
         with self._changing("finish removals"):
@@ -149,6 +149,7 @@ class Store:
         teams = self.home / "teams"
         begun = [entry for entry in _entries(teams) if entry.name.startswith((TRASH, NEW))]
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
+        # While the team itself is there, its tasks and mailboxes are in use.
         for name in names:
             if not there(teams / name):
                 _put_away(self.home / "tasks" / name)
@@ -173,6 +174,7 @@ class Store:
         team.tasks.create(TaskList())
         for address in (ids.LEAD, ids.HUMAN):
             team.mailbox(address).make()
+        # The team exists from this rename on.
         new.rename(paths.team)
         with _late("it may be lost again"):
             atomic.sync(paths.team.parent)
@@ -199,7 +201,7 @@ def _told(place: Path) -> Iterator[None]:
 
 @contextmanager
 def _late(what_then: str) -> Iterator[None]:
-    """Let an error that comes after a change say so."""
+    """Mark an error that comes after a committed change."""
     try:
         yield
     except OSError as error:
@@ -209,7 +211,7 @@ def _late(what_then: str) -> Iterator[None]:
 
 
 def check_owner(home: Path) -> None:
-    """Raise EnvironmentMissing when the home belongs to somebody else; a mode that is too open is tightened."""
+    """Raise EnvironmentMissing when the home is another user's; tighten a mode too open."""
     status = home.stat()
     if status.st_uid != os.geteuid():
         raise EnvironmentMissing(f"{home} belongs to another user", code="unsafe_path", hint="choose another PRO0_HOME")
@@ -224,20 +226,20 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _put_away(path: Path) -> None:
-    """Remove a folder, renamed first: whoever still looks there finds nothing, never half of what was there."""
+    """Remove a folder, renamed first: late readers then find nothing, never half of its content."""
     if not there(path.parent):
         return
     trash = path.with_name(f"{TRASH}{path.name}")
     _remove(trash)
     with suppress(FileNotFoundError):
         path.rename(trash)
-        atomic.sync(path.parent)  # or it could be back, half empty, after a power loss
+        atomic.sync(path.parent)  # without it, a power loss could bring the folder back, half empty
     _remove(trash)
     atomic.sync(path.parent)
 
 
 def _remove(path: Path) -> None:
-    """Remove a tree of ours; late writers may add a file meanwhile, so it is tried until the folder is gone."""
+    """Remove a tree of ours; late writers may add files, so repeat until the folder is gone."""
     for _ in range(_TRIES):
         with suppress(OSError):
             delete(path)

@@ -1,4 +1,4 @@
-"""Waking up when a folder changes: a descriptor that becomes readable, fed by watchfiles in a thread."""
+"""Wake up when a folder changes: watchfiles runs in a thread and makes a descriptor readable."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from watchfiles import Change, DefaultFilter, watch
 
 _watch = partial(watch, debounce=50, step=25, rust_timeout=1000)
-"""In milliseconds: how long changes are gathered, how often it looks for more, how often whether to stop."""
+"""Milliseconds: `debounce` gathers changes, `step` looks for more, `rust_timeout` checks for the stop."""
 
 
 class _Named(DefaultFilter):
@@ -25,7 +25,7 @@ class _Named(DefaultFilter):
 
 
 class Watch:
-    """Tells that a file whose name fits a pattern changed below some folders; `close` ends its thread."""
+    """Report changes below some folders, of files with names matching a pattern; `close` ends its thread."""
 
     def __init__(self, folders: Iterable[Path], names: str) -> None:
         self._names = names
@@ -37,15 +37,15 @@ class Watch:
         self._thread.start()
 
     def fileno(self) -> int:
-        """Return the descriptor that is readable after a change."""
+        """Return the descriptor made readable by a change."""
         return self._readable
 
     def ringing(self) -> int:
-        """Return the descriptor by which a signal, too, makes the other one readable (`signal.set_wakeup_fd`)."""
+        """Return the descriptor to write to; a signal can wake the reader through it (`signal.set_wakeup_fd`)."""
         return self._writable
 
     def drain(self) -> bool:
-        """Forget the changes so far; returns whether there were any."""
+        """Forget the changes so far; return True when there were any."""
         with suppress(BlockingIOError):
             return bool(os.read(self._readable, 65536))
         return False
