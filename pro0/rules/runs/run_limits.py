@@ -1,7 +1,7 @@
-"""A run whose agent's provider has enough for now: it rests, its task given back; without `auto` it is over.
+"""Runs of a rate-limited agent: the run gives its task back and rests; without `auto` it ends.
 
-A hold is what it is for a team (`throttling`): as long as the error names, else longer each time. A turn that went well
-ends it.
+A hold works as in a team (`throttling`). It lasts as long as the error names, else longer each time. A turn that went
+well ends it.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from pro0.rules.words import prompts
 
 
 def counted(course: Course, options: RunOptions, step: Step, now: datetime) -> Course:
-    """Return where a run stands after a turn, as far as limits go."""
+    """Return the course of a run after a turn, with its rate limit updated."""
     if not step.limited:
         return replace(course, limit=None)
     error = Seen(State.ERROR, since=now, source=RUNNER, note=step.text)
@@ -28,7 +28,7 @@ def counted(course: Course, options: RunOptions, step: Step, now: datetime) -> C
 def held(
     decision: Take | Rest | End, options: RunOptions, course: Course, teams: Iterable[RateLimit], now: datetime
 ) -> Take | Rest | End:
-    """Return what a run does next, but no turn while a limit holds that it, or its team, knows of."""
+    """Return the run's next decision, but no turn while a known limit of the run or its team holds."""
     limits = [limit for limit in (course.limit, *teams) if limit and limit.agent == options.agent and now < limit.until]
     if not limits or not isinstance(decision, Take):
         return decision

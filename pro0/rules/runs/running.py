@@ -1,13 +1,13 @@
-"""The run engine's decisions (behaviour 2.21): which task is next, what the end of a turn means, when a run is over.
+"""The run engine's decisions (behaviour 2.21): the next task, the result of a turn, the end of a run.
 
 Laws:
 
-* It never waits for a human: what a human has to answer is left, and the next task is taken.
-* The order: the epic it is at, epics with work in progress, other epics, tasks alone, tasks whose parent is over;
-  within each the order of `next`.
-* A run ends by itself when nothing is left of what it may do; without `auto` also when nothing of it is ready.
-* An agent that fails, or that never signals, ends the run; with `auto` the task is given up, or given to a human, and
-  the run goes on, until agents have failed three times in a row. A provider that has enough for now is no such failure.
+* A run never waits for a human. It leaves the human's tasks alone and takes the next one.
+* The order: the epic in hand, epics with work in progress, other epics, standalone tasks, tasks with a finished
+  parent; within each the order of `next`.
+* A run ends by itself when none of its tasks is left; without `auto` also when none of them is ready.
+* An agent ends the run when it fails, or never signals. With `auto` the run gives up the task, or hands it to a human,
+  and goes on, until agents have failed three times in a row. A rate limit is no such failure.
 """
 
 from collections.abc import Collection, Iterable
@@ -28,15 +28,15 @@ from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, claimable, next_order
 
 FAILURES = 3
-"""How many turns in a row may fail before a run that goes on by itself ends."""
+"""Number of failed turns in a row that ends a run with `auto`."""
 RESULT = 4096
-"""Letters of the last message that become a task's result, or are quoted of a turn that came to nothing."""
+"""Characters of the last message kept as a task's result, or quoted from a turn without one."""
 
 
 class Course(msgspec.Struct, frozen=True):
-    """Where a run stands: what it has spent, which epic it is at, since when it is idle, how often agents failed.
+    """The course of a run: its cost, its epic, the start of its idle time, its failures in a row.
 
-    `limit` is what keeps it from beginning a turn.
+    `limit` keeps the run from beginning a turn.
     """
 
     spent: float = 0.0
@@ -47,29 +47,30 @@ class Course(msgspec.Struct, frozen=True):
 
 
 class Take(msgspec.Struct, frozen=True):
-    """A task is to be taken up now."""
+    """The decision to take up a task now."""
 
     task: Task
 
 
 class Rest(msgspec.Struct, frozen=True):
-    """Nothing is to be done now; look again at a change, or at `until`."""
+    """The decision to do nothing now; look again at a change, or at `until`."""
 
     until: datetime | None
     why: str
 
 
 class End(msgspec.Struct, frozen=True):
-    """The run is over; `code` is its exit code."""
+    """The end of the run; `code` is its exit code."""
 
     code: int
     why: str
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """How one turn of an agent went: its final message, or what went wrong.
+    """The result of one agent turn: its final message, or its failure.
 
-    `over` says that it was ended at its limit of time; `plain` that its program knows no signals: its end is one.
+    `over` says that the turn was ended at its time limit. `plain` says that the agent's program knows no signals: the
+    program's end is its signal.
     """
 
     number: int
@@ -80,9 +81,9 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What follows from a turn: an act on the task, None for another turn, and perhaps the end of the run.
+    """The step after a turn: an act on the task, None for another turn, and perhaps the end of the run.
 
-    `text` goes with the act, or is what the agent is told in its next turn about the last one.
+    `text` goes with the act, or tells the agent in its next turn about the last one.
     """
 
     act: Act | None
@@ -90,18 +91,18 @@ class Step(msgspec.Struct, frozen=True):
     kind: Awaiting = Awaiting.ESCALATION
     warning: str = ""
     failed: bool = False
-    """Whether the agent failed, and not the task."""
+    """True when the agent failed, and not the task."""
     limited: bool = False
-    """Whether it failed because its provider has enough for now; the task waits for that."""
+    """True when the agent was rate-limited; the task waits for the limit's end."""
     end: End | None = None
 
 
 def choose(
     board: Board, options: RunOptions, me: Caller, course: Course, now: datetime, living: Collection[str]
 ) -> Take | Rest | End:
-    """Return what a run does next; what its own session holds already, since an agent took it, comes first.
+    """Return the run's next decision; a task its session holds already, since an agent took it, comes first.
 
-    `living` are the incarnations of all sessions that are not over: what another one held is about to be given back.
+    `living` are the incarnations of all sessions not yet over: a task held by any other one is about to be given back.
     """
     if over := budget(options, course.spent):
         return over
@@ -120,15 +121,16 @@ def choose(
 
 
 def budget(options: RunOptions, spent: float) -> End | None:
-    """Return the end of a run that has spent all it may, else None."""
+    """Return the end of a run at its cost limit, else None."""
     if not options.max_cost or spent < options.max_cost:
         return None
     return End(1, f"cost limit reached (${spent:.2f} of ${options.max_cost:.2f})")
 
 
 def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> Step:
-    """Return what follows from a turn that left its task claimed."""
+    """Return the step after a turn that left its task claimed."""
     signal = signals.read(turn.message, prompt)
+    # A time-out counts before any signal, and a hand-off counts before a failure of the agent.
     if turn.over:
         return Step(Act.FAIL, turn.failure)
     if signal and signal.awaiting:
@@ -143,7 +145,7 @@ def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> Step:
 
 
 def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> Step:
-    """Return what follows when a check did not let a task be completed: the agent is told why, and goes on."""
+    """Return the step after a check refused to complete a task: the agent hears why and goes on."""
     said = f"a check said no: {why}"
     if turn.plain:
         return Step(Act.FAIL, said)
@@ -151,7 +153,7 @@ def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> Step:
 
 
 def too_many(course: Course, step: Step) -> End | None:
-    """Return the end of a run whose agents fail again and again, else None."""
+    """Return the end of a run after too many failures in a row, else None."""
     if not step.failed or course.failures + 1 < FAILURES:
         return None
     return End(1, f"{FAILURES} turns in a row have failed; the last: {step.text}")
@@ -163,12 +165,12 @@ def epic_of(board: Board, task: Task) -> Task | None:
 
 
 def in_scope(board: Board, options: RunOptions) -> list[Task]:
-    """Return all that a run is about, whatever it stands at, in the order of `next`."""
+    """Return all tasks of a run, in any status, in the order of `next`."""
     return sorted((task for task in board if _is_below(board, task, options)), key=next_order)
 
 
 def summary(board: Board, options: RunOptions) -> str:
-    """Return what is left of what a run may do, and what it waits for."""
+    """Return a line about the run's open tasks: those for people, those held by others, those blocked."""
     left = _open(board, options)
     waiting = [f"{task.id} ({task.waits.words})" for task in left if task.waits]
     held = [f"{task.id} ({task.claim.agent_id})" for task in left if task.claim]
@@ -194,7 +196,7 @@ def _silent(turn: Turn, options: RunOptions, task: Task) -> Step:
 
 
 def _again(turn: Turn, options: RunOptions, task: Task, told: str, why: str) -> Step:
-    """Return another turn, in which the agent is told something, or when there were too many a hand-off."""
+    """Return another turn with a message for the agent, or a hand-off after too many turns."""
     if not options.max_iterations or turn.number < options.max_iterations:
         return Step(None, told)
     text = f"stuck: {why} in {turn.number} turn{'s' if turn.number > 1 else ''}"
@@ -203,7 +205,7 @@ def _again(turn: Turn, options: RunOptions, task: Task, told: str, why: str) -> 
 
 
 def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -> Rest | End:
-    """Return what a run does that has nothing to take."""
+    """Return the decision of a run with nothing to take."""
     if not _open(board, options):
         return _all_over(board, options)
     why = f"no task is ready; {summary(board, options)}"
@@ -226,7 +228,7 @@ def _all_over(board: Board, options: RunOptions) -> End:
 
 
 def _aside(board: Board, options: RunOptions) -> str:
-    """Return how many tasks a run of all epics leaves aside, and what takes them along; one of a single epic none."""
+    """Return a note about tasks outside of epics and how to include them; empty for a run of a single epic."""
     left = _open(board, replace(options, standalone=True, orphans=True))
     return f"; {len(left)} outside of epics, taken along with --all" if left else ""
 
@@ -240,7 +242,7 @@ def _open(board: Board, options: RunOptions) -> list[Task]:
 
 
 def _is_meant(board: Board, task: Task, options: RunOptions) -> bool:
-    """Return whether a run may take a ready task; the shell agent can do no more than run a command."""
+    """Return True when a run may take a ready task; the shell agent only takes tasks with a command."""
     return _is_below(board, task, options) and (options.agent != "shell" or bool(task.run))
 
 
@@ -253,7 +255,7 @@ def _is_below(board: Board, task: Task, options: RunOptions) -> bool:
 
 
 def _is_orphaned(board: Board, task: Task) -> bool:
-    """Return whether a task is left over from a parent that is over."""
+    """Return True when an open task's parent is over or gone."""
     if not task.parent or task.status in SETTLED:
         return False
     above = board.get(task.parent)
@@ -281,7 +283,7 @@ def _has_begun(tasks: Iterable[Task]) -> bool:
 
 
 def _fresh_until(task: Task, options: RunOptions, now: datetime) -> datetime | None:
-    """Return until when a task is left alone, so that who has changed it can say more; None for not."""
+    """Return the end of a changed task's quiet time, so that its author can add more; None for none."""
     last = task.updated_at
     until = last + timedelta(seconds=options.debounce) if last else None
     return until if last and until and last <= now < until else None

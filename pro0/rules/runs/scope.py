@@ -1,4 +1,4 @@
-"""Which part of a task list is looked at: one tree, tasks that stand alone, tasks whose parent is over."""
+"""A part of a task list: one tree, standalone tasks, or tasks with a finished parent."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from pro0.rules.tasks.board import Board
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """What is chosen; with nothing, everything is, and with several, what is in any of them."""
+    """The chosen part: everything by default, and the union of several choices."""
 
     epic: str | None = None
     standalone: bool = False
@@ -18,7 +18,7 @@ EVERYTHING = Scope()
 
 
 def within(board: Board, task: Task, scope: Scope) -> bool:
-    """Return whether a task is in the part that is chosen."""
+    """Return True when a task is in the chosen part."""
     if scope == EVERYTHING:
         return True
     if scope.epic and any(above.id == scope.epic for above in board.ancestors(task)):

@@ -1,7 +1,7 @@
-"""What an agent says with the last words of its final message: `<promise>KIND: context</promise>` (behaviour 2.22).
+"""Signals at the end of an agent's final message: `<promise>KIND: context</promise>` (behaviour 2.22).
 
-A tag counts when it is complete, when its kind is known, and when it is said and not talked about: outside code, not in
-the middle of a sentence, not after a word like "emit", not in a part of the prompt that the agent repeats.
+A tag counts when it is complete, its kind is known, and the agent says it rather than talks about it. It does not count
+in code, in the middle of a sentence, after a word like "emit", or in a repeated part of the prompt.
 """
 
 import re
@@ -14,7 +14,7 @@ from pro0.model.task import Awaiting
 
 
 class Kind(StrEnum):
-    """What an agent can signal; BLOCKED is an old word for INPUT_NEEDED."""
+    """The signals of an agent; BLOCKED is an old word for INPUT_NEEDED."""
 
     COMPLETE = "COMPLETE"
     EJECT = "EJECT"
@@ -37,11 +37,11 @@ HANDS_OFF: Mapping[Kind, Awaiting] = {
     Kind.CHECKPOINT: Awaiting.CHECKPOINT,
     Kind.BLOCKED: Awaiting.INPUT,
 }
-"""What the task waits for after each signal but COMPLETE."""
+"""The kind of wait that follows each signal except COMPLETE."""
 
 
 class Signal(msgspec.Struct, frozen=True):
-    """What was signalled, the text that came with it, and what a person should know about how it was read."""
+    """A signal, the text that came with it, and a warning for people about its reading."""
 
     kind: Kind
     context: str = ""
@@ -49,14 +49,14 @@ class Signal(msgspec.Struct, frozen=True):
 
     @property
     def awaiting(self) -> Awaiting | None:
-        """Return what the task waits for from now on; None when it is complete."""
+        """Return the task's kind of wait from now on; None when the task is complete."""
         return HANDS_OFF.get(self.kind)
 
 
 def read(message: str, prompt: str) -> Signal | None:
-    """Return the signal in an agent's final message, None for none; `prompt` is what the agent had been told.
+    """Return the signal in an agent's final message, or None; `prompt` is the agent's prompt.
 
-    Of several the last counts; a hand-off counts before COMPLETE, with a warning.
+    The last of several counts. A hand-off counts before COMPLETE, with a warning.
     """
     hidden = [*_code(message), *_echo(message, prompt)]
     said = list(_said(message, hidden))
@@ -87,7 +87,7 @@ _LABEL = re.compile(r"\w+:")
 _TALKS_ABOUT = re.compile(rf"(?:[>\"'(]|\b(?:{_WORDS}))[ \t:]*$", re.IGNORECASE)
 
 Span = tuple[int, int]
-"""Where a part of a text begins and ends."""
+"""The start and the end of a part of a text."""
 
 
 def _said(text: str, hidden: list[Span]) -> Iterator[Signal]:
@@ -102,7 +102,7 @@ def _said(text: str, hidden: list[Span]) -> Iterator[Signal]:
 
 
 def _code(text: str) -> Iterator[Span]:
-    """Yield where code is: fenced blocks, of which one that is never closed hides all the rest, and backticks."""
+    """Yield the spans of code: fenced blocks and backticks; an unclosed fence hides all the rest."""
     fence = ""
     for start, line in _lines(text):
         mark = _FENCE.match(line)
@@ -117,7 +117,7 @@ def _code(text: str) -> Iterator[Span]:
 
 
 def _inline(start: int, line: str) -> Iterator[Span]:
-    """Yield what stands between two runs of backticks of the same length."""
+    """Yield the spans between two runs of backticks of the same length."""
     opened: re.Match[str] | None = None
     for ticks in _TICKS.finditer(line):
         if opened is None:
@@ -130,7 +130,8 @@ def _inline(start: int, line: str) -> Iterator[Span]:
 def _echo(message: str, prompt: str) -> Iterator[Span]:
     """Yield the lines that repeat the prompt.
 
-    A line with a bare tag is what was asked for; it repeats the prompt only next to another line that does.
+    The prompt asks for a bare tag, so a line with one is an answer. It repeats the prompt only next to another repeated
+    line.
     """
     told = {line.strip() for line in prompt.splitlines() if line.strip()}
     lines = list(_lines(message))
@@ -143,7 +144,7 @@ def _echo(message: str, prompt: str) -> Iterator[Span]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line with where it begins."""
+    """Yield each line with its start."""
     start = 0
     for line in text.split("\n"):
         yield start, line

@@ -1,4 +1,4 @@
-"""What an agent is told that does one task of `pro0 run`, in one turn, with nobody reading along (behaviour 2.21)."""
+"""The prompt for one task of `pro0 run`, for one turn without a human reader (behaviour 2.21)."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from pro0.rules.runs.signals import HANDS_OFF, Kind
 from pro0.rules.tasks.acts import Act
 
 SHOWN = 20
-"""How many remarks of each kind are shown, the newest."""
+"""Number of newest remarks of each kind in the prompt."""
 FEEDBACK = "## Human Feedback"
 
 
@@ -22,11 +22,11 @@ SIGNALS = {
     Kind.CHECKPOINT: ("what is done, what comes next", "a phase is complete and should be verified before the next"),
     Kind.EJECT: ("why", "you cannot do it: a person has to, with credentials or access that you have not got"),
 }
-"""The signals an agent is told of, with what belongs into each, and when to use it; BLOCKED is only understood."""
+"""The signals offered to an agent, each with its context and its use; BLOCKED is understood but not offered."""
 
 
 def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, last: str) -> str:
-    """Return what the agent is told; `number` counts its turns on this task, `last` says how the one before ended."""
+    """Return the prompt; `number` counts the agent's turns on this task, `last` tells the previous turn's end."""
     parts = [
         "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",
         _about(task, epic),
@@ -51,7 +51,7 @@ def _about(task: Task, epic: Task | None) -> str:
 
 
 def _answers(remarks: Sequence[Remark]) -> str:
-    """Return what people have said, which nobody else's words are mixed with."""
+    """Return the remarks of people, apart from all other remarks."""
     said = [remark for remark in remarks if remark.author == HUMAN][-SHOWN:]
     if not said:
         return ""
@@ -68,7 +68,7 @@ def _is_a_note(remark: Remark) -> bool:
 
 
 _TOLD = (None, "note", Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED)
-"""The acts of others whose words an agent is told, plain comments, and notes that were imported."""
+"""The kinds of remark shown to an agent: others' acts, plain comments, and imported notes."""
 
 
 def _line(remark: Remark) -> str:

@@ -1,1 +1,1 @@
-"""What agents are told."""
+"""The texts that agents read."""

@@ -1,4 +1,4 @@
-"""The first prompt of a session that is there for one task: base prompt, role, task, and the comments it begins with.
+"""The first prompt of a session for one task: base prompt, role, task, and the newest comments.
 
 Every command named here exists; a test looks.
 """
@@ -12,20 +12,20 @@ from pro0.model.task import Task
 from pro0.rules.words.welcome import WORKTREE
 
 BOARD = 30
-"""Remarks of the task above that a session begins with, the newest."""
+"""Number of newest remarks about the parent task in the prompt."""
 LONG = 2_000
-"""Characters of one remark that are shown."""
+"""Characters shown of one remark."""
 
 
 class Told(msgspec.Struct, frozen=True):
-    """One remark as it is shown."""
+    """One remark as shown in the prompt."""
 
     author: str
     text: str
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
-    """What the first prompt of a session for one task is made of."""
+    """The parts of the first prompt of a session for one task."""
 
     team: str
     agent_id: str
@@ -34,13 +34,13 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     role_name: str = ""
     role_prompt: str = ""
     above: Sequence[Told] = ()
-    """What was said about the task above: the board that all below it share."""
+    """Remarks about the parent task: the board shared by all its subtasks."""
     own: Sequence[Told] = ()
-    """What was said about the task itself."""
+    """Remarks about the task itself."""
     disposable: bool = False
-    """Whether it is a worker's, which is gone when the task is over."""
+    """True for a worker, gone when its task is over."""
     branch: str = ""
-    """The branch of its own worktree, empty when it works in the project's checkout."""
+    """The branch of the session's own worktree, empty when it works in the project's checkout."""
 
 
 _BASE = """\
@@ -70,7 +70,7 @@ going on. Look at `pro0 task show {id}` from time to time: the leader may have a
 
 
 def first_prompt(assignment: Assignment) -> str:
-    """Return the whole first prompt of an agent that works on one task."""
+    """Return the whole first prompt of an agent for one task."""
     task = assignment.task
     base = _BASE.format(
         agent_id=assignment.agent_id,

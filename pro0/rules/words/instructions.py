@@ -1,4 +1,4 @@
-"""What an agent is told over MCP besides results: how to begin, and that it has mail."""
+"""The MCP texts for agents besides results: how to begin, and notice of mail."""
 
 _MAIL = (
     "check_messages reads your messages: look when you are told that there are some, and before you end your turn. "
@@ -37,10 +37,10 @@ _OUTSIDE = (
 
 
 def instructions(caller: str) -> str:
-    """Return what a caller of this kind is told: lead_agent, member, one_task or outside."""
+    """Return the instructions for a caller of this kind: lead_agent, member, one_task or outside."""
     return {"lead_agent": _LEAD, "member": _TEAMMATE, "one_task": _ONE_TASK, "outside": _OUTSIDE}[caller]
 
 
 def unread_here(unread: int) -> str:
-    """Return what an agent that has mail is told beside the result of a tool."""
+    """Return the notice of mail shown beside the result of a tool."""
     return f"You have {unread} unread message{'' if unread == 1 else 's'}: call check_messages"

@@ -1,4 +1,4 @@
-"""The roles that pro0 brings along; every one of them may be changed or removed."""
+"""The preset roles of pro0; people may change or remove each of them."""
 
 from pro0.model.role import Role, Roles
 

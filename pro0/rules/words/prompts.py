@@ -1,4 +1,4 @@
-"""Every text that a member or the lead address is told by pro0."""
+"""Every text that pro0 tells a member or the lead address."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,12 @@ def unread_line(unread: int) -> str:
 
 
 def ready_line(ready: int) -> str:
-    """Return the fixed line that an idle agent gets about tasks it could claim."""
+    """Return the fixed line for an idle agent about tasks it could claim."""
     return f"{ready} task{' is' if ready == 1 else 's are'} ready for you: run `pro0 task next`"
 
 
 def is_fixed_line(text: str) -> bool:
-    """Return whether a text is one of the two fixed lines, white space aside: a narrow pane wraps them anywhere."""
+    """Return True when a text is either fixed line, white space aside: a narrow pane wraps them anywhere."""
     return _shape(text) in {_shape(line(number)) for line in (unread_line, ready_line) for number in (1, 2)}
 
 
@@ -39,30 +39,30 @@ LOST = "shows nothing that pro0 knows"
 
 
 def needs_a_person(state: SeatState, why: str) -> str:
-    """Return what is told about a member that needs a person."""
+    """Return the notice about a member that needs a person."""
     note = f" ({state.note})" if state.note else ""
     return f"{state.agent_id} {why}{note}; look: pro0 member peek {state.agent_id}"
 
 
 def spent(cost: float, limit: float) -> str:
-    """Return what is told when a team comes near its limit of cost, in US dollars, or reaches it."""
+    """Return the notice about a team near or at its cost limit, in US dollars."""
     what = "no new session starts" if cost >= limit else "when it is reached no new session starts"
     return f"the team has cost about ${cost:.2f} of ${limit:.2f}: {what}; see pro0 team cost"
 
 
 def limited(limit: RateLimit) -> str:
-    """Return what the lead address is told when an agent's provider has enough for now."""
+    """Return the notice for the lead address about a rate-limited agent."""
     when = f"{'until' if limit.named else 'at least until'} {moment(limit.until)}"
     return f"no new session of {limit.agent} starts {when}, since its provider has enough for now: {limit.note}"
 
 
 def moment(at: datetime) -> str:
-    """Return a moment as text for anybody, wherever."""
+    """Return a moment as text in UTC, for readers in any time zone."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def plan_request(agent_id: str, gate: PlanGate) -> str:
-    """Return what who decides is told of a plan that was handed in."""
+    """Return the request to decide on a submitted plan, addressed to its approver."""
     return (
         f"{agent_id} hands in its plan {gate.id}:\n\n{gate.text}\n\n"
         f"Decide: `pro0 member approve-plan {agent_id}`, or `pro0 member reject-plan {agent_id} FEEDBACK`"
@@ -70,12 +70,12 @@ def plan_request(agent_id: str, gate: PlanGate) -> str:
 
 
 def plan_approved(by: str) -> str:
-    """Return what a member is told whose plan was approved."""
+    """Return the notice for a member about its approved plan."""
     return f"Your plan is approved by {by}: carry it out. Tasks that you held are reserved for you: claim them again."
 
 
 def plan_rejected(feedback: str) -> str:
-    """Return what a member is told whose plan was rejected."""
+    """Return the notice for a member about its rejected plan."""
     return f"Your plan is not approved: {feedback}\nChange nothing yet; hand in another with `pro0 plan`."
 
 
@@ -84,11 +84,11 @@ REFUSALS = {
     "plan": "You may read and plan, and change nothing until the plan is approved.",
     "delegates": "You plan and delegate: read what you need, use `pro0`, and leave the work itself to teammates.",
 }
-"""What an agent is told in place of a tool's result, by why the tool was not run."""
+"""The text an agent gets in place of a tool's result, by the reason for not running the tool."""
 
 
 def forgotten(prompt: str, messages: Iterable[Message]) -> str:
-    """Return what an agent is told that has forgotten a turn; empty when it still knows its prompt and its mail."""
+    """Return the prompt and mail again for an agent with a lost turn; empty when it still knows both."""
     parts = ["This is what you were told first:", prompt] if prompt else []
     read = [f"From {message.from_} ({message.id}): {message.content}" for message in messages]
     if read:
@@ -104,13 +104,13 @@ def forgotten(prompt: str, messages: Iterable[Message]) -> str:
 
 
 def shutdown_request(reason: str) -> str:
-    """Return what a member is asked when it should end."""
+    """Return the request to a member to shut down."""
     why = f" ({reason})" if reason else ""
     return f"Please shut down{why}. Answer with `pro0 shutdown approve` or `pro0 shutdown reject REASON`."
 
 
 def ended(state: SeatState, tasks: Iterable[Task]) -> str:
-    """Return what the lead address is told about a member that ended by itself."""
+    """Return the notice for the lead address about a member that ended by itself."""
     verb = "has crashed" if state.state is State.CRASHED else "has exited"
     how = f" ({state.note})" if state.note else ""
     tasks = list(tasks)
@@ -121,7 +121,7 @@ def ended(state: SeatState, tasks: Iterable[Task]) -> str:
 
 
 def idle(agent_id: str, last: Task | None) -> str:
-    """Return what the lead address is told about a member that has nothing to do, with its last result."""
+    """Return the notice for the lead address about an idle member, with its last result."""
     if last is None:
         return f"{agent_id} is idle"
     said = last.closed_reason if last.status is Status.FAILED else last.result or ""
@@ -129,24 +129,24 @@ def idle(agent_id: str, last: Task | None) -> str:
 
 
 def not_idle(said: str) -> str:
-    """Return what a member is told whom a hook of the person's keeps from being idle."""
+    """Return the message for a member kept from idling by the person's hook."""
     return f"You are not done yet: {said}\nGo on with that, then end your turn."
 
 
 def remark(agent_id: str, task_id: str, text: str) -> str:
-    """Return what the lead address is told when a worker comments on its task (behaviour 3.25)."""
+    """Return the notice for the lead address about a worker's comment on its task (behaviour 3.25)."""
     return f"Worker {agent_id} on {task_id}: {text}"
 
 
 def stuck(agent_id: str, task_id: str, seconds: float) -> str:
-    """Return what the lead address is told about a worker that neither shows nor runs anything."""
+    """Return the notice for the lead address about a worker that neither shows nor runs anything."""
     minutes = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     look = f"look: pro0 worker logs {agent_id}, or end it: pro0 worker kill {agent_id}"
     return f"Worker {agent_id} may be stuck on {task_id} (no activity for {minutes}); {look}"
 
 
 def harvested(harvest: Harvest, task: Task, tail: str, crop: tuple[str, int, str, str]) -> str:
-    """Return the report of a worker that is over: how it went, what it left, and how that is merged."""
+    """Return the report on a finished worker: its result, its commits, and the command to merge them."""
     branch, commits, stat, left = crop
     who, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
     head = f"{who} completed {task.id}: {task.title}" if over else _unfinished(who, harvest, task)
@@ -167,7 +167,7 @@ def _unfinished(who: str, harvest: Harvest, task: Task) -> str:
 
 
 def review(parent: Task, over: Mapping[str, Task | None]) -> str:
-    """Return what a supervising session is told when subtasks of its task are over; None is one that was deleted."""
+    """Return the message for a supervising session about finished subtasks; None is a deleted one."""
     said = "\n".join(_over(id, task) for id, task in over.items())
     return (
         f"{said}\nRead the comments of {parent.id} and adjust its subtasks if that is needed. "
@@ -176,17 +176,17 @@ def review(parent: Task, over: Mapping[str, Task | None]) -> str:
 
 
 def cancelled(task: Task, words: str) -> str:
-    """Return what a member is told whose task is no longer wanted."""
+    """Return the notice for a member about its cancelled task."""
     return f"{task.id} was cancelled: {words or task.title}"
 
 
 def goes_on(task: Task, words: str) -> str:
-    """Return what a session is told when a human lets it go on with its task."""
+    """Return the message for a session after a human lets it continue its task."""
     return f"go on with {task.id}: {words or task.title}"
 
 
 def owes_a_word(task: Task) -> str:
-    """Return what a session is told that ended its turn in the middle of its task."""
+    """Return the reminder for a session that ended its turn in the middle of its task."""
     return (
         f"You have not said how {task.id} went. Go on with it, or end it: `pro0 task complete {task.id}`, "
         f"`pro0 task fail {task.id}`, or hand it to a person with `pro0 task update {task.id} --awaiting input`."
@@ -194,12 +194,12 @@ def owes_a_word(task: Task) -> str:
 
 
 def silent(agent_id: str, task: Task) -> str:
-    """Return what is told of a session that was reminded in vain."""
+    """Return the notice about a session that ignored its reminders."""
     return f"{agent_id} stops and does not say how {task.id} went; look: pro0 member peek {agent_id}"
 
 
 def stopped(task: Task) -> str:
-    """Return what those above a task are told when it has failed or waits for a human."""
+    """Return the notice about a task failed or waiting for a human, for those above it."""
     if task.waits:
         return f"{task.id} waits for a human ({task.waits.words}): {task.title}; nothing beside it starts before that"
     why = f" ({_ending(task.closed_reason)})" if task.closed_reason.strip() else ""
@@ -207,7 +207,7 @@ def stopped(task: Task) -> str:
 
 
 def lead_stays_down(times: int) -> str:
-    """Return what the lead address is told when the lead died too often to be started again (behaviour 3.12)."""
+    """Return the notice for the lead address about a lead that died too often to restart (behaviour 3.12)."""
     return f"the lead has died {times} times in a minute and stays down; see pro0 team logs, then: pro0 team resume"
 
 
@@ -220,6 +220,6 @@ def _over(id: str, task: Task | None) -> str:
 
 
 def _ending(text: str, limit: int = 200) -> str:
-    """Return the last line of a text, where commands say how they went."""
+    """Return the last line of a text: commands put their result there."""
     line = " ".join(text.strip().splitlines()[-1].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""The skill that teaches any agent to work with pro0, in the form in which agents look for skills."""
+"""The skill that teaches any agent to work with pro0, in the format of agents' skills."""
 
 NAME = "pro0"
 

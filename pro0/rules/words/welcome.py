@@ -1,4 +1,4 @@
-"""The first prompt of an agent: who it is, how the team works, what it is asked to do.
+"""The first prompt of an agent: its identity, the team's ways, and its instructions.
 
 Every command named here exists; a test looks.
 """
@@ -9,24 +9,24 @@ import msgspec
 
 
 class Welcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What the first prompt of one session is made of."""
+    """The parts of the first prompt of one session."""
 
     team: str
     agent_id: str
     project: str
     others: Sequence[str] = ()
     role: str = ""
-    """What its role tells it, empty without one."""
+    """The prompt of its role, empty without one."""
     prompt: str = ""
-    """What it is asked to do, in the words of who spawned it."""
+    """Its instructions, in the words of its spawner."""
     delegates: bool = False
-    """Whether a lead agent must leave the work itself to others."""
+    """True when a lead agent must leave the work itself to others."""
     branch: str = ""
     """The branch of its own worktree, empty when it works in the project's checkout."""
     plans: bool = False
-    """Whether it must have a plan approved before it changes anything."""
+    """True when it needs an approved plan before it changes anything."""
     plan: str = ""
-    """Its plan that was approved, empty for none."""
+    """Its approved plan, empty for none."""
 
 
 _TOOLS = """\
