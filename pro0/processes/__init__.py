@@ -1,10 +1,10 @@
-"""Processes by identity: who is alive, who belongs to whom, ending for certain, and waiting for ends.
+"""Processes by identity: find the living and their owners, end them for certain, and wait for their ends.
 
-A pid alone may be reused; (pid, start, boot id) cannot be. A signal only ever goes to a process whose identity was
-verified after it was pinned.
+A pid may be reused; (pid, start, boot id) cannot be. Every signal goes to a pinned process, and its identity is
+verified after the pinning.
 
-Guards import this package with nothing but the standard library, where importing msgspec would cost them 45 ms each:
-so inside, processes are `table.Entry`, and they become `Process` only here, on the way out.
+Guards import this package with the standard library alone; msgspec would cost each guard 45 ms. So this package
+works with `table.Entry` inside, and returns `Process` to its callers.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ __all__ = [
 
 
 def identify(pid: int) -> Process | None:
-    """Return the identity of a running process; None when there is none, or only a zombie."""
+    """Return the identity of a running process; None for a missing process or a zombie."""
     found = table.entry(pid)
     return _process(found) if found else None
 
 
 def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
-    """Return, for each value, this user's processes whose environment says `variable=value`; one scan answers for all.
+    """Return, for each value, this user's processes with `variable=value` in their environment, in one scan.
 
-    macOS hides the environment of Apple's own programs, there a tag proves much, and its absence nothing.
+    macOS hides the environment of Apple's own programs. There a found tag proves much, and a missing tag nothing.
     """
     return {
         value: [_process(found) for found in entries] for value, entries in table.carrying(variable, values).items()
@@ -55,25 +55,25 @@ def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
 
 
 def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Process]]:
-    """Return, for each session, the processes that its guard has started, they or who started them.
+    """Return, for each session, the processes its guard started, directly or indirectly.
 
-    The kernel's mark proves it. Where the system has no marks, a `variable` that says the incarnation has to do.
+    The kernel's mark proves it. On a system without marks, the `variable` with the incarnation must do.
     """
     return {one: [_process(found) for found in those] for one, those in table.proven(variable, incarnations).items()}
 
 
 def having(names: Collection[str]) -> list[tuple[Process, dict[str, str]]]:
-    """Return this user's processes whose environment has all of these variables, with their values."""
+    """Return this user's processes with all of these variables in their environment, and the values."""
     return [(_process(found), values) for found, values in table.having(names)]
 
 
 def variables(process: Process, names: Collection[str]) -> dict[str, str]:
-    """Return those of these variables that a process was started with; none of one that has ended."""
+    """Return the wanted variables of a process's initial environment; none of an ended process."""
     return table.variables(process, names)
 
 
 def called_with(last: Mapping[str, str]) -> set[str]:
-    """Return the values of those keys with which, as their last argument, processes of this user were called."""
+    """Return the values of all keys found as the last argument of one of this user's processes."""
     from pro0.processes.arguments import last_arguments
 
     said = last_arguments()
@@ -83,13 +83,13 @@ def called_with(last: Mapping[str, str]) -> set[str]:
 def descendants(pid: int, *, sparing: bool = False) -> list[Process]:
     """Return the children of a process, their children, and so on; zombies are not counted.
 
-    With `sparing` neither what was started for others, as a lead is, nor what is below that.
+    With `sparing`, leave out processes started for others, such as a lead, and all their descendants.
     """
     return [_process(found) for found in table.below(pid, table.is_spared if sparing else None)]
 
 
 def in_group(group: int) -> list[Process]:
-    """Return the processes of a process group whose leader, of that pid, is not waited for yet: it is no stranger's."""
+    """Return the processes of a group; its leader has this pid and is not waited for yet, so it is no stranger's."""
     return [_process(found) for found in table.in_group(group)]
 
 

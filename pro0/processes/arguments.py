@@ -1,4 +1,4 @@
-"""Command lines of processes: how an operation finds the guard above it."""
+"""Command lines of processes: an operation finds the guard above it by them."""
 
 import os
 from collections.abc import Iterator
@@ -18,6 +18,6 @@ def last_arguments() -> set[str]:
 
 
 def arguments(pid: int) -> list[str]:
-    """Return the command line of a process, empty when it is gone or may not be read."""
+    """Return the command line of a process; empty for a missing or unreadable process."""
     data = table.command_line(pid)
     return [os.fsdecode(part) for part in data.removesuffix(b"\0").split(b"\0")] if data else []

@@ -1,4 +1,4 @@
-"""Ending processes: politely, then firmly, and never a stranger."""
+"""End processes: politely, then firmly, and never a stranger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
     import _signal as signal  # without enum, which costs a guard 4 ms
 
 FIRM = 5.0
-"""Seconds for which KILL is repeated; only what the kernel itself holds, or another user's, outlives them."""
+"""Seconds of repeated KILL; only processes held by the kernel, or another user's, outlive them."""
 
 _FIRST_PAUSE = 0.002
 _LONGEST_PAUSE = 0.05
@@ -32,7 +32,7 @@ _LOOK_AGAIN = 1.0
 
 
 def signal_process(process: Process | Entry, number: int) -> bool:
-    """Send a signal to exactly this process; False when it is gone, or is not ours to signal."""
+    """Send a signal to exactly this process; False when it is gone, or not ours to signal."""
     try:
         return _send_pinned(process, number) if sys.platform == "linux" else _send(process, number)
     except (ProcessLookupError, PermissionError):
@@ -40,9 +40,9 @@ def signal_process(process: Process | Entry, number: int) -> bool:
 
 
 def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
-    """End all that `find` finds, children born meanwhile too: TERM, `grace` seconds, KILL; return who still lives.
+    """End all processes `find` returns, new children too: TERM, `grace` seconds, KILL; return the survivors.
 
-    A stopped process is continued, so that it can obey the TERM.
+    A stopped process is continued, so it can obey the TERM.
     """
     if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, again=False):
         return []
@@ -52,7 +52,7 @@ def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
 def _press(
     find: Callable[[], Iterable[Known]], seconds: float, numbers: tuple[int, ...], look_again: float, *, again: bool
 ) -> list[Known]:
-    """Signal all that is found (each once, or `again` and again) until nothing is, or the time is up."""
+    """Signal all found processes, each once or `again` and again, until none is found or the time is up."""
     deadline = time.monotonic() + seconds
     asked: set[tuple[int, str]] = set()
     pause = _FIRST_LOOK
@@ -71,7 +71,7 @@ def _press(
 
 
 def _until_gone(found: list[Known], seconds: float) -> None:
-    """Wait until all of these are gone, at most some seconds. Asking for a few is far cheaper than finding anew."""
+    """Wait until all of these are gone, or the time is up. Checking a few is far cheaper than a new scan."""
     deadline = time.monotonic() + seconds
     pause = _FIRST_PAUSE
     while any(alive(process) for process in found) and time.monotonic() < deadline:
@@ -80,7 +80,7 @@ def _until_gone(found: list[Known], seconds: float) -> None:
 
 
 def _send_pinned(process: Process | Entry, number: int) -> bool:
-    # Pinned first, verified then: the pid cannot pass to a stranger between the look and the signal.
+    # Pin first, then verify: the pid cannot pass to a stranger between the check and the signal.
     descriptor = pidfd.open_process(process.pid)
     try:
         if not alive(process):

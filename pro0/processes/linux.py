@@ -1,24 +1,24 @@
-"""Linux: everything from /proc, with bare system calls, since sweeps read it for hundreds of processes."""
+"""Linux: read processes from /proc with bare system calls, since sweeps read hundreds of processes."""
 
 import os
 import time
 
 _ZOMBIE = (b"Z", b"X", b"x")
 _NO_PROGRAM = 0x00200000 | 0x00000004
-"""The flags of a thread of the kernel, and of what is ending or has ended."""
+"""Flags of kernel threads, and of processes ending or already ended."""
 _CODE, _STACK = 23, 25
-"""Which fields of a stat, counted behind the name, tell where code and stack are: random, 0 before an exec is done."""
+"""Indexes of code and stack addresses in a stat line, after the name: random, and 0 until an exec is complete."""
 _UNFINISHED = b"0 "
 _SECRET = b"1"
-"""What stands there for a process that this one may not look at."""
+"""The code address shown for a process closed to this one."""
 _PAUSES = (0.0, 0.001, 0.004, 0.02, 0.05)
-"""Seconds between the looks at a process that does not show what it was started with."""
+"""Seconds between the looks at a process without visible arguments or environment."""
 
 _boot: list[str] = []
 
 
 def boot_id() -> str:
-    """Return what names this boot of the machine."""
+    """Return the id of this boot of the machine."""
     if not _boot:
         _boot.append(_read("/proc/sys/kernel/random/boot_id").decode().strip())
     return _boot[0]
@@ -34,7 +34,7 @@ def status(pid: int) -> tuple[int, str] | None:
 
 
 def stopped(pid: int) -> bool:
-    """Return whether a process was stopped, as SIGSTOP does."""
+    """Return True when a process is stopped, as by SIGSTOP."""
     return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])
 
 
@@ -55,20 +55,20 @@ def own_pids() -> list[int]:
 
 
 def environment(pid: int) -> bytes:
-    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
+    """Return a process's initial environment, NUL after each entry; empty when unreadable."""
     return _started_with(pid, "environ")
 
 
 def command_line(pid: int) -> bytes:
-    """Return the arguments that a process was called with, NUL after each; empty when they cannot be read."""
+    """Return a process's arguments, NUL after each; empty when unreadable."""
     return _started_with(pid, "cmdline")
 
 
 def _started_with(pid: int, name: str) -> bytes:
-    """Return one of the files that tell what a process was started with.
+    """Return a /proc file with a process's initial arguments or environment.
 
-    In the midst of an exec a process shows none: it is looked at again, since who is not found is not ended. All others
-    that show none must cost next to nothing, for every sweep looks at them: a stranger's pid 1, threads of the kernel.
+    During an exec a process shows neither, so look again: a missed process would survive its session's end.
+    Kernel threads and a stranger's pid 1 never show any. Every sweep meets them, so they must cost almost nothing.
     """
     path, seen = f"/proc/{pid}/{name}", b""
     found = _read(path)
@@ -77,19 +77,19 @@ def _started_with(pid: int, name: str) -> bytes:
             break
         if program.startswith(_UNFINISHED):
             time.sleep(pause)
-        else:  # the exec may just have ended; only if this is still the same program afterwards it has none
+        else:  # an exec may just have ended; the same program at the next look has nothing to show
             seen = program
         found = _read(path)
     return found
 
 
 def _threads_live(fields: list[bytes]) -> bool:
-    """Say whether a first thread that has ended left others running: such a process is alive."""
+    """Return True when the first thread has ended and others still run: such a process is alive."""
     return fields[0] == b"Z" and int(fields[17]) > 1
 
 
 def _program(pid: int) -> bytes:
-    """Return what differs from one exec of a process to the next; empty when it can never show what started it."""
+    """Return a value unique to one exec of a process; empty when the process can never show its arguments."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if not fields or int(fields[6]) & _NO_PROGRAM or fields[_CODE] == _SECRET:
         return b""

@@ -1,9 +1,9 @@
-"""Linux: a mark that the kernel hands down from a guard's agent to all that it ever starts.
+"""Linux: a mark inherited, through the kernel, by every process below a guard's agent.
 
-It is the soft limit RLIMIT_RTTIME: a number of microseconds made of the incarnation, so large that it limits nothing.
-Fork, exec, setsid, double forks, a cleared environment and namespaces keep it. A copied environment does not bring it,
-and what a tmux server, cron, at or ssh starts does not have it. Who wants to be rid of it can be: it proves whose
-a process is, not that one is nobody's. macOS has no such limit.
+The mark is the soft limit RLIMIT_RTTIME: a number of microseconds made of the incarnation, so large it limits
+nothing. Fork, exec, setsid, double forks, a cleared environment and namespaces keep it. A copied environment does not
+carry it, nor do processes started by a tmux server, cron, at or ssh. Any process can take its own mark off. So a mark
+proves the owner of a process; a missing mark proves nothing. macOS has no such limit.
 """
 
 import os
@@ -35,30 +35,30 @@ def mark_of(incarnation: str) -> int:
 
 
 def carried_by(pid: int) -> int | None:
-    """Return the mark that a process carries; None for none, for no such process, and where there are no marks."""
+    """Return a process's mark; None without a mark, without the process, and on systems without marks."""
     if _LIMIT < 0:
         return None
     try:
         return _as_mark(resource.prlimit(pid, _LIMIT)[0])
-    except PermissionError:  # another group or user has it now, as `sg` and `su` do
+    except PermissionError:  #  another group or user owns it now, as after `sg` and `su`
         return _as_mark(_shown(pid))
     except (OSError, OverflowError):
         return None
 
 
 def put_on(incarnation: str) -> bool:
-    """Have what this process starts from now on carry the mark of a session; False where that cannot be."""
+    """Make all processes started from now on carry a session's mark; False when the system refuses."""
     return _set(mark_of(incarnation))
 
 
 def take_off() -> None:
-    """Have what this process starts from now on carry no mark, whoever started it."""
+    """Make all processes started from now on carry no mark, even when this process was started with one."""
     if _LIMIT >= 0 and carried_by(os.getpid()) is not None:
         _set(resource.getrlimit(_LIMIT)[1])
 
 
 def available() -> bool:
-    """Say whether what is started here can carry marks: no where the hard limit, above which none can be, is low."""
+    """Return True when new processes can carry marks; False on macOS, and under a hard limit below the marks."""
     if _LIMIT < 0:
         return False
     soft, hard = resource.getrlimit(_LIMIT)
@@ -70,7 +70,7 @@ def _set(soft: int) -> bool:
         return False
     try:
         resource.setrlimit(_LIMIT, (soft, resource.getrlimit(_LIMIT)[1]))
-    except (OSError, ValueError):  # above the hard limit, or a system that only looks like Linux
+    except (OSError, ValueError):  #  above the hard limit, or a system only resembling Linux
         return False
     return True
 
@@ -80,7 +80,7 @@ def _as_mark(soft: int) -> int | None:
 
 
 def _shown(pid: int) -> int:
-    """Return the soft limit as anybody may read it."""
+    """Return the soft limit as readable by every user."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:
             [line] = [line for line in file if line.startswith(_LINE)]

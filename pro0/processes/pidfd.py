@@ -1,7 +1,7 @@
-"""Linux: a descriptor that stands for one process for all time.
+"""Linux: a descriptor for one process; it never passes to another process.
 
-Python has these calls only if the headers it was built with had them, which the builds that uv installs may lack;
-the kernel has had them since 5.3.
+The kernel has these calls since 5.3. Python has them only when its build's headers had them, and the builds installed
+by uv may lack them.
 """
 
 import os
@@ -17,14 +17,14 @@ _OPEN = 434
 
 
 def open_process(pid: int) -> int:
-    """Return a descriptor of a process, which is readable once it has ended; raises ProcessLookupError."""
+    """Return a descriptor of a process, readable once the process has ended; raises ProcessLookupError."""
     if hasattr(os, "pidfd_open"):
         return int(os.pidfd_open(pid))
     return _call(_OPEN, pid, 0)
 
 
 def send(descriptor: int, number: int) -> None:
-    """Send a signal to the process that a descriptor stands for; raises ProcessLookupError, PermissionError."""
+    """Send a signal to a descriptor's process; raises ProcessLookupError, PermissionError."""
     if hasattr(signal, "pidfd_send_signal"):
         signal.pidfd_send_signal(descriptor, number)
     else:

@@ -1,4 +1,4 @@
-"""macOS, by psutil, which is imported at the first look: a Linux guard must never need it."""
+"""macOS: read processes with psutil, imported at the first look, for a Linux guard must never need it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _boot: list[str] = []
 
 
 def boot_id() -> str:
-    """Return what names this boot of the machine: the kernel's uuid of it, or the moment of the boot."""
+    """Return the id of this boot: the kernel's uuid for it, or else the boot time."""
     if not _boot:
         _boot.append(_session_uuid() or _boot_time())
     return _boot[0]
@@ -32,7 +32,7 @@ def status(pid: int) -> tuple[int, str] | None:
 
 
 def stopped(pid: int) -> bool:
-    """Return whether a process was stopped, as SIGSTOP does."""
+    """Return True when a process is stopped, as by SIGSTOP."""
     import psutil
 
     try:
@@ -55,7 +55,7 @@ def own_pids() -> list[int]:
 
 
 def environment(pid: int) -> bytes:
-    """Return the environment that a process was started with, NUL after each entry; empty when it cannot be read."""
+    """Return a process's initial environment, NUL after each entry; empty when unreadable."""
     import psutil
 
     try:
@@ -66,7 +66,7 @@ def environment(pid: int) -> bytes:
 
 
 def command_line(pid: int) -> bytes:
-    """Return the arguments that a process was called with, NUL after each; empty when they cannot be read."""
+    """Return a process's arguments, NUL after each; empty when unreadable."""
     import psutil
 
     try:
@@ -79,13 +79,13 @@ def command_line(pid: int) -> bytes:
 def _start(process: psutil.Process) -> float:
     """Return the kernel's own start time.
 
-    The public `create_time()` of psutil 7.1 moves on macOS when the clock is set, and differently in every process
-    that asks, so that a guard and its lead would disagree on who is alive.
+    On macOS, the public `create_time()` of psutil 7.1 moves when the clock is set, and differently in every process.
+    A guard and its lead would then disagree on the living processes.
     """
     native = process._proc  # type: ignore[attr-defined]
     try:
         return float(native.create_time(monotonic=True))
-    except TypeError:  # psutil 7.0, where it does not move
+    except TypeError:  # psutil 7.0: there it does not move
         return float(native.create_time())
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 SPARED = "PRO0_LEAD"
-"""The variable, with the value 1, of leads and of what they start for others: it is no session's, wherever it hangs."""
+"""The variable of leads and of processes they start for others, with the value 1: no session owns these."""
 
 
 class Entry:
-    """One running process: its identity, and who its parent was when it was looked at."""
+    """One running process: its identity, and its parent's pid at the time of the look."""
 
     __slots__ = ("boot_id", "pid", "ppid", "start")
 
@@ -36,13 +36,13 @@ class Entry:
 
 
 def entry(pid: int) -> Entry | None:
-    """Return a running process; None when there is none, or only a zombie."""
+    """Return a running process; None for a missing process or a zombie."""
     found = system.status(pid)
     return Entry(pid, found[0], found[1]) if found else None
 
 
 def alive(process: Process | Entry) -> bool:
-    """Say whether exactly this process still runs: not a zombie, not a reused pid, not of an earlier boot."""
+    """Return True while exactly this process runs: not a zombie, not a reused pid, not of an earlier boot."""
     if process.boot_id != system.boot_id():
         return False
     found = system.status(process.pid)
@@ -55,7 +55,7 @@ def own() -> list[int]:
 
 
 def below(pid: int, spared: Callable[[int], bool] | None = None) -> list[Entry]:
-    """Return the descendants of a process; where `spared(pid)` holds, neither that one nor what is below it."""
+    """Return the descendants of a process, without those with `spared(pid)` true and all below them."""
     children: dict[int, list[Entry]] = {}
     for found in _all():
         children.setdefault(found.ppid, []).append(found)
@@ -72,7 +72,7 @@ def above(pid: int) -> list[Entry]:
 
 
 def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
-    """Return, for each value, this user's processes whose environment says `variable=value`."""
+    """Return, for each value, this user's processes with `variable=value` in their environment."""
     wanted: dict[bytes | None, str] = {value.encode(): value for value in values}
     found: dict[str, list[Entry]] = {value: [] for value in values}
     for pid in system.own_pids():
@@ -83,9 +83,9 @@ def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
 
 
 def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry]]:
-    """Return, for each session, the processes that its guard has started, they or who started them.
+    """Return, for each session, the processes its guard started, directly or indirectly.
 
-    The kernel's mark proves it. Where the system has no marks, a `variable` that says the incarnation has to do.
+    The kernel's mark proves it. On a system without marks, the `variable` with the incarnation must do.
     """
     if not mark.available():
         return carrying(variable, incarnations)
@@ -94,23 +94,23 @@ def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry
     for pid in system.pids():
         said = mark.carried_by(pid)
         if said in wanted and not is_spared(pid) and (one := entry(pid)):
-            # Asked again, and alive then: what was read was its own.
+            # Read again while it lives: so the mark was this process's own, not that of a reused pid.
             found[wanted[said]] += [one] if mark.carried_by(pid) == said and alive(one) else []
     return found
 
 
 def says(pid: int, variable: str, value: str) -> bool:
-    """Say whether the environment of a process has `variable=value`; no when it cannot be read."""
+    """Return True when a process's environment has `variable=value`; False when it is unreadable."""
     return _variable(system.environment(pid), variable) == value.encode()
 
 
 def is_spared(pid: int) -> bool:
-    """Say whether a process was started for others, as a lead, a guard or a server is."""
+    """Return True for a process started for others, such as a lead, a guard or a server."""
     return says(pid, SPARED, "1")
 
 
 def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
-    """Yield this user's processes whose environment has all of these variables, with their values."""
+    """Yield this user's processes with all of these variables in their environment, and the values."""
     for pid in system.own_pids():
         values = _values(pid, names)
         if len(values) == len(names) and (one := entry(pid)) and _values(pid, names) == values and alive(one):
@@ -118,28 +118,28 @@ def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
 
 
 def variables(process: Process | Entry, names: Collection[str]) -> dict[str, str]:
-    """Return those of these variables that a process was started with; none of one that has ended."""
+    """Return the wanted variables of a process's initial environment; none of an ended process."""
     values = _values(process.pid, names)
     return values if alive(process) else {}
 
 
 def command_line(pid: int) -> bytes:
-    """Return the arguments that a process was called with, NUL after each; empty when they cannot be read."""
+    """Return a process's arguments, NUL after each; empty when unreadable."""
     return system.command_line(pid)
 
 
 def stopped(pid: int) -> bool:
-    """Say whether a process was stopped, as SIGSTOP does."""
+    """Return True when a process is stopped, as by SIGSTOP."""
     return system.stopped(pid)
 
 
 def in_session(session: int) -> list[Entry]:
-    """Return the processes of a terminal session, given as the pid of its leader."""
+    """Return the processes of a terminal session, given its leader's pid."""
     return _led_by(session, os.getsid)
 
 
 def in_group(group: int) -> list[Entry]:
-    """Return the processes of a process group, given as the pid of its leader, which is not waited for yet."""
+    """Return the processes of a process group, given its leader's pid; the leader is not waited for yet."""
     return _led_by(group, os.getpgid)
 
 
@@ -163,7 +163,7 @@ def _all() -> Iterator[Entry]:
 def _walk(pid: int, children: dict[int, list[Entry]], spared: Callable[[int], bool] | None) -> Iterator[Entry]:
     waiting = [pid]
     while waiting:
-        # Taken out of the table with their parent: a pid that was reused while it was read makes no endless ring.
+        # Children leave the table with their parent, so a pid reused during the scan makes no endless loop.
         for child in children.pop(waiting.pop(), ()):
             if not (spared and spared(child.pid)):
                 waiting.append(child.pid)
@@ -171,7 +171,7 @@ def _walk(pid: int, children: dict[int, list[Entry]], spared: Callable[[int], bo
 
 
 def _verified(pid: int, variable: str, value: str) -> Entry | None:
-    """Return the process if it carries the tag and its start is the same before and after looking: one process."""
+    """Return a process with this tag, checked to be the same process before and after reading its environment."""
     found = entry(pid)
     return found if found and says(pid, variable, value) and alive(found) else None
 

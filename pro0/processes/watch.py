@@ -1,4 +1,4 @@
-"""Waiting for the ends of processes without polling: pidfd on Linux, kqueue on macOS."""
+"""Wait for the ends of processes without polling: pidfd on Linux, kqueue on macOS."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ExitWatch:
-    """Tells when watched processes have ended. One thread only; a context manager that closes itself."""
+    """Report the ends of watched processes. For one thread only; as a context manager it closes itself."""
 
     def __init__(self) -> None:
         self._watched: dict[Process, int] = {}
@@ -23,15 +23,15 @@ class ExitWatch:
         self._queue = _Queue()
 
     def fileno(self) -> int:
-        """Return a descriptor that is readable while `ended` has something to tell."""
+        """Return a descriptor, readable while `ended` has processes to report."""
         return self._queue.fileno()
 
     def add(self, process: Process) -> None:
-        """Watch a process; one that is gone already counts as ended now. Adding it twice is adding it once."""
+        """Watch a process; an already ended one counts as ended now. A second call for it does nothing."""
         if process in self._watched or process in self._gone:
             return
         key = self._queue.add(process.pid)
-        if key is not None and alive(process):  # asked after it was pinned, so that no end falls in between
+        if key is not None and alive(process):  # pinned before this check, so no end is missed
             self._watched[process] = key
             return
         if key is not None:
@@ -40,14 +40,14 @@ class ExitWatch:
         self._queue.wake()
 
     def discard(self, process: Process) -> None:
-        """Watch a process no longer, and forget its end if that was not told yet."""
+        """Stop watching a process, and forget its end if not yet reported."""
         if (key := self._watched.pop(process, None)) is not None:
             self._queue.remove(key)
         elif process in self._gone:
             self._gone.remove(process)
 
     def ended(self) -> list[Process]:
-        """Return those that have ended since the last call, each once, without waiting."""
+        """Return the processes ended since the last call, each once, without waiting."""
         keys = self._queue.ready()
         gone, self._gone = self._gone, []
         for process in [one for one, key in self._watched.items() if key in keys]:
@@ -56,7 +56,7 @@ class ExitWatch:
         return gone
 
     def close(self) -> None:
-        """Stop watching; nothing is told any more."""
+        """Stop watching; report no more ends."""
         for process in list(self._watched):
             self.discard(process)
         self._queue.close()
@@ -69,7 +69,7 @@ class ExitWatch:
 
 
 class _Bell:
-    """A pipe that makes the queue readable for what needs no waiting."""
+    """A pipe to make the queue readable at once."""
 
     def __init__(self) -> None:
         self.listen, self._ring = os.pipe()
@@ -122,7 +122,7 @@ if sys.platform == "linux":
         def ready(self) -> set[int]:
             self._bell.quiet()
             found: set[int] = set()
-            # One call gives at most FD_SETSIZE - 1 of them; the rest keeps the queue readable for the next.
+            # One call returns at most FD_SETSIZE - 1 of them; the others keep the queue readable for the next call.
             found.update(key for key, _ in self._epoll.poll(0))
             return found
 
@@ -156,7 +156,7 @@ else:  # macOS
         def remove(self, key: int) -> None:
             try:
                 self._control(key, select.KQ_FILTER_PROC, select.KQ_EV_DELETE, 0)
-            except OSError:  # the kernel drops a process that has ended by itself
+            except OSError:  #  the kernel has dropped the ended process by itself
                 pass
 
         def ready(self) -> set[int]:

@@ -1,4 +1,4 @@
-"""Terminals that are ours: the screen model, and how a guard's terminal and those who look at it speak.
+"""Our own terminals: the screen model, and the protocol between a guard's terminal and its viewers.
 
-Guards import this, so nothing here needs more than the standard library.
+Guards import this package, so it needs only the standard library.
 """

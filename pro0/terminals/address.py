@@ -1,4 +1,4 @@
-"""Where the socket of a terminal is, and who is at its other end."""
+"""The address of a terminal's socket, and the user at its other end."""
 
 import os
 import socket
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LONGEST = 107 if sys.platform == "linux" else 103
-"""How many bytes the path of a UNIX socket may have."""
+"""Bytes in the path of a UNIX socket, at most."""
 
 
 @contextmanager
 def reachable(path: str) -> Iterator[str]:
-    """Yield a path to the same socket that is short enough; raises OSError when its folder is not there, or it is not.
+    """Yield a short path to the same socket; raises OSError when its folder is missing, or the path stays too long.
 
-    Linux reaches a folder through a descriptor, by a path that is always short.
+    Linux reaches a folder through a descriptor, by an always short path.
     """
     if len(os.fsencode(path)) <= LONGEST:
         yield path
@@ -29,7 +29,7 @@ def reachable(path: str) -> Iterator[str]:
 
 
 def fits(path: str) -> bool:
-    """Say whether a socket can have this path on this system."""
+    """Return True when a socket can have this path on this system."""
     return sys.platform == "linux" or len(os.fsencode(path)) <= LONGEST
 
 

@@ -1,6 +1,6 @@
-"""The person's own terminal: whether this process has one, and a question on it whose answer is not shown.
+"""The person's own terminal: check for it, and ask a question on it without showing the answer.
 
-Nothing else will do: what stands in arguments, the environment or on stdin may be anybody's.
+Nothing else will do: arguments, the environment and stdin may come from anybody.
 """
 
 import os
@@ -12,7 +12,7 @@ LONGEST = 1024
 
 
 def has_terminal() -> bool:
-    """Return whether this process has a controlling terminal, which cron, hooks and `tmux run-shell` have not."""
+    """Return True when this process has a controlling terminal; cron, hooks and `tmux run-shell` have none."""
     with suppress(OSError):
         os.close(_opened())
         return True
@@ -20,14 +20,14 @@ def has_terminal() -> bool:
 
 
 def hidden(question: str) -> str:
-    """Ask on the terminal, show nothing of the answer, and return it; raises OSError without a terminal."""
+    """Ask on the terminal, hide the typed answer, and return it; raises OSError without a terminal."""
     terminal = _opened()
     try:
         before = termios.tcgetattr(terminal)
         quiet = [*before]
         quiet[3] &= ~termios.ECHO
         try:
-            termios.tcsetattr(terminal, termios.TCSAFLUSH, quiet)  # what was typed before is no answer
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, quiet)  #  keys typed before the question are no answer
             os.write(terminal, question.encode())
             return _line(terminal)
         finally:

@@ -1,6 +1,6 @@
-"""The background of rows without text, which libghostty-vt's formatter takes for empty: of who erases in a colour.
+"""Backgrounds of rows without text: libghostty-vt's formatter leaves out rows erased in a colour.
 
-The render state knows them: each row as raw cells, of which only those that are not zero have to be looked at.
+The render state has them as raw cells, row by row; only non-zero cells need a look.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ class Backgrounds:
         _done(library.ghostty_render_state_row_iterator_new(None, ctypes.byref(self._iterator)))
 
     def fill(self, rows: list[str]) -> None:
-        """Put the background into those rows of the screen that have no text."""
+        """Add the background to the screen's rows without text."""
         if "" not in rows:
             return
         _done(self._library.ghostty_render_state_update(self._state, self._terminal))
@@ -44,7 +44,7 @@ class Backgrounds:
         self._library.ghostty_render_state_free(self._state)
 
     def _painted(self) -> str:
-        """Return the row at which the iterator stands, "" for one without any background."""
+        """Return the iterator's row, or "" for a row without a background."""
         cells = _Cells()
         _done(self._library.ghostty_render_state_row_get(self._iterator, _RAW, ctypes.byref(cells)))
         raw = ctypes.string_at(cells.data, cells.length * _CELL)
@@ -56,7 +56,7 @@ class Backgrounds:
         return "".join(f"\x1b[0m{sgr}{' ' * length}" for sgr, length in runs) + ("\x1b[0m" if runs else "")
 
     def _background(self, cell: int) -> str:
-        """Return the SGR of a cell's background, "" for one that has none."""
+        """Return the SGR of a cell's background, or "" for a cell without one."""
         tag = self._value(cell, _TAG, ctypes.c_int)
         if tag == _IS_PALETTE:
             return f"\x1b[48;5;{self._value(cell, _PALETTE, ctypes.c_uint8)}m"

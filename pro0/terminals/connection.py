@@ -1,4 +1,4 @@
-"""Speaking with the terminal of a guard, from a program that may wait a moment for the answer."""
+"""A client of a guard's terminal, for programs able to wait a moment for the answer."""
 
 import os
 import select
@@ -8,15 +8,15 @@ from typing import NoReturn
 from pro0.terminals import address, protocol
 
 PATIENCE = 5.0
-"""Seconds for an answer."""
+"""Seconds to wait for an answer."""
 
 
 class Silent(Exception):
-    """There is no terminal, or it does not answer as it should."""
+    """There is no terminal, or it gives no proper answer."""
 
 
 class Connection:
-    """One connection to a terminal; raises Silent for whatever goes wrong with it."""
+    """One connection to a terminal; every failure raises Silent."""
 
     def __init__(self, path: str, patience: float = PATIENCE) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -45,7 +45,7 @@ class Connection:
         return self._socket.fileno()
 
     def ask(self, kind: bytes, payload: bytes = b"", answer: bytes | None = None) -> dict[str, object]:
-        """Ask, and return the answer, which is of the same kind unless another is named."""
+        """Ask, and return the answer; it has the same kind unless `answer` names another."""
         self.send(kind, payload)
         return self.wait(answer or kind)
 
@@ -57,7 +57,7 @@ class Connection:
             self._fail("the terminal is gone", error)
 
     def wait(self, kind: bytes) -> dict[str, object]:
-        """Return the next message of a kind; those of other kinds are passed over."""
+        """Return the next message of a kind, and skip messages of other kinds."""
         while True:
             while self._arrived:
                 found, payload = self._arrived.pop(0)
@@ -66,14 +66,14 @@ class Connection:
             self._read()
 
     def take(self) -> list[tuple[bytes, dict[str, object]]]:
-        """Return what has come, without waiting for it."""
+        """Return the messages received so far, without waiting."""
         if select.select([self._socket], [], [], 0)[0]:
             self._read()
         found, self._arrived = self._arrived, []
         return [(kind, self._unpacked(payload)) for kind, payload in found]
 
     def close(self) -> None:
-        """Leave; the terminal goes on."""
+        """Close the connection; the terminal goes on."""
         self._socket.close()
 
     def _read(self) -> None:

@@ -1,10 +1,10 @@
-"""The port of the screen model: all that a terminal needs of one, whichever library draws."""
+"""The interface of a screen model: everything a terminal needs, from any library."""
 
 from typing import NamedTuple, Protocol
 
 
 class Cursor(NamedTuple):
-    """Where the cursor stands, from 0, and whether it is shown."""
+    """The cursor's place, counted from 0, and its visibility."""
 
     column: int
     line: int
@@ -12,10 +12,10 @@ class Cursor(NamedTuple):
 
 
 class Emulator(Protocol):
-    """Takes in what a program prints, and knows what a terminal would show."""
+    """Take a program's output, and model a terminal's screen."""
 
     def feed(self, data: bytes) -> None:
-        """Take in what the program printed; what the terminal answers goes to the `reply` it was made with."""
+        """Take in the program's output; the terminal's answers go to the `reply` given at its making."""
         ...
 
     def resize(self, columns: int, lines: int) -> None:
@@ -23,15 +23,15 @@ class Emulator(Protocol):
         ...
 
     def rows(self) -> list[str]:
-        """Return every row of the screen with SGR escapes and nothing else beside text; each begins plain."""
+        """Return every row of the screen as text with SGR escapes only; each row begins plain."""
         ...
 
     def history(self) -> list[str]:
-        """Return all rows, from the oldest that is kept to the last of the screen, as `rows` does."""
+        """Return all rows, from the oldest in the history to the last of the screen, formatted as in `rows`."""
         ...
 
     def text(self, lines: int) -> str:
-        """Return the last lines as plain text, long lines whole, without empty ones at the end."""
+        """Return the last lines as plain text, long lines unwrapped, without empty lines at the end."""
         ...
 
     def cursor(self) -> Cursor:
@@ -39,9 +39,9 @@ class Emulator(Protocol):
         ...
 
     def title(self) -> str:
-        """Return the title that the program set."""
+        """Return the title set by the program."""
         ...
 
     def mode(self, number: int) -> bool:
-        """Return whether a DEC private mode is set."""
+        """Return True when a DEC private mode is set."""
         ...

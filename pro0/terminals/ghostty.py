@@ -1,11 +1,11 @@
-"""The screen model: libghostty-vt, out of the wheel of pyghostty, called through ctypes.
+"""The screen model: libghostty-vt, from the wheel of pyghostty, called through ctypes.
 
-pyghostty itself is not imported: it reads 3,500 lines of C declarations at every start, 200 ms and 8 MiB for each
-guard, where ctypes needs 5 ms and 2 MiB. So the numbers and structures below belong to one version of it, the one
-that pro0/terminals/library.py asks for.
+pyghostty itself is not imported. It reads 3,500 lines of C declarations at every start: 200 ms and 8 MiB for each
+guard, against 5 ms and 2 MiB with ctypes. So the numbers and structures below belong to one version, required by
+pro0/terminals/library.py.
 
-Nothing a program prints is acted on: no callback but the one for answers is set, so clipboard, notifications and
-pictures from files lead nowhere.
+A program's output triggers nothing: only the callback for answers is set. So clipboard, notifications and pictures
+from files lead nowhere.
 """
 
 import ctypes
@@ -20,9 +20,9 @@ _PLAIN, _VT = 0, 1
 _WRITE_PTY, _IMAGES, _MOST_BYTES, _MOST_LINES = 1, 15, 27, 28
 _COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _TITLE, _MODE = 1, 2, 3, 4, 7, 12, 37
 _CELL = (8, 16)
-"""Pixels, which only reports of sizes in pixels are made from."""
+"""Pixels of a cell, used only in reports of sizes in pixels."""
 _CELL_BYTES = 17
-"""What the history may take for each place of a line that is to be kept: 9 for plain text, more with emoji, links."""
+"""History bytes for each cell of a kept line: 9 for plain text, more with emoji and links."""
 _HISTORY_BYTES = 64 << 20
 _ROOM = 1 << 16
 
@@ -32,7 +32,7 @@ class _Place(ctypes.Structure):
 
 
 class _Point(ctypes.Structure):
-    """GhosttyPoint, a tagged union that is handed over by value: as a structure of the same layout."""
+    """GhosttyPoint, a tagged union passed by value, as a structure of the same layout."""
 
     _fields_ = [("tag", ctypes.c_int), ("place", _Place)]
 
@@ -51,7 +51,7 @@ class _Selection(ctypes.Structure):
 
 
 class _ScreenExtra(ctypes.Structure):
-    """What may be written beside the text; all of it is left out."""
+    """Extras beside the text; all are left out."""
 
     _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_bool * 6)]
 
@@ -84,7 +84,7 @@ _REPLY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_
 
 
 class Ghostty:
-    """One terminal; see emulator.Emulator. `reply` gets what it answers to the program. For one thread."""
+    """One terminal; see emulator.Emulator. `reply` gets its answers to the program. For one thread."""
 
     def __init__(
         self, library: str, columns: int, lines: int, scrollback: int, reply: Callable[[bytes], object]
@@ -102,16 +102,16 @@ class Ghostty:
         self._backgrounds = Backgrounds(self._library, self._terminal)
 
     def feed(self, data: bytes) -> None:
-        """Take in what the program printed."""
+        """Take in the program's output."""
         self._library.ghostty_terminal_vt_write(self._terminal, data, len(data))
 
     def resize(self, columns: int, lines: int) -> None:
-        """Give the terminal another size; the lines of the main screen are wrapped anew."""
+        """Give the terminal another size; the main screen's lines are wrapped anew."""
         self._remember(columns)
         _done(self._library.ghostty_terminal_resize(self._terminal, columns, lines, *_CELL), "resize")
 
     def rows(self) -> list[str]:
-        """Return every row of the screen with SGR escapes; each begins plain."""
+        """Return every row of the screen with SGR escapes; each row begins plain."""
         lines = self._number(_LINES)
         shown = _Selection(
             size=ctypes.sizeof(_Selection), start=self._ref(0, 0), end=self._ref(self._number(_COLUMNS) - 1, lines - 1)
@@ -121,12 +121,12 @@ class Ghostty:
         return found
 
     def history(self) -> list[str]:
-        """Return all rows, from the oldest that is kept to the last of the screen."""
+        """Return all rows, from the oldest in the history to the last of the screen."""
         everything = self._everything()
         return self._formatted(everything, _VT).split("\r\n") if everything else []
 
     def text(self, lines: int) -> str:
-        """Return the last lines as plain text, long lines whole."""
+        """Return the last lines as plain text, long lines unwrapped."""
         everything = self._everything()
         found = self._formatted(everything, _PLAIN, unwrap=True).rstrip().split("\n") if everything else []
         return "\n".join(line.rstrip() for line in found[-lines:])
@@ -137,18 +137,18 @@ class Ghostty:
         return Cursor(self._number(_CURSOR_X), self._number(_CURSOR_Y), visible)
 
     def title(self) -> str:
-        """Return the title that the program set."""
+        """Return the title set by the program."""
         text = _Text()
         _done(self._library.ghostty_terminal_get(self._terminal, _TITLE, ctypes.byref(text)), "title")
         return ctypes.string_at(text.data, text.length).decode(errors="replace") if text.length else ""
 
     def mode(self, number: int) -> bool:
-        """Return whether a DEC private mode is set."""
+        """Return True when a DEC private mode is set."""
         asked = _ModeValue(mode=number)
         return not self._library.ghostty_terminal_get(self._terminal, _MODE, ctypes.byref(asked)) and bool(asked.value)
 
     def close(self) -> None:
-        """Give the memory back; the terminal cannot be used any more."""
+        """Free the memory; the terminal is unusable afterwards."""
         self._backgrounds.close()
         self._library.ghostty_terminal_free(self._terminal)
 
@@ -156,10 +156,10 @@ class Ghostty:
         _done(self._library.ghostty_terminal_set(self._terminal, option, value), f"option {option}")
 
     def _remember(self, columns: int) -> None:
-        """Let the history have room for the lines that are to be kept, at the widest that the terminal ever was.
+        """Size the history for its lines at the terminal's greatest width so far.
 
-        Over its limit in bytes the library uses the memory of old lines again; over the one in lines it gives that back
-        to the system and gets other, which takes fifteen times as long as all the rest: that one is the second.
+        Over its limit in bytes, the library reuses the memory of old lines. Over its limit in lines, it returns
+        that memory and allocates anew, fifteen times slower than all the rest. So the limit in bytes must come first.
         """
         if columns > self._widest:
             self._widest = columns
@@ -213,7 +213,7 @@ def _done(result: int, what: str) -> None:
 
 @lru_cache
 def _loaded(path: str) -> ctypes.CDLL:
-    """Load the library and tell ctypes what its functions take."""
+    """Load the library and declare its functions to ctypes."""
     library = ctypes.CDLL(path)
     here, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     takes: dict[str, tuple[object, ...]] = {

@@ -1,4 +1,4 @@
-"""Whether a terminal of our own can be had here: where libghostty-vt is, or what is missing."""
+"""Find libghostty-vt, the library of our own terminals, or say what is missing."""
 
 import sys
 from importlib.util import find_spec
@@ -7,12 +7,12 @@ from pathlib import Path
 from pro0.errors import EnvironmentMissing
 
 VERSION = "0.1.3"
-"""The one version of pyghostty whose library has the interface that pro0/terminals/ghostty.py knows."""
+"""The one supported version of pyghostty: pro0/terminals/ghostty.py knows its library's interface."""
 MEND = "pip install 'pro0[view]', or use --mode tmux or --mode headless"
 
 
 def library() -> Path:
-    """Return the path of libghostty-vt; raises EnvironmentMissing, saying what is missing."""
+    """Return the path of libghostty-vt; raises EnvironmentMissing, naming the missing part."""
     spec = find_spec("pyghostty")
     if spec is None or not spec.submodule_search_locations:
         raise EnvironmentMissing("pyghostty is not installed", code="library_missing", hint=MEND)
@@ -27,7 +27,7 @@ def library() -> Path:
 
 
 def missing() -> str:
-    """Return why there is no terminal of our own here, empty when there is."""
+    """Return the reason our own terminals are unavailable here, or "" when they are available."""
     try:
         library()
     except EnvironmentMissing as error:

@@ -1,15 +1,15 @@
-"""What goes over the socket of a terminal: messages of a kind and a length, then as many bytes.
+"""Messages on a terminal's socket: a kind, a length, then as many bytes.
 
-The guard begins, with HELLO. A client asks, and gets one answer to each question in the order of asking; frames come
-whenever they are due, to a client that watches, and only when it has taken in the last one: who reads slowly sees fewer
-frames, not older ones, and nobody waits for anybody.
+The guard begins, with HELLO. A client asks, and gets one answer to each question, in the order of asking. A watching
+client also gets frames, each only after it has taken in the last one. So a slow reader sees fewer frames, not older
+ones, and nobody waits for anybody.
 
 Frames, and the answers to LOOK, TEXT and HISTORY, are JSON:
 
     hello    {version, incarnation, pid}                     pid is the guard's
     frame    {columns, lines, rows, cursor, visible, title, modes}
-             rows: index -> text with SGR, those that changed since the last frame; all of them in an answer to LOOK
-    taken    {taken}           false: the input is full, for the agent does not read, or somebody types
+             rows: index -> text with SGR, changed since the last frame; all rows in an answer to LOOK
+    taken    {taken}           false: the input is full, for the agent does not read, or a person types
 """
 
 import json
@@ -17,37 +17,37 @@ import struct
 
 VERSION = 2
 LIMIT = 1 << 20
-"""The longest message that a guard takes in."""
+"""Bytes of the longest message a guard accepts."""
 FRAME_LIMIT = 1 << 28
-"""The longest that a client takes in."""
+"""Bytes of the longest message a client accepts."""
 
 HELLO = b"V"
 FRAME = b"F"
 LOOK = b"L"
 WATCH = b"W"
-"""{columns, lines}: have frames sent, and give the terminal this size."""
+"""{columns, lines}: send frames from now on, and give the terminal this size."""
 UNWATCH = b"U"
 SIZE = b"Z"
 """{columns, lines}."""
 INPUT = b"I"
-"""Bytes for the agent, which a person has typed; answered with TAKEN."""
+"""Bytes for the agent, typed by a person; answered with TAKEN."""
 PRESS = b"K"
-"""{text, quiet}: a key for the agent, unless a person has typed in so many milliseconds; answered with TAKEN."""
+"""{text, quiet}: a key for the agent, unless a person typed in the last `quiet` milliseconds; answered with TAKEN."""
 PASTE = b"P"
-"""The same for a text, which is bracketed when the agent asked for that."""
+"""Like PRESS, for a text; the text is bracketed when the agent asked for brackets."""
 TAKEN = b"A"
 FOCUS = b"O"
-"""Asked: every view is to show this terminal, answered with {told}, how many there are. To a client: it shall."""
+"""From a client: all views show this terminal; answered with {told}, their number. To a client: show it."""
 TEXT = b"T"
-"""{lines}: the last lines, also those that scrolled away, as {text}."""
+"""{lines}: the last lines, with scrolled-away ones, as {text}."""
 HISTORY = b"H"
-"""All rows with SGR from the oldest that is kept, as {rows}."""
+"""All rows with SGR, from the oldest in the history, as {rows}."""
 
 _HEAD = struct.Struct(">cI")
 
 
 class Broken(Exception):
-    """What came is no message of this protocol."""
+    """The bytes are no message of this protocol."""
 
 
 def message(kind: bytes, payload: bytes = b"") -> bytes:
@@ -56,12 +56,12 @@ def message(kind: bytes, payload: bytes = b"") -> bytes:
 
 
 def packed(kind: bytes, value: object) -> bytes:
-    """Return one message whose payload is JSON."""
+    """Return one message with a JSON payload."""
     return message(kind, json.dumps(value, separators=(",", ":")).encode())
 
 
 def unpacked(payload: bytes) -> dict[str, object]:
-    """Return the object that a payload holds; raises Broken for anything else."""
+    """Return the JSON object in a payload; raises Broken for anything else."""
     try:
         value = json.loads(payload)
     except (ValueError, RecursionError) as error:
@@ -72,7 +72,7 @@ def unpacked(payload: bytes) -> dict[str, object]:
 
 
 def number(values: dict[str, object], name: str, least: int, most: int) -> int:
-    """Return a whole number of an object; raises Broken when it is none, or out of bounds."""
+    """Return a whole number of an object; raises Broken for another type, or a number out of bounds."""
     value = values.get(name)
     if not isinstance(value, int) or not least <= value <= most:
         raise Broken(f"{name} is not a number from {least} to {most}")
@@ -80,7 +80,7 @@ def number(values: dict[str, object], name: str, least: int, most: int) -> int:
 
 
 def text(values: dict[str, object], name: str) -> str:
-    """Return a text of an object; raises Broken when it is none."""
+    """Return a text of an object; raises Broken for another type."""
     value = values.get(name)
     if not isinstance(value, str):
         raise Broken(f"{name} is not a text")
@@ -88,14 +88,14 @@ def text(values: dict[str, object], name: str) -> str:
 
 
 class Inbox:
-    """Puts the messages of one connection together from the pieces that arrive."""
+    """Join the arriving pieces of one connection into messages."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._rest = bytearray()
 
     def take(self, data: bytes) -> list[tuple[bytes, bytes]]:
-        """Add what arrived and return the whole messages as kind and payload; raises Broken for one too long."""
+        """Add a piece and return the whole messages as kind and payload; raises Broken for a message too long."""
         self._rest += data
         found = []
         start = 0
