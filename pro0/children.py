@@ -1,7 +1,7 @@
-"""Running one task's program: its output streamed and its tail kept, its time limited, its whole tree ended.
+"""Run one task's program: stream its output, keep its tail, limit its time, end its whole tree.
 
-When it is over, all that it started is: a task that is done leaves nothing behind that works on, or holds a port that
-the next one needs. What shall go on is a member of its own, of the agent `command`.
+At its end all its processes end too. A finished task leaves nothing running, and no port in use for the next one. A
+lasting program needs a member of its own, of the agent `command`.
 """
 
 import os
@@ -20,20 +20,20 @@ from pro0.model.runtime import Process
 from pro0.processes import ExitWatch
 
 TAIL = 4096
-"""Bytes of output that become a task's result."""
+"""The last bytes of output, kept as a task's result."""
 CHUNK = 65536
 LAST_CHUNKS = 16
-"""How much is read after the command's end, a full pipe: what it left in the background may write for ever."""
+"""Chunks to read after the command's end, one full pipe: its background processes may write for ever."""
 NOT_STARTED = 127
-"""The exit code that shells give a command which never came to run."""
+"""A shell's exit code for a command it could not run."""
 RUN = "PRO0_RUN"
-"""The variable that tags one run of a command and all that comes of it."""
+"""The variable tagging one run of a command and all its descendants."""
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a command ended: its code (negative for a signal), its output's tail, and why it was ended, if it was.
+    """The end of a command: exit code (negative for a signal), output tail, and reason if it was cut short.
 
-    `left` is how many processes it had left behind, which are ended.
+    `left` is the number of leftover processes, now ended.
     """
 
     code: int
@@ -43,19 +43,19 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 class Changes(Protocol):
-    """What tells that something may have changed: readable after a change, until it is drained."""
+    """A source of changes: readable after a change, until it is drained."""
 
     def fileno(self) -> int:
-        """Return the descriptor that is readable after a change."""
+        """Return a descriptor, readable after a change."""
 
     def drain(self) -> bool:
-        """Forget the changes so far; returns whether there were any."""
+        """Forget the changes so far; return True when there were any."""
 
 
 class Running:
-    """One program in its own process group, so that the pane's keys do not reach it by accident.
+    """One program in its own process group, so that keys in the pane do not reach it by accident.
 
-    It reads the file `given`, or nothing; what it says on stderr goes to the file `errors`, else into the output.
+    Its stdin is the file `given`, or empty. Its stderr goes to the file `errors`, else into the output.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Running:
         self._output = -1
 
     def start(self) -> None:
-        """Start it; raises OSError. Whoever is interrupted meanwhile calls `end`, which finds what was started."""
+        """Start the program; raises OSError. An interrupted caller calls `end`, to find and end its processes."""
         with ExitStack() as files:
             self._child = subprocess.Popen(
                 self._argv,
@@ -92,7 +92,7 @@ class Running:
                 env=self._environment,
                 process_group=0,
             )
-        # It is waited for last: as long as it is not, its pid, and that of its group, are nobody else's.
+        # The child is reaped last. Until then nobody else can get its pid or its group's.
         self._head = processes.identify(self._child.pid)
         assert self._child.stdout is not None
         self._output = self._child.stdout.fileno()
@@ -106,7 +106,10 @@ class Running:
         look: Callable[[], str],
         poll: float,
     ) -> Ending:
-        """Stream output until the command ends, its limit (seconds) is over, or `look`, asked at changes, says why."""
+        """Stream output until the command ends, reaches its `limit` in seconds, or `look` returns a reason.
+
+        `look` is called at changes, and every `poll` seconds.
+        """
         looked = time.monotonic()
         deadline = looked + limit if limit else None
         with selectors.DefaultSelector() as selector, ExitWatch() as exits:
@@ -128,9 +131,9 @@ class Running:
         return self.end("", pass_on)
 
     def end(self, why: str, pass_on: Callable[[bytes], None]) -> Ending:
-        """End the command, if it runs still, and everything it started, TERM, grace, KILL."""
+        """End the command, if it still runs, and all its processes: TERM, grace, KILL."""
         over = not self._runs()
-        if over:  # before its children are ended: what they say to that is none of its result
+        if over:  # before its children end: their last output is not part of the result
             self._drain(pass_on)
         if left := self._tree():
             processes.end(self._tree, self._grace)
@@ -145,7 +148,7 @@ class Running:
         return self._head is not None and processes.alive(self._head)
 
     def _tree(self) -> list[Process]:
-        """Return what carries this run's tag, is of its group, or was ever seen below the command: each has gaps."""
+        """Return processes with this run's tag, of its group, or once seen below the command: each way has gaps."""
         self._seen.update(processes.tagged(RUN, [self._tag])[self._tag])
         if self._child:
             self._seen.update(processes.in_group(self._child.pid))
@@ -159,8 +162,8 @@ class Running:
             chunks += 1
 
     def _read(self, pass_on: Callable[[bytes], None]) -> bool:
-        """Pass on what there is to read; False at the end of the output, or when there is nothing now."""
-        if self._output < 0:  # interrupted while it was being started
+        """Pass on the available output; False at its end, or when there is none now."""
+        if self._output < 0:  # interrupted during the start
             return False
         try:
             output = os.read(self._output, CHUNK)

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree; each branch has one exit code.
+"""All errors of pro0 as one tree. Each branch has one exit code.
 
 Pro0Error 1
 ├── BadInput 2             the words of the call are off
@@ -13,7 +13,7 @@ Pro0Error 1
 
 
 class Pro0Error(Exception):
-    """A failure that a person can read: one sentence, a code for programs, and at most one hint."""
+    """A failure for a person to read: one sentence, a code for programs, and at most one hint."""
 
     exit_code = 1
     code = "failed"
@@ -27,21 +27,21 @@ class Pro0Error(Exception):
 
 
 class BadInput(Pro0Error):
-    """The caller's words cannot be used."""
+    """The words of the call cannot be used."""
 
     exit_code = 2
     code = "bad_input"
 
 
 class NotFound(Pro0Error):
-    """The named thing is not there."""
+    """The named thing does not exist."""
 
     exit_code = 3
     code = "not_found"
 
 
 class Refused(Pro0Error):
-    """The act is not allowed now, or not by this caller; nothing changed."""
+    """The act is not allowed now, or not for this caller; nothing changed."""
 
     exit_code = 4
     code = "refused"
@@ -55,18 +55,18 @@ class StoreError(Pro0Error):
 
 
 class Unwritable(StoreError):
-    """The disk takes nothing now: it is full, over quota, read-only or broken; what needs no disk can still be done."""
+    """The disk takes nothing: full, over quota, read-only or broken. Acts without the disk still work."""
 
 
 class EnvironmentMissing(Pro0Error):
-    """Something outside pro0 that the act needs is missing or unsafe."""
+    """An outside thing needed for the act is missing or unsafe."""
 
     exit_code = 6
     code = "environment"
 
 
 class Kept(Pro0Error):
-    """The act finished, and something was kept on purpose."""
+    """The act finished, but kept something on purpose."""
 
     exit_code = 7
     code = "kept"

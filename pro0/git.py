@@ -1,12 +1,11 @@
-"""Git, run in one folder: no program that a repository may name, no questions, and nothing of what a hook has set.
+"""Git in one folder: it runs no program named by a repository, asks nothing, and ignores a hook's variables.
 
-Programs with a fixed place in git's settings are turned off in every call. Those whose names a repository makes up
-(filters, drivers) are run by what reads or writes files: that is done in a repository of our own making around the
-same objects, which takes over none of the real one's settings but plain values. So only filters and drivers of the
-person's own settings (`~/.gitconfig`) are run. No call reaches another repository.
+Programs with a fixed key in git's settings are turned off in every call. Filters and drivers have keys chosen by the
+repository. Git runs them when it reads or writes files. So such calls use a repository of our own around the same
+objects. It takes only plain values from the real repository's settings. Only filters and drivers of the person's own
+settings (`~/.gitconfig`) run. No call reaches another repository.
 
-What is committed here goes through an index of its own, so that neither a lock that a killed git left, nor a merge
-that is going on can stand in its way.
+Commits here use an index of their own. So neither the lock of a killed git nor an unfinished merge is in the way.
 """
 
 import os
@@ -67,38 +66,38 @@ _QUIET = {
     "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1",
 }
 _THEIRS = re.compile(r"GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM))")
-"""Variables of git that are the person's own word: who they are, and where their settings lie."""
+"""Git variables set by the person: their name, and the place of their settings."""
 _PLAIN = (
     r"^(core\.(autocrlf|eol|safecrlf|checkroundtripencoding|filemode|symlinks|ignorecase|precomposeunicode"
     r"|protecthfs|protectntfs|longpaths|excludesfile|sparsecheckout|sparsecheckoutcone|bigfilethreshold|quotepath)"
     r"|extensions\.(objectformat|partialclone)|merge\.(renames|renamelimit|directoryrenames|conflictstyle))$"
 )
-"""Settings of a repository that say how files look, and name no program."""
+"""Repository settings about the form of files, without any program."""
 _NOTES = 1024 * 1024
-"""Bytes of a list of what a repository ignores, and the like."""
+"""Byte limit for copied lists, such as ignore rules."""
 _WHO = {"GIT_AUTHOR_NAME": "pro0", "GIT_AUTHOR_EMAIL": "pro0@localhost"}
 _WHO |= {"GIT_COMMITTER_NAME": "pro0", "GIT_COMMITTER_EMAIL": "pro0@localhost"}
 
 
 class Worktree(msgspec.Struct, frozen=True):
-    """One worktree: where it is, its branch ("" for none), and the commit that is checked out."""
+    """One worktree: its path, its branch ("" for none), and its checked out commit."""
 
     path: Path
     branch: str
     head: str
     half_made: bool = False
-    """Whether git was killed before all of it was there."""
+    """True when git was killed before all files were there."""
 
 
 class Git:
-    """Git in a folder, with some variables set."""
+    """Git in a folder, with additional variables."""
 
     def __init__(self, folder: Path, variables: Mapping[str, str] = MappingProxyType({})) -> None:
         self.folder = folder
         self._variables = variables
 
     def run(self, *words: str) -> str:
-        """Return what git printed, without the space around it; raises EnvironmentMissing when it fails."""
+        """Return git's output, stripped; raises EnvironmentMissing when git fails."""
         code, text = self.attempt(*words)
         if code:
             why = last_line(text) or code
@@ -106,11 +105,11 @@ class Git:
         return text
 
     def succeeds(self, *words: str) -> bool:
-        """Return whether git exits with 0."""
+        """Return True when git exits with 0."""
         return self.attempt(*words)[0] == 0
 
     def attempt(self, *words: str) -> tuple[int, str]:
-        """Return git's exit code, and what it printed, or its complaint when it failed without a word."""
+        """Return git's exit code and its output, or its error text when it failed without output."""
         done = self._done(words)
         said = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
         return done.returncode, said.decode(errors="surrogateescape").strip()
@@ -122,9 +121,9 @@ class Git:
 
     @contextmanager
     def apart(self, *, index: bool = False, head: str = "") -> Iterator[Self]:
-        """Yield git for work on the folder's files, in a repository that takes over objects and plain settings alone.
+        """Yield git on the folder's files, in a scratch repository with only the real one's objects and plain settings.
 
-        With `index` it works on the index of the folder, else on an empty one; `head` is the commit that it is at.
+        With `index` it uses the folder's index, else an empty one; `head` is its commit.
         """
         own, common = self._place("--git-dir"), self._place("--git-common-dir")
         with tempfile.TemporaryDirectory(prefix="pro0-git-") as scratch:
@@ -140,7 +139,7 @@ class Git:
             yield self._with(variables | _as_variables({**plain, "lfs.storage": str(common / "lfs")}))
 
     def tree(self, base: str, what: str = "--all") -> str:
-        """Write everything in the folder that git does not ignore as a tree, which begins as that of a commit."""
+        """Write the folder's files, except ignored ones, as a tree on top of a commit's tree."""
         commit = self.run("rev-parse", "--verify", base)
         with self.apart() as apart:
             apart.run("read-tree", commit)
@@ -148,14 +147,14 @@ class Git:
             return apart.run("write-tree")
 
     def commit_all(self, onto: str, message: str, what: str = "--all") -> str:
-        """Commit everything in the folder on top of a commit; return what no branch names yet, "" for nothing new."""
+        """Commit the folder's files on top of a commit; return the commit, not yet on any branch, "" for no change."""
         tree = self.tree(onto, what)
         if tree == self.run("rev-parse", f"{onto}^{{tree}}"):
             return ""
         return self.signing().run("commit-tree", tree, "-p", onto, "-m", message)
 
     def signing(self) -> Self:
-        """Return the same with a name for who commits, where git knows nobody."""
+        """Return git with a committer's name, ours when git knows none."""
         return self if self.succeeds("var", "GIT_COMMITTER_IDENT") else self._with(_WHO)
 
     def _with(self, variables: Mapping[str, str]) -> Self:
@@ -188,18 +187,18 @@ class Git:
 
 
 def last_line(text: str) -> str:
-    """Return what git said last, which is why it failed."""
+    """Return the last line of git's output, usually the reason of a failure."""
     return text.splitlines()[-1] if text else ""
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of git: of its own variables only those that are the person's word, and ours."""
+    """Return git's environment: of the git variables only the person's own and ours."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _THEIRS.fullmatch(name)}
     return kept | _QUIET
 
 
 def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings as the variables in which git takes them; those that are turned off stay so."""
+    """Return settings as git's configuration variables. The settings turned off stay off."""
     said = list(settings.items())
     names = {f"GIT_CONFIG_KEY_{at}": name for at, (name, _) in enumerate(said)}
     values = {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(said)}
@@ -207,7 +206,7 @@ def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, str]) -> None:
-    """Make a repository without a word of what another says that could name a program."""
+    """Make a scratch repository without any setting able to name a program."""
     (there / "refs").mkdir()
     (there / "info").mkdir()
     (there / "HEAD").write_text(f"{head}\n" if head else "ref: refs/heads/none\n")
@@ -219,7 +218,7 @@ def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, s
 
 
 def _form(plain: Mapping[str, str]) -> str:
-    """Return the settings that git takes from a repository itself alone: how objects are named, and that some lack."""
+    """Return the settings only a repository itself can hold: the object format, and missing objects."""
     lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
     if plain.get("extensions.objectformat", "").lower() == "sha256":
         lines.append("objectformat = sha256")
@@ -229,7 +228,7 @@ def _form(plain: Mapping[str, str]) -> str:
 
 
 def _take(source: Path, target: Path) -> None:
-    """Copy a list, if it is a file."""
+    """Copy a list, if it is a regular file."""
     try:
         with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):

@@ -1,4 +1,4 @@
-"""What an agent of our own says: to its guard its state, to whoever looks at its pane what it does."""
+"""Reports of pro0's own agents: states to the guard, text to the pane."""
 
 import os
 import sys
@@ -10,11 +10,11 @@ from pro0.model.runtime import State
 from pro0.rules.text import visible
 
 STATE_DESCRIPTOR = "PRO0_STATE_FD"
-"""The variable with which a guard names the pipe that states go to."""
+"""The variable with the number of the guard's state pipe."""
 
 
 class Voice:
-    """Speaks to the guard and to the pane; neither may be there."""
+    """Reports to the guard and the pane. Either may be missing."""
 
     def __init__(self) -> None:
         number = os.environ.pop(STATE_DESCRIPTOR, "")
@@ -23,18 +23,18 @@ class Voice:
             os.set_inheritable(self._guard, False)
 
     def state(self, state: State, task: str | None = None, note: str = "") -> None:
-        """Report what this session does now."""
+        """Report this session's current state."""
         if self._guard is not None:
             line = msgspec.json.encode({"state": state, "task": task, "note": note}) + b"\n"
             with suppress(OSError):
                 os.write(self._guard, line)
 
     def say(self, text: str) -> None:
-        """Show one line of pro0's own in the pane, control characters made visible."""
+        """Show one line of pro0's own in the pane, with control characters made visible."""
         self.pass_on(f"── {visible(text)}\n".encode())
 
     def pass_on(self, output: bytes) -> None:
-        """Show a command's output as it is."""
+        """Show a command's output unchanged."""
         with suppress(OSError):
             sys.stdout.buffer.write(output)
             sys.stdout.buffer.flush()

@@ -1,7 +1,7 @@
-"""Git worktrees for members: made, saved, merged, removed; nothing that is not merged is ever lost.
+"""Git worktrees for members: made, saved, merged, removed. Unmerged work is never lost.
 
-Every act on a repository waits for the one before it, by a lock on the repository's own folder, since git's worktree
-commands fail when two run at once.
+Git's worktree commands fail when two run at once. So every act on a repository waits for the one before it, by a lock
+on the repository's own folder.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}|\.lock$|^[.-]+|[.-]+$")
 
 
 class Repository:
-    """The repository that a project's checkout belongs to."""
+    """The repository of a project's checkout."""
 
     def __init__(self, checkout: Path) -> None:
         self.checkout = checkout
@@ -34,10 +34,10 @@ class Repository:
         self._common = Path(common)
 
     def add(self, path: Path, branch: str, *, again: bool = False) -> Worktree:
-        """Make a worktree at the checkout's HEAD, on a new branch: the one that is named, or the next free of its name.
+        """Make a worktree at the checkout's HEAD on a new branch: `branch`, or its next free numbered name.
 
-        With `again` one that is there is taken as it is. Raises Refused for a repository without a commit, a worktree
-        with unsaved files, a folder that is not ours.
+        With `again` an existing worktree is taken as it is. Raises Refused for a repository without a commit, a
+        worktree with unsaved files, or a foreign folder.
         """
         with self._alone():
             known = self._known(path)
@@ -55,13 +55,13 @@ class Repository:
         return self._git.worktrees()
 
     def predict(self, branch: str) -> tuple[str, ...]:
-        """Return the files in which a merge of a branch into the checkout's HEAD would conflict; nothing is changed."""
+        """Return the files in conflict if a branch were merged into the checkout's HEAD; change nothing."""
         return self._merged(branch)[1]
 
     def merge(self, branch: str, message: str) -> str:
         """Merge a branch into the checkout's HEAD and return the commit.
 
-        Raises Refused, and changes nothing, for a dirty checkout, one in the middle of something, and for conflicts.
+        Raises Refused, and changes nothing, for a dirty checkout, an unfinished merge or rebase, and for conflicts.
         """
         with self._alone():
             if self._holds(branch):
@@ -77,17 +77,17 @@ class Repository:
             return self.head()
 
     def head(self) -> str:
-        """Return the commit that the checkout is on; raises Refused for a repository without one."""
+        """Return the checkout's commit; raises Refused for a repository without one."""
         code, head = self._git.attempt("rev-parse", "--verify", "HEAD")
         if code:
             raise Refused(f"{self.checkout} has no commit yet", code="conflict", hint="git commit something first")
         return head
 
     def remove(self, path: Path, message: str) -> str:
-        """Save a worktree, remove it, and drop its branch when all of it is merged; return the branch that stays.
+        """Save and remove a worktree, and drop its branch when it is merged; return the branch left, "" for none.
 
-        Everything unsaved is committed, but for what git ignores. A worktree without a branch gets one, so that its
-        commits have a name. Raises Kept for a repository within it, which a commit cannot hold.
+        Unsaved files are committed, except those ignored by git. A worktree without a branch gets one, so that its
+        commits have a name. Raises Kept for a nested repository, since a commit cannot hold one.
         """
         with self._alone():
             if not path.exists():
@@ -103,7 +103,7 @@ class Repository:
             return kept or ("" if branch and self._drop(branch) else branch)
 
     def remove_unused(self, path: Path) -> bool:
-        """Remove a worktree with nothing in it that is not in the checkout's HEAD, nor ignored; say whether it went."""
+        """Remove a worktree without unmerged or ignored files; return True when worktree and branch are gone."""
         with self._alone():
             known = self._known(path)
             if known is None or not path.exists() or _repositories_in(path):
@@ -114,22 +114,22 @@ class Repository:
             return not known.branch or self._drop(known.branch)
 
     def unmerged(self) -> tuple[str, ...]:
-        """Return the branches of members that hold what the checkout's HEAD does not."""
+        """Return the members' branches not merged into the checkout's HEAD."""
         listed = self._git.run("for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", f"{HEADS}{PREFIX}/")
         return tuple(name.removeprefix(HEADS) for name in listed.splitlines())
 
     def measure(self, branch: str) -> tuple[int, str]:
-        """Return how many commits of a branch are not in the checkout's HEAD, and what they change, in git's words."""
+        """Return the number of a branch's unmerged commits, and a summary of their changes in git's words."""
         count = int(self._git.run("rev-list", "--count", "^HEAD", f"{HEADS}{branch}"))
         return count, self._git.run("diff", "--no-ext-diff", "--no-textconv", "--shortstat", f"HEAD...{HEADS}{branch}")
 
     def drop(self, branch: str) -> bool:
-        """Remove a branch of a member if all of it is merged; say whether it is gone."""
+        """Remove a member's branch if it is merged; return True when it is gone."""
         with self._alone():
             return not self._has(branch) or self._drop(branch)
 
     def _check_out(self, path: Path, branch: str, head: str) -> None:
-        """Make a worktree; it counts as half made, by git's own lock, until all of its files are there."""
+        """Make a worktree. It counts as half made, by git's own lock, until all files are there."""
         making = ("--quiet", "--no-track", "--no-checkout", "--lock", "--reason", "initializing")
         self._git.run("worktree", "add", *making, "-B", branch, str(path), head)
         with Git(path).apart(index=True, head=head) as apart:
@@ -137,7 +137,7 @@ class Repository:
         self._git.run("worktree", "unlock", str(path))
 
     def _merged(self, branch: str) -> tuple[str, tuple[str, ...]]:
-        """Return the tree that a merge of a branch into the checkout's HEAD makes, and the files in conflict."""
+        """Return the tree of merging a branch into the checkout's HEAD, and the files in conflict."""
         head, other = self.head(), self._named_commit(branch)
         with self._git.apart(head=head) as apart:
             code, text = apart.attempt("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, other)
@@ -147,9 +147,10 @@ class Repository:
         return tree, tuple(dict.fromkeys(name for name in names if name)) if code else ()
 
     def _merge(self, branch: str, message: str) -> tuple[int, str]:
-        """Commit a merge without conflicts and check it out; what is in the way of its files is not touched."""
+        """Commit a merge without conflicts and check it out; never overwrite files in its way."""
         head, other, (tree, _) = self.head(), self._named_commit(branch), self._merged(branch)
         made = self._git.signing().run("commit-tree", tree, "-p", head, "-p", other, "-m", message)
+        # Files first, HEAD second: a failure between the two can still be undone.
         with self._git.apart(index=True, head=head) as apart:
             apart.attempt("update-index", "-q", "--refresh")
             code, text = apart.attempt("read-tree", "-m", "-u", head, made)
@@ -167,13 +168,13 @@ class Repository:
         return commit
 
     def _free(self, branch: str, head: str) -> str:
-        """Return a branch of that name which nobody has checked out and which holds nothing of its own."""
+        """Return the first free branch name: not checked out, and without commits of its own."""
         taken = {tree.branch for tree in self.all()}
         names = (branch if number == 1 else f"{branch}-{number}" for number in range(1, 1_000_000))
         return next(n for n in names if n not in taken and (not self._has(n) or self._commit(n) == head))
 
     def _clear(self, path: Path) -> None:
-        """Make room at a path where a worktree of ours is, or was; anything else is not touched."""
+        """Make room at the path of our present or former worktree; refuse to touch anything else."""
         known = self._known(path)
         if known is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
             raise Refused(f"{path} is there, and no worktree of this repository", code="conflict", hint="move it away")
@@ -187,7 +188,7 @@ class Repository:
         self._forget(path, known)
 
     def _forget(self, path: Path, gone: Worktree | None) -> None:
-        """Let git forget worktrees whose folders are gone, also one that a killed git left half made, and locked."""
+        """Let git forget worktrees without a folder, also a half made one, locked by a killed git."""
         if gone is not None and gone.half_made:
             self._git.run("worktree", "unlock", str(path))
         self._git.run("worktree", "prune")
@@ -203,9 +204,9 @@ class Repository:
             there.run("update-ref", "-m", "pro0: save", f"{HEADS}{branch}", saved, head)
 
     def _rescue(self, half: Worktree, message: str) -> str:
-        """Save what somebody has put into a worktree that a killed git left half made; return its branch, "" for none.
+        """Save the added files of a half made worktree, left by a killed git; return their branch, "" for none.
 
-        What is missing there was not made yet, and its own branch, if it has one, stays as it is.
+        Files missing there were not made yet. The worktree's own branch, if any, stays as it is.
         """
         base = half.head if half.head.strip("0") else self.head()
         there = Git(half.path, {"GIT_DIR": str(self._common), "GIT_WORK_TREE": str(half.path)})
@@ -216,7 +217,7 @@ class Repository:
         return branch
 
     def _ours(self, path: Path) -> Worktree:
-        """Return the worktree at a path: git would take any other folder for a part of the repository around it."""
+        """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
         known = self._known(path)
         if known is None:
             raise Refused(f"{path} is no worktree of {self.checkout}", code="conflict", hint="git worktree list")
@@ -226,7 +227,7 @@ class Repository:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
     def _named(self, there: Git) -> str:
-        """Return the branch of a worktree; a head that hangs in the air gets a new one, and is moved onto it."""
+        """Return the branch of a worktree. A detached HEAD is moved onto a new branch."""
         code, ref = there.attempt("symbolic-ref", "--quiet", "HEAD")
         if code == 0:
             return ref.removeprefix(HEADS)
@@ -236,7 +237,7 @@ class Repository:
         return name
 
     def _unused(self, path: Path) -> str:
-        """Return a branch for what is saved from a worktree, which is not there yet."""
+        """Return a new branch name for the saved files of a worktree."""
         names = (f"{PREFIX}/{_sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
         return next(name for name in names if not self._has(name))
 
@@ -250,14 +251,14 @@ class Repository:
             )
 
     def _drop(self, branch: str) -> bool:
-        """Remove a branch of ours, as it was looked at, if all of it is merged."""
+        """Remove our branch if it is merged, and unchanged since this check."""
         commit = self._commit(branch)
         if not branch.startswith(f"{PREFIX}/") or not self._holds(commit):
             return False
         return self._git.succeeds("update-ref", "-d", f"{HEADS}{branch}", commit)
 
     def _holds(self, commit: str) -> bool:
-        """Return whether the checkout's HEAD holds everything of a commit, or of a branch."""
+        """Return True when the checkout's HEAD contains a commit, or all of a branch."""
         return self._git.succeeds("merge-base", "--is-ancestor", commit, "HEAD")
 
     def _has(self, branch: str) -> bool:
@@ -277,12 +278,12 @@ class Repository:
 
 
 def branch_of(member: str, task: str) -> str:
-    """Return the branch on which a member works on a task."""
+    """Return the branch for a member's work on a task."""
     return f"{PREFIX}/{_sane(member)}/{_sane(task)}"
 
 
 def _sane(text: str) -> str:
-    """Return a text as one part of a branch or path: what git or a shell could mind becomes `-`."""
+    """Return a text as one part of a branch or path: characters special to git or a shell become `-`."""
     return _ODD.sub("-", text).strip(".-") or "x"
 
 
@@ -312,7 +313,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def _repositories_in(path: Path) -> list[Path]:
-    """Return the repositories within a worktree that are not submodules of it."""
+    """Return the repositories inside a worktree, except its submodules."""
     found = []
     for folder, names, files in os.walk(path):
         here = Path(folder)

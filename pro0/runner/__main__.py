@@ -1,4 +1,4 @@
-"""`python -m pro0.runner OPTIONS`: runs as one member, named by the environment that its guard gave it."""
+"""`python -m pro0.runner OPTIONS`: run as the member named by the environment, as set by its guard."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from pro0.store.teams import Store
 
 
 def main(words: list[str]) -> int:
-    """Run tasks as the member that the environment names, until the run is over; returns its exit code."""
+    """Run tasks as the member named by the environment; return the exit code when the run is over."""
     root = home(os.environ)
     caller, team = caller_of(os.environ, root)
     if caller.who is Who.HUMAN or team is None or len(words) != 1:

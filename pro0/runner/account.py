@@ -1,4 +1,4 @@
-"""What a run has spent: on each task, in its own session's file for the lead's books, and in all for its limit."""
+"""The spending of a run: per task, per session in a file for the lead's books, and in total for its limit."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ from pro0.store import atomic
 
 
 class Account:
-    """Counts one run; `spent` is in US dollars, as far as agents or list prices tell."""
+    """Counts one run. `spent` is in US dollars, as far as agents or list prices tell."""
 
     def __init__(self, context: Context, agent: str) -> None:
         self._context = context
@@ -23,7 +23,7 @@ class Account:
         self.spent = 0.0
 
     def add(self, task: str, ran: Ran) -> None:
-        """Count one turn; what cannot be written down counts for the limit nevertheless."""
+        """Count one turn. An unrecorded cost still counts for the limit."""
         used = ran.usage
         cost = costs.price(self._entry(used)) or 0.0
         self.spent += cost
@@ -33,7 +33,7 @@ class Account:
         try:
             runs.counted(self._context, task, used, cost)
         except Pro0Error:
-            pass  # the agent has ended its claim by itself
+            pass  # the agent has ended its own claim already
         folder = self._context.team.paths.agent_folder(self._context.caller.incarnation)
         with atomic.folder(folder) as place:
             atomic.replace(place, USED, msgspec.json.encode(self._total), durable=False)

@@ -1,4 +1,4 @@
-"""The loop of a run: next, run, signal, next; it never waits for a human (behaviour 2.21)."""
+"""The loop of a run: choose, run, signal, repeat; it never waits for a human (behaviour 2.21)."""
 
 from msgspec.structs import replace
 
@@ -38,9 +38,9 @@ from pro0.voice import Voice
 
 INTERRUPTED = 130
 OVER = frozenset({"stale_session", "not_member"})
-"""The errors that say that this session counts as over: nothing that it asks for will be done any more."""
+"""Error codes of a session counted as over. None of its requests will be done any more."""
 NOT_NOW = frozenset({"paused", "stopping"})
-"""The errors that say that nothing is claimed now."""
+"""Error codes of a team without claims for now."""
 
 
 class Runner:
@@ -71,7 +71,7 @@ class Runner:
             self._watch.close()
 
     def _let_know(self, end: End) -> None:
-        """Tell the team of a run that failed, got stuck or met a limit: who has asked for it may be far away."""
+        """Tell the team when a run failed, got stuck or met a limit: its starter may be far away."""
         try:
             if end.code == 1 or self._is_out_of_time(end):
                 runs.stopped(self._context, end.why)
@@ -79,7 +79,7 @@ class Runner:
             self._teller.tell("note", error.message)
 
     def _is_out_of_time(self, end: End) -> bool:
-        """Return whether a run that goes on until all is over has ended well with something left."""
+        """Return True when an `auto` run has ended well with tasks left."""
         well = end.code == 0 and self._options.auto and not self._orders.agreed
         return well and bool(summary(tasks.board(self._context), self._options))
 
@@ -94,7 +94,7 @@ class Runner:
                 self._rest(Rest(None, error.message), State.ERROR)
 
     def _step(self) -> End | None:
-        """Do the next thing; returns the end of the run when it is over."""
+        """Do the next thing; return the end of the run when it is over."""
         if why := self._orders.why_to_end(busy_with=None):
             return End(0 if self._orders.agreed else INTERRUPTED, why)
         board, now = tasks.board(self._context), self._context.now()
@@ -130,11 +130,11 @@ class Runner:
         return self._run(task, epic)
 
     def _run(self, task: Task, epic: Task | None) -> End | None:
-        """Run turns on a claimed task until it is somebody else's; returns the end of the run when it is over."""
+        """Run turns on a claimed task until its claim ends; return the end of the run when it is over."""
         self._voice.state(State.WORKING, task.id)
         number, last = 1, ""
         while True:
-            require_living(self._context)  # one that is over holds its task until its processes are gone
+            require_living(self._context)  # a session that is over keeps its claim until its processes are gone
             self._teller.tell("turn", task.title, task.id, number)
             said = prompt(task, epic, tasks.remarks(self._context, task.id), number, last)
             ran = self._turns.run(task, said, number, self._watch, lambda: self._look(task))
@@ -147,7 +147,7 @@ class Runner:
             number, last = number + 1, step.text
 
     def _look(self, task: Task) -> str:
-        """Return why a turn is to end before its own end, empty for not."""
+        """Return the reason to cut a turn short, empty for none."""
         if why := self._orders.why_to_end(busy_with=task):
             return why
         try:
@@ -162,7 +162,10 @@ class Runner:
         return claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
 
     def _follow(self, task: Task, said: str, ran: Ran) -> Step | None:
-        """Do what follows from a turn; returns it, None when the agent, or somebody, has ended the claim already."""
+        """Act on a finished turn and return the step; None when the claim has ended already.
+
+        The agent itself, or somebody else, may have ended the claim.
+        """
         try:
             ours = self._is_ours(task)
         except NotFound:
@@ -177,6 +180,7 @@ class Runner:
         self._course = run_limits.counted(self._course, self._options, step, self._context.now())
         if step.warning:
             self._teller.tell("note", step.warning, task.id)
+        # A check refused the result: give the agent the reason, or fail the task.
         if why := self._act(task, step):
             self._teller.tell("note", f"a check said no: {why}", task.id)
             step = denied(ran.turn, self._options, task, why)
@@ -192,9 +196,9 @@ class Runner:
         return Step(Act.RELEASE, ran.why, end=End(INTERRUPTED, ran.why))
 
     def _act(self, task: Task, step: Step) -> str:
-        """Do an act on a task, as often as it takes: nobody else can while this session lives.
+        """Act on a task, retrying until it succeeds: nobody else can act while this session lives.
 
-        Returns why a check does not let it be done, empty for done.
+        Returns the reason when a check blocks the act, empty otherwise.
         """
         while step.act:
             try:

@@ -1,4 +1,4 @@
-"""What may end a run from outside: a signal, the end of who asked for it, a request to shut down."""
+"""Reasons to end a run from outside: a signal, its client's death, a shutdown request."""
 
 import selectors
 import signal
@@ -16,7 +16,7 @@ from pro0.voice import Voice
 
 
 class Orders:
-    """Knows whether a run is to end; a context manager, of the main thread."""
+    """Knows when a run must end. Its signals need the main thread."""
 
     def __init__(self, context: Context, client: Process | None, voice: Voice) -> None:
         self._client = client
@@ -26,18 +26,18 @@ class Orders:
 
     @property
     def agreed(self) -> bool:
-        """Whether it has agreed to shut down."""
+        """Return True when the run has agreed to shut down."""
         return self._mail.agreed
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals that ask for an end."""
+        """Take the signals for an end."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._ask)
         yield
 
     def why_to_end(self, busy_with: Task | None) -> str:
-        """Return why the run is to end now, empty for not; mail is answered on the way."""
+        """Return the reason to end now, empty for none. Mail is answered on the way."""
         if self._asked:
             return "interrupted: the runner was asked to end"
         if self._client and not processes.alive(self._client):
@@ -49,7 +49,7 @@ class Orders:
         return "shutting down, as agreed" if self.agreed else ""
 
     def wait(self, watch: Watch, seconds: float) -> None:
-        """Wait for a change, the client's end, a signal, or so many seconds."""
+        """Wait for a change, the client's end, a signal, or `seconds`."""
         with selectors.DefaultSelector() as selector, processes.ExitWatch() as exits:
             selector.register(watch, selectors.EVENT_READ)
             selector.register(exits, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""What a run tells: a line each in its log, which `pro0 run` follows, and in its own place."""
+"""Reports of a run: one line each in its log, for `pro0 run` to follow, and in its own pane."""
 
 from contextlib import suppress
 
@@ -9,7 +9,7 @@ from pro0.voice import Voice
 
 
 class Teller:
-    """Tells of one run; a log that cannot be written is no reason to leave the work."""
+    """Reports on one run. An unwritable log does not stop the work."""
 
     def __init__(self, context: Context, voice: Voice) -> None:
         self._context = context
@@ -19,7 +19,7 @@ class Teller:
         self.spent = 0.0
 
     def tell(self, event: str, text: str, task: str | None = None, number: int = 0, code: int | None = None) -> None:
-        """Tell one thing, in one line."""
+        """Report one event, in one line."""
         self._last = ""
         self._voice.say(f"{task}: {text}" if task else text)
         line = RunEvent(
@@ -36,7 +36,7 @@ class Teller:
             journal.append(folder, self._path.name, line)
 
     def once(self, event: str, text: str) -> None:
-        """Tell what does not change, such as why there is nothing to do, only once in a row."""
+        """Report an unchanged event, such as a reason to idle, only once in a row."""
         if text != self._last:
             self.tell(event, text)
             self._last = text

@@ -1,4 +1,4 @@
-"""One turn: one run of an agent's program on one task, to its end, its limit, or until there is a reason to end it."""
+"""One turn: one run of an agent's program on one task, to its end, its limit, or a reason to end it."""
 
 import os
 from collections.abc import Callable
@@ -28,12 +28,12 @@ from pro0.voice import Voice
 
 ERRORS = "stderr.txt"
 MESSAGE = 64 * 1024
-"""Bytes of the output of a program that counts as its final message: the last ones."""
+"""The last bytes of a program's output, taken as its final message."""
 SHELL = "shell"
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A turn, what it has used, and why it was ended before its own end, if it was."""
+    """A turn, its usage, and the reason when it was cut short."""
 
     turn: Turn
     usage: Usage
@@ -51,17 +51,20 @@ class Turns:
         self._adapter = defined(options.agent, options.definition)
         self._folder = context.team.paths.agent_folder(context.caller.incarnation)
         self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
-        # What this session sees, without the keys of other agents.
+        # This session's environment, without the keys of other agents.
         self._environment = of_agent(Environment(variables=dict(os.environ)), self._adapter.passes)
         self.poll = min(options.poll, settings.poll_interval_ms / 1000)
 
     @property
     def folder(self) -> Path:
-        """Where the files of its session are."""
+        """Return the folder of this session's files."""
         return self._folder
 
     def run(self, task: Task, prompt: str, number: int, changes: Changes, look: Callable[[], str]) -> Ran:
-        """Run one turn; `look` is asked, at changes and from time to time, why it is to end now, empty for not."""
+        """Run one turn.
+
+        `look` is called at changes and from time to time. It returns a reason to end the turn now, empty for none.
+        """
         ear = _Ear(self._adapter.turn)
         looked = ""
 
@@ -95,7 +98,7 @@ class Turns:
 
     @property
     def _model(self) -> tuple[str, ...]:
-        """Return the model that was asked for, as far as one was: not every agent says which it has used."""
+        """Return the requested model, if any: not every agent reports the model it used."""
         model = self._seat().model
         return (model,) if model else ()
 
@@ -119,7 +122,7 @@ class Turns:
         team, seat = self._context.team, self._seat()
         config = team.config.read()
         return Brief(
-            seat=seat,  # its model and effort: they are those of the agent that does the turns
+            seat=seat,  # the seat's model and effort apply to the agent doing the turns
             prompt=prompt,
             mode=permission_mode(seat, team.wanted.read(), config),
             session=self._context.new_id() if self._adapter.session_ids == "chosen" else "",
@@ -161,7 +164,7 @@ class Turns:
 
 
 class _Ear:
-    """Takes in the output of one turn: an agent's stream line by line, of any other program the last of it."""
+    """Collects the output of one turn: an agent's stream line by line, otherwise only the last bytes."""
 
     def __init__(self, turn: OneTurn | None) -> None:
         self._turn = turn
@@ -179,7 +182,7 @@ class _Ear:
             self._heard = self._turn.hear(self._heard, line)
 
     def heard(self) -> Heard:
-        """Return what was heard in all."""
+        """Return the result of all output so far."""
         if self._turn is None:
             return Heard(message=self._rest.decode(errors="replace").strip())
         return self._turn.hear(self._heard, self._rest)

@@ -1,1 +1,1 @@
-"""The built-in agent, which needs no model: it takes ready tasks and runs their `run` command."""
+"""The built-in agent without a model: it takes ready tasks and runs their `run` command."""

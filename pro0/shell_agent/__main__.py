@@ -1,4 +1,4 @@
-"""`python -m pro0.shell_agent`: runs as one member, named by the environment that its guard gave it."""
+"""`python -m pro0.shell_agent`: run as the member named by the environment, as set by its guard."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from pro0.store.teams import Store
 
 
 def main() -> int:
-    """Work as the member that the environment names, until it may go."""
+    """Work as the member named by the environment, until it may leave."""
     root = home(os.environ)
     caller, team = caller_of(os.environ, root)
     if caller.who is Who.HUMAN or team is None:

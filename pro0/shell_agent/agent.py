@@ -1,4 +1,4 @@
-"""The shell agent's day: read the mail, take a task, run it, say how it went; else wait for a change."""
+"""The shell agent's loop: read mail, take a task, run it, report the outcome; else wait for a change."""
 
 import os
 import selectors
@@ -20,14 +20,14 @@ from pro0.store.watch import Watch
 from pro0.voice import Voice
 
 OVER = frozenset({"stale_session", "not_member"})
-"""The errors that say that this session counts as over: nothing that it asks for will be done any more."""
+"""Error codes of a session counted as over. None of its requests will be done any more."""
 
 
 class ShellAgent:
-    """Works as one member; `poll` is the seconds between two looks when nothing was heard.
+    """Works as one member; `poll` is the seconds between two looks without a change.
 
-    A session for its `own` task does that alone: it runs the command once in each claim, and completes the task again
-    after each of its subtasks, since there is nothing that it could review.
+    A session for its `own` task does only this task. It runs the command once in each claim. After each subtask it
+    completes the task again, since it cannot review anything.
     """
 
     def __init__(self, context: Context, poll: float, grace: float, own: str | None = None) -> None:
@@ -38,11 +38,11 @@ class ShellAgent:
         self._mail = MailReader(context, self._voice.say)
         self._own = own
         self._ran = 0
-        """The claim, by its epoch, in which the command of its own task was run."""
+        """The epoch of the last claim whose command was run, for its own task."""
         self._trouble = ""
 
     def work(self) -> int:
-        """Work until a shutdown was approved, the team is gone, or this session counts as over (1)."""
+        """Work until an approved shutdown or a missing team (0), or until this session counts as over (1)."""
         paths = self._context.team.require().paths
         what = self._own or "waiting for tasks that carry a command"
         self._voice.say(f"{self._context.caller.agent_id} is ready: {what}")
@@ -78,7 +78,7 @@ class ShellAgent:
             watch.close()
 
     def _turn(self, watch: Watch, idle: bool) -> bool:
-        """Read the mail and do one task; returns whether there was nothing to do, which is told once."""
+        """Read the mail and do one task; return True for nothing to do, reported once."""
         self._mail.read(busy_with=None)
         if self._mail.agreed:
             return idle
@@ -127,7 +127,7 @@ class ShellAgent:
         self._report(task, ending)
 
     def _go_by(self, task: Task) -> None:
-        """Complete a task that has no command, or none any more: its subtasks are the work; without any it fails."""
+        """Complete a task with no command left to run; fail one with neither a command nor subtasks."""
         try:
             if task.run or tasks.board(self._context).children(task.id):
                 self._complete(task, "")
@@ -140,7 +140,7 @@ class ShellAgent:
         return task.claim is not None and task.claim.incarnation == self._context.caller.incarnation
 
     def _look(self, task: Task) -> str:
-        """Answer mail while working; returns why the work is to end now, empty when it goes on."""
+        """Answer mail while working; return the reason to end the work now, empty for none."""
         try:
             self._mail.read(busy_with=task)
             claim = tasks.show(self._context, task.id).claim
@@ -153,7 +153,7 @@ class ShellAgent:
         return "" if ours else "it was taken away"
 
     def _report(self, task: Task, ending: Ending) -> None:
-        """Say how a task went, as often as it takes: nobody else can give a claim back while this session lives."""
+        """Report a task's outcome, retrying until it is stored: only this session can release its claim."""
         while True:
             try:
                 self._settle(task, ending)
@@ -174,7 +174,7 @@ class ShellAgent:
             self._complete(task, ending.tail)
 
     def _complete(self, task: Task, result: str) -> None:
-        """Complete a task; one that a hook does not let through has failed, since a command cannot mend it."""
+        """Complete a task, or fail it when a hook blocks it, since a command cannot fix it."""
         try:
             done = tasks.complete(self._context, task.id, result)
             held = done.waits
@@ -186,7 +186,7 @@ class ShellAgent:
             self._voice.say(f"{task.id} failed: {error.message}")
 
     def _complain(self, error: Pro0Error) -> None:
-        """Say once what is wrong, in the state too."""
+        """Report an error once, in the pane and in the state."""
         if error.message != self._trouble:
             self._trouble = error.message
             self._voice.state(State.ERROR, note=error.message)
