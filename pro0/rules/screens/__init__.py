@@ -1,1 +1,1 @@
-"""The rules of screens: what an agent's screen, title and sources say it does."""
+"""The rules of screens: an agent's state, read from its screen, title and sources."""

@@ -1,7 +1,7 @@
-"""Where an agent draws what it is doing: its input box, its menus, the rows above and below.
+"""The places on an agent's screen: its input box, its menus, the rows above and below.
 
-What an agent's work prints can quote any word of any state. So a screen is cut first, into places that only the agent
-itself draws, and the rules of `rules/screens/screens.py` look there and nowhere else.
+The output of an agent's work can quote any word of any state. A screen is therefore cut first, into places drawn only
+by the agent itself. The rules of `rules/screens/screens.py` look there and nowhere else.
 """
 
 import re
@@ -19,77 +19,78 @@ Box = Literal["none", "empty", "typed"]
 Span = tuple[int, int]
 
 _OVER = re.compile(r"^Pane is dead \(")
-"""What tmux writes into the last row when the program of a pane has ended: then nothing else counts."""
+"""The text tmux writes into the last row after a pane's program has ended: then nothing else counts."""
 _SHADE = re.compile(r"^[\s▀▄]+$")
-"""A row that only rounds a coloured field off, which is as good as empty."""
+"""A row that only rounds off a coloured field, as good as empty."""
 
 _POINTER = r"^[\s│]*[❯›→▸▶]\s+[^\s\d]"
 """The chosen line of a menu without numbers."""
 _CONFIRM = r"(?i)\benter\b.*\b(?:confirm|select|choose|continue|submit|accept)\b"
-"""The row that says how such a menu is answered."""
+"""The row with the key that answers such a menu."""
 _BELOW = 3
-"""Rows that are not empty, from there to the end of the screen."""
+"""Most non-empty rows from that row to the end of the screen."""
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """How one agent draws its input box and its menus, as patterns of whole rows without trailing blanks."""
+    """The drawing of one agent's input box and menus, as patterns of whole rows without trailing blanks."""
 
     prompt: str
-    """How the first row of the input box begins; what follows is typed, or a hint."""
+    """The start of the input box's first row; typed text or a hint follows."""
     edge: str = ""
-    """The row above the input box and the row below it. Without edges the box goes from its prompt to the last
-    empty row above the rows at the foot."""
+    """The row above the input box and the row below it. Without edges the box goes from its prompt to the last empty
+    row above the rows at the foot."""
     foot: str = ""
     """The first row at the foot, below an input box without edges: rows below it may be left from another size."""
     floor: str = ""
-    """The row below an input box of which every row begins like a prompt, and the last names the model."""
+    """The row below an input box whose rows all begin like a prompt, and whose last row names the model."""
     holds_cursor: bool = False
-    """Whether the cursor always stands in the input box: elsewhere, something else covers the box and gets the keys."""
+    """True when the cursor always stands in the input box: elsewhere, something else covers the box and gets the
+    keys."""
     hints: str = ""
-    """What may stand in the input box while nothing is typed."""
+    """The texts that may stand in the input box while nothing is typed."""
     hint_colours: tuple[str, ...] = ()
-    """The colours of a hint, as parameters of SGR, where it is neither dim nor grey."""
+    """The colours of a hint, as parameters of SGR, for hints neither dim nor grey."""
     menu: str = r"^[\s│]*[❯›●]\s*\d+\.\s"
     """The chosen line of a menu."""
     keys: str = r"(?i)\b(enter|esc)\b.*\b(confirm|cancel|submit|continue|select|skip|back|exit)\b"
-    """The row that says which keys answer a menu."""
+    """The row with the keys that answer a menu."""
     menu_in_box: bool = False
-    """Whether a menu is drawn between the edges, in the place of what is typed."""
+    """True when a menu is drawn between the edges, in the place of typed text."""
     menu_height: int = 24
-    """How many rows that are not empty there are at most from a menu's chosen line to the end of the screen."""
+    """Most non-empty rows from a menu's chosen line to the end of the screen."""
     top: str = ""
-    """The lowest such row above a menu is not part of it any more."""
+    """A row above a menu: the menu begins below the lowest such row."""
 
 
 class Block(msgspec.Struct, frozen=True):
     """Rows without an empty one between them."""
 
     first: int
-    """Which row of the screen the first of them is, from 0."""
+    """The screen row of the block's first row, counted from 0."""
     rows: tuple[str, ...]
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """A screen, cut: blocks of rows above the agent's own place, then a menu or an input box, then the foot."""
+    """A cut screen: blocks of rows above the agent's own place, then a menu or an input box, then the foot."""
 
     above: tuple[Block, ...] = ()
     """From the top."""
     menu: tuple[str, ...] | None = None
-    """The rows of a menu that is open, with what it asks; None when there is none."""
+    """The rows of an open menu, with its question; None without a menu."""
     chosen: str = ""
     """The chosen line of that menu."""
     box: Box = "none"
-    """Whether an input box is drawn, and something is typed in there."""
+    """The state of the input box: not drawn, empty, or with typed text."""
     text: str = ""
-    """What stands in the input box, typed or a hint."""
+    """The text in the input box, typed or a hint."""
     rim: str = ""
     """The row above the input box, its upper edge."""
     foot: tuple[str, ...] = ()
-    """The rows below the input box that are not empty; without menu and box, the last rows of the screen."""
+    """The non-empty rows below the input box; without menu and box, the last rows of the screen."""
 
 
 def cut(frame: Frame, screen: Screen) -> Parts:
-    """Return the parts of a screen, none of them for one that is empty or whose program has ended."""
+    """Return the parts of a screen; an empty screen, or one with an ended program, has none."""
     rows = ["" if _SHADE.match(row) else row.rstrip() for row in screen.rows]
     while rows and not rows[-1]:
         rows.pop()
@@ -112,7 +113,7 @@ def cut(frame: Frame, screen: Screen) -> Parts:
 
 
 def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
-    """Return the row of a menu's chosen line, if a menu is what the screen ends with, and no input box."""
+    """Return the row of a menu's chosen line, if the screen ends with a menu and no input box."""
     chosen = _lowest(frame.menu, rows)
     if chosen is None or not _is_last(frame, rows, box, chosen):
         return _pointed(frame, rows, box)
@@ -122,14 +123,14 @@ def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
 
 
 def _is_last(frame: Frame, rows: Sequence[str], box: Span | None, chosen: int) -> bool:
-    """Say whether the screen ends with a menu's chosen line, near enough, and no input box comes after that."""
+    """Return True when the screen ends close below a menu's chosen line, with no input box after it."""
     after = frame.edge and not frame.menu_in_box
     boxed = box is not None and (box[1] if after else box[0]) > chosen
     return not boxed and len(_filled(rows[chosen:])) <= frame.menu_height
 
 
 def _pointed(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
-    """Return the chosen line of a menu without numbers: alone marked among its rows, above the key that confirms it."""
+    """Return the chosen line of a menu without numbers: its only marked row, above the key that confirms it."""
     confirm = _lowest(_CONFIRM, rows)
     chosen = None if confirm is None else _lowest(_POINTER, rows[:confirm])
     if chosen is None or len(_filled(rows[confirm:])) > _BELOW or not _is_last(frame, rows, box, chosen):
@@ -172,7 +173,7 @@ def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
 
 
 def _inside(frame: Frame, screen: Screen, rows: Sequence[str], span: Span) -> tuple[str, Box]:
-    """Return what stands in the input box, as one line of what can be seen, and whether it is typed."""
+    """Return the visible text in the input box as one line, and the box's state: empty or typed."""
     places = _places(frame, rows, span)
     text = " ".join(drawn(" ".join(rows[i][first:last].strip() for i, first, last in places)).split())
     if not text:
@@ -181,7 +182,7 @@ def _inside(frame: Frame, screen: Screen, rows: Sequence[str], span: Span) -> tu
 
 
 def _places(frame: Frame, rows: Sequence[str], span: Span) -> list[tuple[int, int, int]]:
-    """Return where text may stand in the box: its row, and from which column to which."""
+    """Return the places of text in the box: each a row, with its first and last column."""
     start, end = span
     if not frame.floor:
         prompt = re.search(frame.prompt, rows[start])
@@ -193,10 +194,10 @@ def _places(frame: Frame, rows: Sequence[str], span: Span) -> list[tuple[int, in
 
 
 def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int, int, int]]) -> bool:
-    """Say whether the agent itself wrote what stands in its input box, while nothing is typed.
+    """Return True when the agent itself wrote the text in its input box, while nothing is typed.
 
-    Dim text is a hint whatever it says. Words that are known for a hint are one, unless the cursor stands behind
-    their beginning or they are drawn like any other text: when in doubt it is a person's draft.
+    Dim text is always a hint. A known hint text is one too, with two exceptions: the cursor stands behind its start, or
+    it is drawn like any other text. When in doubt it is a person's draft.
     """
     cells = _letters(screen, places)
     if cells and all(cell.style.dim for cell in cells):
@@ -211,7 +212,7 @@ def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int
 
 
 def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cell]:
-    """Return the visible letters at these places but for the one under the cursor, none when styles are not known."""
+    """Return the visible letters at these places, without the one under the cursor; none when styles are unknown."""
     shown = list(painted(screen.styled))
     cells = [cell for i, first, last in places if i < len(shown) for cell in shown[i][first:last]]
     return [cell for cell in cells if drawn(cell.text).strip() and not cell.style.reverse]
@@ -226,6 +227,6 @@ def _filled(rows: Sequence[str]) -> tuple[str, ...]:
 
 
 def _blocks(rows: Sequence[str]) -> tuple[Block, ...]:
-    """Part rows at empty ones."""
+    """Split rows into blocks at empty rows."""
     starts = [i for i, row in enumerate(rows) if row and not (i and rows[i - 1])]
     return tuple(Block(start, tuple(takewhile(bool, rows[start:]))) for start in starts)

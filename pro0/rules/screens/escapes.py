@@ -1,4 +1,4 @@
-"""What the escapes of a captured terminal say of its text: which letters are dim, grey, or under a drawn cursor."""
+"""The meaning of a captured terminal's escapes: letters that are dim, grey, or under a drawn cursor."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,27 +11,27 @@ _ESCAPE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b\[[0-9;:?]*[@-~]|\x1b\][^\x07\x1b]*
 _SET, _RESET = True, False
 _FLAGS = {"2": ("dim", _SET), "22": ("dim", _RESET), "7": ("reverse", _SET), "27": ("reverse", _RESET)}
 _LEAD = {"5": 2, "2": 4}
-"""How many parameters an extended colour takes after 38 or 48, by its kind: of a palette, or red, green and blue."""
+"""Number of parameters of an extended colour after 38 or 48, by its kind: a palette, or red, green and blue."""
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How letters are drawn, as far as it tells a hint from what a person typed."""
+    """The style of letters, as far as it tells a hint from typed text."""
 
     dim: bool = False
     reverse: bool = False
     colour: str = ""
-    """The parameters of SGR that set it, such as `38;5;248`; empty for the terminal's own."""
+    """The SGR parameters of the colour, such as `38;5;248`; empty for the terminal's own."""
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """One letter, and how it is drawn."""
+    """One letter with its style."""
 
     text: str
     style: Style
 
 
 def screen_of(captured: str, title: str = "", cursor: tuple[int, int] | None = None) -> Screen:
-    """Return the screen that a captured text shows, with or without escapes in it."""
+    """Return the screen of a captured text, with or without escapes in it."""
     rows = tuple(captured.removesuffix("\n").split("\n"))
     if not _ESCAPE.search(captured):
         return Screen(rows=rows, title=title, cursor=cursor)
@@ -44,7 +44,7 @@ def plain(row: str) -> str:
 
 
 def painted(styled: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
-    """Yield the letters of each row; a style goes on into the next row until it is changed, as tmux captures them."""
+    """Yield the letters of each row; a style continues into the next row until it changes, as tmux captures it."""
     style = Style()
     for row in styled:
         cells: list[Cell] = []
@@ -59,7 +59,7 @@ def painted(styled: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
 
 
 def grey(colour: str) -> bool:
-    """Say whether a colour is one in which terminals write what matters less: neither black, white nor a hue."""
+    """Return True for a colour that terminals use for less important text: not black, white or a hue."""
     match colour.split(";"):
         case ["90"] | ["38", "5", "8"]:
             return True
@@ -72,7 +72,7 @@ def grey(colour: str) -> bool:
 
 
 def hue(colour: str) -> bool:
-    """Say whether a colour is red, yellow or the like: neither the terminal's own, nor black, white or a grey."""
+    """Return True for red, yellow or the like: not the terminal's own colour, black, white or a grey."""
     match colour.split(";"):
         case [basic] if basic:
             return 1 <= int(basic) % 10 <= 6
@@ -85,7 +85,7 @@ def hue(colour: str) -> bool:
 
 
 def _hue_of_palette(number: int) -> bool:
-    """Say it of the 256 colours: 16 basic ones, a cube of 6 x 6 x 6, 24 greys."""
+    """Return True for a hue among the 256 colours: 16 basic ones, a cube of 6 x 6 x 6, 24 greys."""
     if number < 16:
         return 1 <= number % 8 <= 6
     cube = number - 16
@@ -113,6 +113,6 @@ def _styled(style: Style, parameters: Sequence[str]) -> Style:
 
 
 def _words(parameter: str) -> list[str]:
-    """Split `38:2::1:2:3` into the words of the older form; what else has colons says nothing of interest here."""
+    """Split `38:2::1:2:3` into the words of the older form; drop other parameters with colons as irrelevant here."""
     words = [str(int(word)) for word in parameter.split(":") if word] or ["0"]
     return words if ":" not in parameter or words[0] in ("38", "48") else []

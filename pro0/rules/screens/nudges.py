@@ -1,4 +1,4 @@
-"""When the fixed line may be sent, and whether it was: judged by the state, and by what stands in the input box."""
+"""Safe sending of the fixed line: the state and the input box tell when it may be sent, and if it was."""
 
 from msgspec.structs import replace
 
@@ -8,43 +8,43 @@ from pro0.rules.screens.screens import Drawing, typed
 from pro0.rules.words.prompts import is_fixed_line
 
 _OVER = (State.IDLE, State.ERROR)
-"""The states in which a turn is over, however it went."""
+"""The states after a turn, whatever its result."""
 _FITS = (*_OVER, State.DRAFT)
 
 
 def free(drawing: Drawing, reading: Reading | None, screen: Screen | None) -> bool:
-    """Return whether a line may be put into an agent's input: its turn is over, and the input is empty."""
+    """Return True when an agent's input may take a line: its turn is over, and the input is empty."""
     over = reading is not None and reading.state in _OVER
     return over and screen is not None and typed(drawing, screen) == ""
 
 
 def alone(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
-    """Return whether the line stands in an agent's input, nothing else does, and no prompt is open."""
+    """Return True when the line stands alone in an agent's input, and no prompt is open."""
     return reading is not None and reading.state in _FITS and screen is not None and _holds(drawing, screen, line)
 
 
 def comes(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
-    """Return whether a line that was put in may still be drawn: the input holds none but its beginning."""
+    """Return True when an inserted line may still be drawn: the input holds nothing but its beginning."""
     text = typed(drawing, screen) if screen else None
     fits = reading is not None and reading.state in _FITS
     return fits and text is not None and _bare(line).startswith(_bare(text))
 
 
 def standing(drawing: Drawing, screen: Screen | None) -> str:
-    """Return the fixed line that stands alone in an agent's input, of an earlier try or lead; empty for none."""
+    """Return the fixed line alone in an agent's input, left by an earlier try or lead; empty for none."""
     text = typed(drawing, screen) if screen else None
     return text if text and is_fixed_line(text) else ""
 
 
 def own(drawing: Drawing, reading: Reading, screen: Screen) -> Reading:
-    """Return what a reading means: a draft that is nothing but a fixed line is no person's, its agent is idle."""
+    """Return the reading, corrected: a draft of a fixed line alone is no person's, so its agent is idle."""
     if reading.state is State.DRAFT and standing(drawing, screen):
         return replace(reading, state=State.IDLE, rule="a line of pro0's own")
     return reading
 
 
 def took(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
-    """Return whether a line that was sent has left the input."""
+    """Return True when a sent line has left the input."""
     if reading is None or screen is None or _holds(drawing, screen, line):
         return False
     return reading.state is not State.DRAFT

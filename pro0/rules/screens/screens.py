@@ -15,30 +15,30 @@ NOTE_LIMIT = 120
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """The signs of one state on a drawn screen: all that a rule names must be there."""
+    """The signs of one state on a drawn screen: every sign in a rule must be there."""
 
     name: str
     state: State
     menu: tuple[str, ...] | None = None
-    """Each of these patterns is found in a row of the open menu; empty for any menu, None for no menu."""
+    """Each pattern matches a row of the open menu; empty for any menu, None for no menu."""
     box: tuple[Box, ...] = ()
-    """What the input box is, any of these."""
+    """The allowed states of the input box; empty for any."""
     above: tuple[str, ...] = ()
-    """Each is found in the first row of the lowest block above the input box, or above the foot without a box."""
+    """Each pattern matches the first row of the lowest block above the input box, or above the foot without a box."""
     over: str = ""
-    """Blocks whose first row is like this may stand between: the looked at are these, and the next above them."""
+    """Blocks with such a first row may stand in between. The rule looks at these and at the next block above them."""
     foot: tuple[str, ...] = ()
-    """Each is found in a row at the foot."""
+    """Each pattern matches a row at the foot."""
     rim: tuple[str, ...] = ()
-    """Each is found in the upper edge of the input box."""
+    """Each pattern matches the upper edge of the input box."""
     coloured: bool = False
-    """Whether what is found above is drawn in a colour, where colours are known: text that a model wrote is not."""
+    """True when the match above must be drawn in a colour, if colours are known: a model's own text is not."""
     anywhere: tuple[str, ...] = ()
-    """Each is found in any row of the screen: for what an agent draws over everything else."""
+    """Each pattern matches any row of the screen: for things an agent draws over everything else."""
     absent: tuple[str, ...] = ()
-    """None of these is found in any of the rows that are looked at."""
+    """No pattern matches any row looked at."""
     note: tuple[str, ...] = ()
-    """What a person should know: the first group of each that is found in these same rows."""
+    """A note for people: the first group of each pattern with a match in these same rows."""
 
 
 class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,39 +50,39 @@ class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
-    """How one agent shows its state: where it draws, and by which rules that is read, the first that fits counting."""
+    """The display of one agent's state: its places, and the rules to read them; the first match counts."""
 
     frame: Frame
     rules: tuple[Rule, ...]
     titles: tuple[TitleRule, ...] = ()
     sign: str = ""
-    """How a title begins that tells a state, the signs aside that are known to say nothing: if no rule fits such a
-    title, its sign is a word that is not known."""
+    """The start of a title that tells a state, without signs known to mean nothing. If no rule matches such a title,
+    its sign is an unknown word."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """A reading, and what it rests on."""
+    """A reading and its evidence."""
 
     reading: Reading
     place: str = ""
-    """What the screen ends with: `menu`, `empty input box`, `typed text`, or nothing that is known."""
+    """The end of the screen: `menu`, `empty input box`, `typed text`, or nothing known."""
     rows: tuple[str, ...] = ()
-    """The rows in which the patterns of the rule were found."""
+    """The rows matched by the rule's patterns."""
 
 
 def read(drawing: Drawing | None, screen: Screen) -> tuple[Reading, ...]:
-    """Return what the title says, if it says something, and what the screen says, be it that it is unknown."""
+    """Return the title's reading, if any, and the screen's reading, even an unknown one."""
     return tuple(evidence.reading for evidence in explain(drawing, screen)) if drawing else ()
 
 
 def explain(drawing: Drawing, screen: Screen) -> tuple[Evidence, ...]:
-    """Return the readings of the title and, unless nothing was captured, of the screen, with what they rest on."""
+    """Return the readings of the title and, unless nothing was captured, of the screen, with their evidence."""
     titled = _titled(drawing, screen.title)
     return (*([titled] if titled else []), *([_drawn(drawing, screen)] if screen.rows else []))
 
 
 def typed(drawing: Drawing, screen: Screen) -> str | None:
-    """Return what is typed in the input box as one line, empty for nothing; None when no such box is drawn."""
+    """Return the text typed in the input box as one line, empty for nothing; None without an input box."""
     parts = cut(drawing.frame, screen)
     return {"none": None, "empty": "", "typed": parts.text}[parts.box]
 
@@ -98,7 +98,7 @@ def _titled(drawing: Drawing, title: str) -> Evidence | None:
 
 
 def _drawn(drawing: Drawing, screen: Screen) -> Evidence:
-    """Return what the first rule that fits says; unknown when none does."""
+    """Return the reading by the first matching rule, or an unknown reading."""
     parts = cut(drawing.frame, screen)
     for rule in drawing.rules:
         rows = _fits(rule, parts, screen)
@@ -115,7 +115,7 @@ def _place(parts: Parts) -> str:
 
 
 def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
-    """Return the rows that a rule found, None when it does not fit."""
+    """Return the rows matched by a rule, or None when it does not match."""
     if (rule.menu is None) != (parts.menu is None) or (rule.box and parts.box not in rule.box):
         return None
     blocks = _above(rule, parts)
@@ -138,7 +138,7 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
 
 
 def _note(rule: Rule, parts: Parts) -> str:
-    """Return what the patterns for the note find, as one line that is cut."""
+    """Return the matches of the note's patterns, as one shortened line."""
     rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts), parts.rim)
     note = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
     return note if len(note) <= NOTE_LIMIT else note[: NOTE_LIMIT - 1] + "…"
@@ -149,7 +149,7 @@ def _own(parts: Parts) -> tuple[str, ...]:
 
 
 def _above(rule: Rule, parts: Parts) -> tuple[Block, ...]:
-    """Return the blocks above that a rule looks at."""
+    """Return the blocks above for a rule to look at."""
     if not rule.above or not parts.above:
         return ()
     lowest = len(parts.above) - 1
@@ -159,7 +159,7 @@ def _above(rule: Rule, parts: Parts) -> tuple[Block, ...]:
 
 
 def _coloured(pattern: str, blocks: Sequence[Block], screen: Screen) -> bool:
-    """Say whether a first row that has the pattern begins with a colour; it counts as such where none is known."""
+    """Return True when a matching first row begins with a colour; always True when no colour is known."""
     cells = list(painted(screen.styled))
     if not any(hue(cell.style.colour) for row in cells for cell in row):
         return True

@@ -1,12 +1,12 @@
-"""The words by which an agent's own sources tell its state, and the one rule about those that nobody knows.
+"""The words by which an agent's own sources tell its state, and the one rule about unknown words.
 
-A later version of an agent brings new words. What is unknown must not look like nothing said: then an empty input would
-make its member idle, and a line would be typed into whatever the word means. So each source has a table of its state
-words. A word that is not in there makes the member `unknown`, until the source uses one that is; `states.py` lets
-nothing but work and what waits for a person count beside it.
+A later version of an agent brings new words. An unknown word must not look like silence. Silence and an empty input
+would make the member idle, and pro0 would type a line into the unknown state. So each source has a table of its state
+words. Any other word makes the member `unknown`, until the source uses a known one. Beside it, `states.py` counts only
+work and a wait for a person.
 
-What is a state word is decided per source: the value of a field that holds the state; in a file that grows, the kind of
-an entry, since what stands last tells the state. New kinds of entries in the midst of a turn say nothing: its end does.
+Each source decides its state words. A field that holds the state gives its value. A growing file gives the kind of an
+entry, since the last entry tells the state. New kinds of entries within a turn say nothing: the turn's end does.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,23 +23,23 @@ _LETTERS = 60
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
-    """The state words of one place in one source: what each means, None for one that says nothing of the state."""
+    """The state words of one place in one source, each with its state; None for a word without one."""
 
     source: str
     place: str
     known: Mapping[str, State | None]
 
     def meaning(self, word: object) -> State | None:
-        """Return what a word means: `unknown` when it is not in the table, or no word at all."""
+        """Return a word's state: `unknown` when it is not in the table, or is no word at all."""
         return self.known.get(word, State.UNKNOWN) if isinstance(word, str) else State.UNKNOWN
 
     def reading(self, word: object, session: str = "") -> Reading:
-        """Return the reading that nobody knows a word."""
+        """Return the unknown reading for an unknown word."""
         note = " ".join(str(word).split())[:_LETTERS]
         return Reading(state=State.UNKNOWN, source=self.source, rule=RULE, note=note, session=session)
 
     def last(self, entries: Iterable[Entry], word: Callable[[Entry], str]) -> tuple[Entry, State] | None:
-        """Return the entry that tells the state, and what it means; None when none does."""
+        """Return the entry that tells the state, and its state; None when no entry does."""
         found = None
         for entry in entries:
             state = self.meaning(word(entry))
