@@ -27,7 +27,7 @@ def guard_argv(launch: Path) -> tuple[str, ...]:
 
 
 def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
-    """Return the argv for the lead of a team; `revived` when a guard starts it."""
+    """Return the argv for the lead of a team; `revived` when a guard restarts it."""
     return (sys.executable, "-I", "-m", "pro0", "lead", team, *((REVIVED,) if revived else ()))
 
 

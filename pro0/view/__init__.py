@@ -1,6 +1,6 @@
-"""The view: a whole team in one terminal, one member's screen at a time, and a board of what the team does.
+"""The view: a whole team in one terminal, with one member's screen at a time, and a board.
 
-It is a client of the terminals that guards make and a caller of operations, and holds nothing that would be missed:
-whoever kills it harms nobody. Drawn by hand, row by row, because so what a person types reaches an agent as it came,
-byte for byte, and a change of one row costs one row; a widget library would take both apart and 130 ms to start.
+The view is a client of the guards' terminals and a caller of operations. It holds nothing worth keeping, so killing it
+harms nobody. It draws by hand, row by row. So typed bytes reach an agent unchanged, and a change of one row costs one
+row. A widget library would lose both, and takes 130 ms to start.
 """

@@ -1,4 +1,4 @@
-"""What a person does on the board, as operations; each returns what came of it."""
+"""The acts of a person on the board, as operations; each returns its outcome as text."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from pro0.ops.team import members
 
 
 def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
-    """Refuse a verdict that asks for a PIN: what is typed into the view may go to a member."""
+    """Refuse a verdict that needs a PIN: keys typed into the view may go to a member."""
     if verdicts.has_pin(home):
         word = act.rpartition(".")[2]
         raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 task {word}", code="no_terminal")
@@ -31,17 +31,17 @@ def broadcast(context: Context, _to: str, text: str) -> str:
 
 
 def approve(context: Context, task: str, text: str) -> str:
-    """Approve what a task waits with."""
+    """Approve a waiting task."""
     return f"{task} approved: {gates.approve(context, task, text).status}"
 
 
 def reject(context: Context, task: str, text: str) -> str:
-    """Reject what a task waits with."""
+    """Reject a waiting task."""
     return f"{task} rejected: {gates.reject(context, task, text).status}"
 
 
 def shutdown(context: Context, name: str, text: str) -> str:
-    """Ask a member to shut down, once that was said with a y."""
+    """Ask a member to shut down, once the person has confirmed with y."""
     if text.strip().lower() not in ("y", "yes"):
         return f"{name} stays"
     seat = members.shutdown(context, name)

@@ -24,12 +24,12 @@ from pro0.view.scroll import Scroll
 from pro0.view.wishes import Wish
 
 ESCAPE = 0.03
-"""Seconds after which an Escape is one, and not the beginning of a sequence."""
+"""Seconds until an Escape counts as a key, not as the start of a sequence."""
 NOTICE = 5.0
-"""Seconds for which it is said what came of an act."""
+"""Seconds to show the outcome of an act."""
 STEPS = {"shift-down": 1, "shift-right": 1, "shift-up": -1, "shift-left": -1}
 PASTES: tuple[int, ...] = (2004,)
-"""The modes of the terminal while the view itself takes the keys."""
+"""The terminal's modes while the view itself takes the keys."""
 
 
 def watch(context: Context) -> None:
@@ -59,7 +59,7 @@ class View:
         self._meet()
 
     def run(self) -> None:
-        """Go on until the person leaves, or the terminal is gone."""
+        """Draw and wait until the person leaves, or the terminal is gone."""
         while not (self._left or self._outer.ended):
             self._draw()
             self._wait()
@@ -83,7 +83,7 @@ class View:
         self._follow()
 
     def _meet(self) -> None:
-        """Connect to the sessions that there are now."""
+        """Connect to all current sessions."""
         news = self._reporter.news
         if self._reporter.notice:
             self._say(self._reporter.notice)
@@ -105,7 +105,7 @@ class View:
         self._on_board = self._on_board or not names
 
     def _follow(self) -> None:
-        """Show what somebody asked to be shown, and the history that has come."""
+        """Show a requested pane, and an arrived history."""
         for pane in self._panes.values():
             if pane.wanted:
                 pane.wanted = False
@@ -128,7 +128,7 @@ class View:
                 pane.fit(*self._room())
 
     def _room(self) -> tuple[int, int]:
-        """Return the size of a session: all but the last line."""
+        """Return the size of a session: all lines but the last."""
         return self._size[0], self._size[1] - 1
 
     def _show(self, name: str) -> None:
@@ -146,7 +146,7 @@ class View:
             self._show(order[(at + step) % len(order)])
 
     def _typed(self, keys: list[Key]) -> None:
-        """Hand keys on to whom they are for; what goes to a session goes in one piece."""
+        """Route keys to the view or to the session. Keys for the session go in one piece."""
         through = b""
         for key in keys:
             taken = self._on_board or self._scroll or key.name in STEPS or key.name in ("ctrl-t", "shift-page-up")
@@ -209,7 +209,7 @@ class View:
         self._scroll = Scroll(wrapped(text, self._size[0]), self._room()[1], first=True)
 
     def _fetch(self, id: str) -> str:
-        """Get all of a task or a message, which is shown once it is there."""
+        """Get all of a task or a message, for the view to show next."""
         self._whole = whole(self._context, self._reporter.news, id)
         return ""
 
@@ -220,7 +220,7 @@ class View:
             self._say(f"{name} is interrupted")
 
     def _copy(self, text: str) -> None:
-        """Put a text on the person's clipboard, by their terminal."""
+        """Put a text on the person's clipboard, through their terminal."""
         self._outer.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
         self._scroll = None
         self._say(f"copied {len(text.splitlines())} lines")
@@ -245,7 +245,7 @@ class View:
         self._outer.write(self._canvas.paint(rows, columns, cursor))
 
     def _session(self, pane: Pane, notice: str) -> tuple[list[str], tuple[int, int] | None]:
-        """Return what a session shows with the bar below it, and where its cursor is, if there is room for it."""
+        """Return a session's rows with the bar below, and its cursor if it fits."""
         columns, room = self._room()
         rows = [*(pane.rows or self._nothing(pane))[:room]]
         rows += [""] * (room - len(rows))
@@ -257,7 +257,7 @@ class View:
         return ["", f"  {DIM}{pane.name} shows nothing yet{RESET}"]
 
     def _over(self, pane: Pane) -> str:
-        """Return that a member has no terminal, and how it gets one once its lead knows that it has ended."""
+        """Return a notice when a member has no terminal. An ended member's notice names the restart command."""
         if pane.connection:
             return ""
         member = self._reporter.news.member(pane.name)

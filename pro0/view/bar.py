@@ -1,4 +1,4 @@
-"""The line below a session: every member, what it does, its unread mail, and the keys."""
+"""The bar below a session: every member with its state, its unread mail, and the keys."""
 
 from collections.abc import Sequence
 
@@ -37,11 +37,11 @@ MARKS = {
     State.SHUTDOWN: "▪",
     State.IDLE: "",
 }
-"""What stands for a state where there is no room for its name."""
+"""Signs for states when there is no room for names."""
 
 
 def bar(members: Sequence[MemberStatus], shown: str, columns: int, notice: str = "") -> str:
-    """Return the line; where room is short the states of the others are marks, and at last some are only counted."""
+    """Return the bar. With little room the others' states become marks; with less, some members are only counted."""
     said = visible(notice)
     for hint, brief in ((said or HINT, False), (said or SHORT, False), (said or SHORT, True)):
         parts = [_part(member, is_shown=member.agent_id == shown, brief=brief) for member in members]
@@ -59,7 +59,7 @@ def _line(parts: Sequence[str], hint: str, columns: int) -> str:
 
 
 def _around(parts: list[str], at: int, columns: int) -> list[str]:
-    """Return as many as there is room for, this one among them, and how many are left out on either side."""
+    """Return the parts with room around the shown one, and the number left out on either side."""
     for first in range(at + 1):
         for last in range(len(parts), at, -1):
             before = [f"{DIM}+{first}{RESET}"] if first else []

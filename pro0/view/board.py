@@ -1,4 +1,4 @@
-"""The board: members, what waits for a person, tasks by status, messages; and what can be done about the chosen one."""
+"""The board: members, requests to the person, tasks by status, messages, and acts on the chosen one."""
 
 from typing import NamedTuple
 
@@ -17,11 +17,11 @@ from pro0.view.reading import said_by
 from pro0.view.wishes import Wish
 
 ORDER = (Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status.FAILED, Status.COMPLETED, Status.CANCELLED)
-"""Tasks by status: first what moves, last what is over."""
+"""The order of tasks by status: moving ones first, finished ones last."""
 KEYS = "Enter view · Space read · m message · a approve · r reject · ? help · q leave"
-"""What has room in 80 columns; `HELP` tells all of them, and has room there too."""
+"""The footer in 80 columns. `HELP` lists all keys, and fits there too."""
 FEW = "? help · q leave · Enter view · m message"
-"""What is told first where there is less room."""
+"""The footer of a narrow terminal."""
 HELP = (
     "While a member is shown, all you type goes to it, but for:",
     "  Shift+Down, Shift+Right    the next member",
@@ -46,18 +46,18 @@ HELP = (
 
 
 class Item(NamedTuple):
-    """One line of the board that can be chosen, of a part of it."""
+    """One line of a part of the board; the person can choose it."""
 
     part: str
     id: str
     text: str
     member: str = ""
-    """Whom Enter shows and m writes to."""
+    """The member for Enter to show and m to write to."""
     colour: str = ""
 
 
 class Prompt(NamedTuple):
-    """A line that is being typed: for which act, on what."""
+    """A line being typed, with its act and target."""
 
     act: str
     target: str
@@ -66,18 +66,18 @@ class Prompt(NamedTuple):
 
 
 class Board:
-    """What is chosen on the board, and what is being typed."""
+    """The chosen line of the board, and the line being typed."""
 
     def __init__(self) -> None:
         self._chosen = ("", "")
         self._prompt: Prompt | None = None
 
     def choose(self, part: str) -> None:
-        """Choose the first of a part."""
+        """Choose the first line of a part."""
         self._chosen = (part, "")
 
     def press(self, key: Key, news: News) -> Wish | None:
-        """Do what a key says; what the view is to do is returned."""
+        """Act on a key; return a request to the view, if any."""
         if self._prompt:
             return self._type(self._prompt, key)
         items = _items(news)
@@ -104,7 +104,7 @@ class Board:
         return None
 
     def rows(self, news: News, columns: int, lines: int, notice: str) -> list[str]:
-        """Return what is to be drawn, and a line about it."""
+        """Return the rows of the board, with a header and a footer."""
         items = _items(news)
         chosen = self._index(items)
         body, at = _body(items, chosen, columns)
@@ -114,7 +114,7 @@ class Board:
         return [_head(news, columns), "", *shown, *[""] * (room - len(shown)), self._foot(columns, notice)]
 
     def cursor(self, columns: int, lines: int) -> tuple[int, int] | None:
-        """Return where the cursor stands while something is typed."""
+        """Return the cursor's position while the person types, else None."""
         if not self._prompt:
             return None
         return columns_of(f"{self._prompt.asks}: {_tail(self._prompt, columns)}"), lines - 1
@@ -142,7 +142,7 @@ class Board:
         return None
 
     def _turn_to(self, name: str, item: Item) -> Wish | None:
-        """Show, interrupt, or write to, the member that the chosen line is about."""
+        """Show, interrupt or write to the member of the chosen line."""
         if not item.member:
             return Wish("say", text=f"{'nobody has this task' if item.part != 'messages' else 'no member wrote this'}")
         if name == "m":
@@ -241,7 +241,7 @@ def _head(news: News, columns: int) -> str:
 
 
 def _body(items: list[Item], chosen: int, columns: int) -> tuple[list[str], int]:
-    """Return the lines of the board, and where the chosen one is."""
+    """Return the lines of the board, and the index of the chosen one."""
     body: list[str] = []
     at, part = 0, ""
     for index, item in enumerate(items):
@@ -256,13 +256,13 @@ def _body(items: list[Item], chosen: int, columns: int) -> tuple[list[str], int]
 
 
 def _short(text: str, columns: int) -> str:
-    """Return a plain text in exactly so many columns, with a sign where something is missing."""
+    """Return a plain text in exactly `columns` columns, with an ellipsis when it is cut."""
     text = text.rstrip()
     return fitted(text, columns) if columns_of(text) <= columns else f"{fitted(text, columns - 1)}…"
 
 
 def _tail(prompt: Prompt, columns: int) -> str:
-    """Return what is typed, its end when not all of it has room."""
+    """Return the typed text, or only its end when room is short."""
     text, room = visible(prompt.text), max(columns - columns_of(f"{prompt.asks}: ") - 1, 2)
     if columns_of(text) <= room:
         return text

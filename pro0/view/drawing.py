@@ -1,4 +1,4 @@
-"""Rows for the person's terminal: only letters and their colours, never wider than there is room for."""
+"""Rows for the person's terminal: letters and colours only, never wider than the room."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ _VARIATION = range(0xFE00, 0xFE10)
 
 @lru_cache(4096)
 def width(letter: str) -> int:
-    """Return the columns of one letter: 0 for one that is drawn over the last, or not at all."""
+    """Return the columns of one letter, 0 for a combining or invisible one."""
     if unseen(letter) or letter in "\n\t" or ord(letter) in _VARIATION:
         return 0
     if unicodedata.category(letter) in ("Mn", "Me"):
@@ -31,15 +31,15 @@ def plain(row: str) -> str:
 
 
 def columns_of(row: str) -> int:
-    """Return how many columns a row takes."""
+    """Return the number of columns of a row."""
     text = plain(row)
     return len(text) if text.isascii() and text.isprintable() else sum(map(width, text))
 
 
 def clipped(row: str, columns: int) -> str:
-    """Return what of a row fits; after every letter of doubtful width the place of the next is said.
+    """Return the fitting part of a row. After a letter of doubtful width the next column is set explicitly.
 
-    All that a terminal would obey is left out but for colours: what draws the row may be anybody's program.
+    Only letters and colours pass. Other control sequences are dropped, since any program may have written the row.
     """
     pieces: list[str] = []
     column = 0
@@ -70,12 +70,12 @@ def _letters(pieces: list[str], text: str, column: int, columns: int) -> int:
 
 
 def _cleared(column: int, columns: int) -> str:
-    """Return what empties the rest of a row; in a full row it would take its last letter."""
+    """Return the sequence to clear the rest of a row. In a full row it would clear the last letter."""
     return "\x1b[K" if column < columns else ""
 
 
 def fitted(text: str, columns: int) -> str:
-    """Return a plain text in exactly so many columns."""
+    """Return a plain text in exactly `columns` columns."""
     shown, used = [], 0
     for letter in text:
         if used + width(letter) > columns:
@@ -86,17 +86,17 @@ def fitted(text: str, columns: int) -> str:
 
 
 class Canvas:
-    """What the person's terminal shows, and how to make it show something else."""
+    """The current content of the person's terminal, and the way to change it."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
 
     def forget(self) -> None:
-        """Paint everything anew next time."""
+        """Paint all rows anew next time."""
         self._rows = []
 
     def paint(self, rows: list[str], columns: int, cursor: tuple[int, int] | None) -> str:
-        """Return what paints these rows, from the top, and puts the cursor at a column and line, or hides it."""
+        """Return the sequences to paint these rows from the top, and to place the cursor (column, line) or hide it."""
         before = self._rows if len(self._rows) == len(rows) else [None] * len(rows)
         changed = [
             f"\x1b[{line};1H{clipped(row, columns)}"

@@ -1,4 +1,4 @@
-"""What a person types, cut into keys: those that the view takes for itself, and all others as they came."""
+"""Typed bytes, cut into keys: named keys for the view, all others unchanged."""
 
 import re
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _BEGUN = re.compile(
     rb"|[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z",
     re.DOTALL,
 )
-"""What only the next bytes can tell the end of."""
+"""The start of a sequence; only the next bytes complete it."""
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _NAMES = {
     b"\x1b[1;2A": "shift-up",
@@ -48,25 +48,28 @@ _NAMES |= {
 
 
 class Key(NamedTuple):
-    """One key: its bytes, and its name, which is the text itself for what is printed, empty for other sequences."""
+    """One key: its bytes and its name.
+
+    The name of a printed key is its text. Other sequences have an empty name.
+    """
 
     data: bytes
     name: str
 
 
 class Keys:
-    """Cuts what arrives; the beginning of a sequence waits for its rest."""
+    """Cuts incoming bytes into keys. An incomplete sequence waits for its rest."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     @property
     def waiting(self) -> bool:
-        """Return whether something waits for its rest, which may be an Escape and nothing more."""
+        """Return True when an incomplete sequence waits. It may be just an Escape."""
         return bool(self._rest)
 
     def take(self, data: bytes) -> list[Key]:
-        """Return the keys that are there; a paste is one key called `paste`, with the brackets around it."""
+        """Return the complete keys. A paste is one key named `paste`, including its brackets."""
         data = self._rest + data
         found: list[Key] = []
         position = 0
@@ -89,7 +92,7 @@ class Keys:
         return found
 
     def late(self) -> list[Key]:
-        """Return what waited for a rest that does not come; a paste goes on waiting."""
+        """Return waiting bytes as a key when their rest does not come. A paste goes on waiting."""
         if not self._rest or self._rest.startswith(_PASTE):
             return []
         piece, self._rest = self._rest, b""

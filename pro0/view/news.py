@@ -1,4 +1,4 @@
-"""What the view knows of the team: looked at once a second in a thread, so that no lock or slow disk holds a key up."""
+"""The view's knowledge of the team, read once a second in a thread: no lock or slow disk delays a key."""
 
 import threading
 from collections.abc import Callable
@@ -22,13 +22,13 @@ LETTERS = 200
 
 
 class News(msgspec.Struct, frozen=True):
-    """One look at the team; `trouble` says why parts of it are those of an earlier one."""
+    """One look at the team. `trouble` is the reason when parts of it are from an earlier look."""
 
     status: TeamStatus | None = None
     tasks: tuple[Task, ...] = ()
     letters: tuple[Letter, ...] = ()
     sockets: dict[str, tuple[str, str]] = {}
-    """Incarnation and socket of each session that lives, by member."""
+    """Incarnation and socket of each living session, by member."""
     trouble: str = ""
 
     @property
@@ -38,12 +38,12 @@ class News(msgspec.Struct, frozen=True):
         return tuple(sorted(known, key=lambda member: member.agent_id != LEAD))
 
     def member(self, name: str) -> MemberStatus | None:
-        """Return one member, None for nobody."""
+        """Return one member, None for an unknown name."""
         return next((member for member in self.members if member.agent_id == name), None)
 
 
 class Reporter:
-    """Looks again and again; `news` is the last look, and `told` is called for each."""
+    """Looks at the team again and again. `news` is the last look; `told` is called for each."""
 
     def __init__(self, context: Context, told: Callable[[], None]) -> None:
         self._context = context
@@ -52,11 +52,11 @@ class Reporter:
         self._errands: list[Callable[[], str]] = []
         self.news = look(context, News())
         self.notice = ""
-        """What came of the last errand."""
+        """The outcome of the last errand."""
         threading.Thread(target=self._run, daemon=True).start()
 
     def do(self, errand: Callable[[], str]) -> None:
-        """Do something that may take a while, say what came of it, and look again."""
+        """Queue a slow act, show its outcome, and look again."""
         self._errands.append(errand)
         self._again.set()
 
@@ -71,7 +71,7 @@ class Reporter:
 
 
 def look(context: Context, before: News) -> News:
-    """Return a new look; what cannot be read now stays as it was `before`."""
+    """Return a new look. On an error, return `before` with the reason."""
     try:
         return News(
             status=status(context),

@@ -1,4 +1,4 @@
-"""The person's own terminal: made ours, mirrored to the session that is shown, and given back as it was."""
+"""The person's own terminal: taken over, set to the shown session's modes, and restored at the end."""
 
 import os
 import signal
@@ -11,16 +11,16 @@ from types import FrameType
 _ENTER = "\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
 _LEAVE = "\x1b[0m\x1b[?7h\x1b[?1007h\x1b[?25h\x1b[?1049l"
 MIRRORED = (1, 66, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004)
-"""What the terminal does as the shown session asks: the form of keys, mouse, focus and pastes."""
+"""Terminal modes copied from the shown session: the form of keys, mouse, focus and pastes."""
 _ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class Outer:
-    """The terminal at descriptors 0 and 1, between `with` and its end."""
+    """The terminal at descriptors 0 and 1, taken over inside a `with` block."""
 
     def __init__(self) -> None:
         self.ended = False
-        """Whether somebody asked the view to end."""
+        """True when somebody asked the view to end."""
         self.woken, self._waker = os.pipe()
         os.set_blocking(self._waker, False)
         os.set_blocking(self.woken, False)
@@ -48,7 +48,7 @@ class Outer:
         return max(size.columns, 2), max(size.lines, 3)
 
     def write(self, text: str) -> None:
-        """Write to it, all of it; a terminal that is gone ends the view."""
+        """Write all of a text to the terminal. A lost terminal ends the view."""
         data = text.encode(errors="replace")
         try:
             while data:
@@ -57,7 +57,7 @@ class Outer:
             self.ended = True
 
     def read(self) -> bytes:
-        """Return what was typed; a terminal that is gone ends the view."""
+        """Return typed bytes. A lost terminal ends the view."""
         try:
             data = os.read(0, 1 << 16)
         except OSError:
@@ -66,21 +66,21 @@ class Outer:
         return data
 
     def wake(self) -> None:
-        """Wake whoever waits for `woken`; from any thread."""
+        """Wake the loop waiting for `woken`, from any thread."""
         try:
             os.write(self._waker, b"x")
-        except BlockingIOError:  # it is full of reasons to wake up
+        except BlockingIOError:  # a full pipe wakes the loop anyway
             pass
 
     def awake(self) -> None:
-        """Take in what woke it."""
+        """Forget the wake-ups so far."""
         try:
             os.read(self.woken, 4096)
         except BlockingIOError:
             pass
 
     def mirror(self, modes: Iterable[int]) -> None:
-        """Set exactly these modes, of those that are mirrored."""
+        """Set exactly these modes, as far as they are in `MIRRORED`."""
         wanted = frozenset(modes) & frozenset(MIRRORED)
         changes = [f"\x1b[?{mode}h" for mode in sorted(wanted - self._modes)]
         changes += [f"\x1b[?{mode}l" for mode in sorted(self._modes - wanted)]

@@ -1,4 +1,4 @@
-"""One member as the view sees it: the connection to its terminal, and what that shows."""
+"""One member in the view: the connection to its terminal, and its screen."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ PATIENCE = 1.0
 
 
 class Pane:
-    """What one session shows; it stays when the session has ended."""
+    """The screen of one session. It stays after the session's end."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -19,17 +19,17 @@ class Pane:
         self.cursor: tuple[int, int] | None = None
         self.modes: tuple[int, ...] = ()
         self.history: list[str] | None = None
-        """All rows, once they were asked for and have come."""
+        """All rows, after they were requested and have arrived."""
         self.refused = False
-        """Whether the agent does not take in what is typed."""
+        """True when the agent does not read typed input."""
         self.wanted = False
-        """Whether somebody asked for this one to be shown."""
+        """True when somebody asked to show this pane."""
         self._incarnation = ""
         self._size = self._last = (0, 0)
         self._watched = False
 
     def meet(self, incarnation: str, socket: str) -> None:
-        """Connect to a session, unless that was done; one that is not there yet is tried again later."""
+        """Connect to a session, unless connected. A missing terminal is tried again later."""
         if self.connection and self._incarnation == incarnation:
             return
         self.leave()
@@ -47,35 +47,35 @@ class Pane:
             self.watch(*self._last)
 
     def watch(self, columns: int, lines: int) -> None:
-        """Have everything that this session shows sent, in this size."""
+        """Request all screen changes of this session, in this size."""
         self._last = (columns, lines)
         self._watched = True
         self._size = (columns, lines)
         self._send(protocol.WATCH, {"columns": columns, "lines": lines})
 
     def unwatch(self) -> None:
-        """Have nothing sent any more."""
+        """Request no more screen changes."""
         self._watched = False
         self._send(protocol.UNWATCH)
 
     def fit(self, columns: int, lines: int) -> None:
-        """Give the session this size, so that it is drawn already when it comes to be shown."""
+        """Set the session's size before it is shown, so that it is drawn in time."""
         if self.connection and self._size != (columns, lines):
             self._size = self._last = (columns, lines)
             self._send(protocol.SIZE, {"columns": columns, "lines": lines})
 
     def type(self, data: bytes) -> None:
-        """Hand over what was typed."""
+        """Send typed bytes to the session."""
         for start in range(0, len(data), 1 << 14):
             self._send_bytes(protocol.INPUT, data[start : start + (1 << 14)])
 
     def ask_history(self) -> None:
-        """Ask for all rows that are kept."""
+        """Request all kept rows."""
         self.history = None
         self._send(protocol.HISTORY)
 
     def take(self) -> None:
-        """Take in what has come."""
+        """Process the messages received so far."""
         try:
             messages = self.connection.take() if self.connection else []
         except Silent:
@@ -85,7 +85,7 @@ class Pane:
             self._learn(kind, values)
 
     def leave(self) -> None:
-        """Close the connection; what was shown stays."""
+        """Close the connection. The screen stays."""
         if self.connection:
             self.connection.close()
         self.connection, self._incarnation = None, ""

@@ -1,4 +1,4 @@
-"""One thing of the board as a whole: a task with all that was said about it, or a message."""
+"""The full text of one item of the board: a task with all its comments, or a message."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +13,7 @@ from pro0.view.news import News
 
 
 def whole(context: Context, news: News, id: str) -> str:
-    """Return all of a message, or of a task with what was said about it; raises NotFound for one that is gone."""
+    """Return all of a message, or of a task with its comments; raises NotFound for a missing one."""
     for letter in news.letters:
         message = letter.message
         if message.id == id:
@@ -27,12 +27,12 @@ def whole(context: Context, news: News, id: str) -> str:
 
 
 def said_by(sender: str, to: str) -> str:
-    """Return from whom to whom a message is; what the lead tells its own address needs no arrow."""
+    """Return sender and recipient of a message. The lead's messages to its own address need no arrow."""
     return sender if sender == to else f"{sender} → {to}"
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """Return a text as rows that a terminal of so many columns shows, broken between words where that can be."""
+    """Return a text as rows of at most `columns` columns, broken between words if possible."""
     return [row for line in visible(text).expandtabs(4).split("\n") for row in _broken(line, max(columns, 2))]
 
 
@@ -62,7 +62,7 @@ def _broken(line: str, columns: int) -> Iterator[str]:
 
 
 def _fits(line: str, columns: int) -> int:
-    """Return how many letters of a line fit, at least one."""
+    """Return the number of letters of a line with room, at least one."""
     used = 0
     for at, letter in enumerate(line):
         used += columns_of(letter)

@@ -1,4 +1,4 @@
-"""Looking back: all rows that a session's terminal has kept, with a search, and lines to copy."""
+"""Looking back: all kept rows of a session's terminal, with a search, and lines to copy."""
 
 from pro0.view.drawing import RESET, REVERSE, fitted, plain
 from pro0.view.keys import Key
@@ -8,7 +8,10 @@ HINT = "Esc back · PgUp PgDn g G · / search, n N · Space mark, y copy"
 
 
 class Scroll:
-    """A window on all rows, the last ones, or the `first` of what is there to be read; `line` is what keys act on."""
+    """A window on all rows; keys act on its `line`.
+
+    It starts at the last rows, or with `first` at the first ones, for reading a text.
+    """
 
     def __init__(self, rows: list[str], lines: int, *, first: bool = False) -> None:
         self._rows = rows or [""]
@@ -21,7 +24,7 @@ class Scroll:
         self._said = ""
 
     def press(self, key: Key) -> Wish | None:
-        """Do what a key says; what the view is to do is returned."""
+        """Act on a key; return a request to the view, if any."""
         self._said = ""
         if self._typing is not None:
             self._type(key)
@@ -35,7 +38,7 @@ class Scroll:
         return None
 
     def rows(self, columns: int, lines: int) -> list[str]:
-        """Return what is to be drawn: rows, and a line about them."""
+        """Return the visible rows, and a footer about them."""
         self._lines = lines - 1
         top = self._top()
         shown = [self._row(index, columns) for index in range(top, min(top + self._lines, len(self._rows)))]
@@ -94,7 +97,7 @@ class Scroll:
             self._typing += key.name
 
     def _seek(self, step: int) -> None:
-        """Go to the next row, up or down, that has the sought text; in any case."""
+        """Go to the next row up or down with the sought text, ignoring case."""
         sought = self._sought.casefold()
         index = self._line
         for _ in self._rows:

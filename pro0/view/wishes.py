@@ -1,12 +1,12 @@
-"""What a key on the board or in the scrollback asks the view to do."""
+"""Requests to the view by keys on the board or in the scrollback."""
 
 from typing import NamedTuple
 
 
 class Wish(NamedTuple):
-    """One act, on whom or what, and with which text: one of acts.ACTS, or what only the view does.
+    """One act with its target and text: one of acts.ACTS, or an act of the view itself.
 
-    Those are: back, leave, help, view, read, say, key, interrupt, copy.
+    Acts of the view are: back, leave, help, view, read, say, key, interrupt, copy.
     """
 
     act: str

@@ -40,7 +40,7 @@ class Try(msgspec.Struct):
     failed: int = 0
     after: float = 0.0
     state: tuple[State, datetime] | None = None
-    """The agent's state at the last try, and its begin."""
+    """The agent's state at the last try, and the time it began."""
     running: bool = False
     why: str = ""
 

@@ -53,7 +53,7 @@ class Sights:
         self._watched = {w.state.incarnation: w for w in self._choose(wanted, runtime, reports)}
         self._seen = {incarnation: seen for incarnation, seen in self._seen.items() if incarnation in self._watched}
         if self._watched and time.monotonic() >= self._next:
-            self._next = time.monotonic() + max(PAUSE, self._backend.pace)  # from its begin: a look may take long
+            self._next = time.monotonic() + max(PAUSE, self._backend.pace)  # from its start: a look may take long
             self._renew()
         return dict(self._seen)
 

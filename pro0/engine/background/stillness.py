@@ -23,7 +23,7 @@ KEPT = 50
 
 
 class Still(msgspec.Struct):
-    """The last screen of one session, and its begin by the monotonic clock."""
+    """The last screen of one session, and the time it first appeared, by the monotonic clock."""
 
     shown: str
     since: float
