@@ -1,4 +1,4 @@
-"""Backends: where sessions are shown."""
+"""Backends: the places for showing sessions, such as tmux or iTerm2."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, cast

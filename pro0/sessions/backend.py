@@ -1,4 +1,4 @@
-"""What every backend promises; the contract suite in tests/contracts/ holds each of them to it."""
+"""The interface of every backend; the contract suite in tests/contracts/ checks each backend against it."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +12,10 @@ from pro0.model.screen import Screen
 
 Key = Literal["Enter", "Escape"]
 Asked = Callable[[], bool]
-"""Whether an Enter may be pressed."""
+"""Returns True when an Enter may be pressed."""
 
 QUIET = 2.0
-"""Seconds before a look in which no person may have typed: their agent may not have drawn it when it was looked at."""
+"""Seconds without typing before a look: the agent may not have drawn a person's last keys at the look."""
 
 
 def always() -> bool:
@@ -24,54 +24,54 @@ def always() -> bool:
 
 
 def quiet(looked: float | None) -> float:
-    """Return the seconds before now in which no person may have typed, for an act that rests on that look."""
+    """Return the seconds before now without typing, required for an act based on the look at `looked`."""
     return QUIET + (0.0 if looked is None else time.monotonic() - looked)
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where sessions of one team are shown."""
+    """The place to show one team's sessions."""
 
     team: str
     uid: str
     project: Path
     inside_tmux: str = ""
-    """The value of TMUX in the terminal that started the team, empty outside tmux."""
+    """The value of TMUX in the terminal of the team's start; empty outside tmux."""
     iterm2_session: str = ""
-    """The session of iTerm2 in whose terminal the team was started, empty outside it."""
+    """The iTerm2 session of the team's start; empty outside iTerm2."""
     sockets: str = ""
-    """The value of TMUX_TMPDIR there, where servers listen; with "" that of this process counts."""
+    """The value of TMUX_TMPDIR there, the folder of tmux servers; "" for this process's own value."""
     layout: str = "tiled"
-    """How tmux lays windows out."""
+    """The tmux layout of windows."""
     layouts: Mapping[str, str] = {}
-    """How it lays those out that have a name."""
+    """The tmux layouts of named windows, by name."""
     terminals: str = ""
-    """The folder for the sockets of terminals that guards make."""
+    """The folder for the sockets of guards' terminals."""
     panes_per_window: int = 0
-    """How many panes one window has at most, 0 for as many as there is room for."""
+    """The most panes in one window; 0 for as many as fit."""
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """One session to open: the guard's argv, the title people see, and the log of a session without terminal."""
+    """One session to open: the guard's argv, the title for people, and the log of a session without a terminal."""
 
     incarnation: str
     title: str
     argv: tuple[str, ...]
     log: Path
     window: str = ""
-    """The name of the window it belongs in, empty for wherever there is room."""
+    """The name of the session's window; empty for any window with room."""
 
 
 class Backend(Protocol):
-    """Shows sessions. It starts guards and nothing else, and touches only what it tagged."""
+    """Show sessions. A backend starts guards and nothing else, and touches only its own tagged places."""
 
     name: str
     pace: float
-    """Seconds that one look at the sessions is good for, since the next would cost too much."""
+    """Seconds one look at the sessions stays valid, since an earlier next look would cost too much."""
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:
-        """Return the terminal that the guard of a session is to make, None where the backend itself has one or none.
+        """Return the terminal for a session's guard to make; None when the backend itself has one, or has none.
 
-        Raises EnvironmentMissing when it cannot be made here.
+        Raises EnvironmentMissing when the terminal cannot be made here.
         """
         ...
 
@@ -80,54 +80,54 @@ class Backend(Protocol):
         ...
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
-        """Return the incarnations whose place still exists and still is ours."""
+        """Return the incarnations with a place still present and still ours."""
         ...
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
-        """Return where the session of a living guard is shown, for a lead that has not opened it; None for nowhere."""
+        """Return the place of a living guard's session, for a lead new to it; None when it is shown nowhere."""
         ...
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines that the session shows, as plain text; raises Refused when the place is not ours."""
+        """Return a session's last lines as plain text; raises Refused when the place is not ours."""
         ...
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
-        """Return what sessions show now, by incarnation; those whose place is gone or not ours are left out."""
+        """Return the current screens by incarnation; sessions without a place of ours are left out."""
         ...
 
     def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
-        """Show one line to the agent and press Enter; False when this backend or the pane's mode cannot.
+        """Type one line to the agent and press Enter; False when this backend or the pane's mode cannot.
 
-        `still` is asked just before the Enter, which is not pressed when it says no: then the line is left there.
-        Neither comes to a session in which a person types, as with `press`; `looked` is for the line.
+        `still` is called just before the Enter. When it returns False, the line stays there without an Enter.
+        As with `press`, a session receives neither line nor Enter while a person types; `looked` is for the line.
         """
         ...
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         """Press one key in a session; False when this backend or the pane's mode cannot.
 
-        Nor is it pressed when a person has typed there since `looked`, the time.monotonic() of the look that it rests
-        on, or QUIET before: that is known in the very moment in which it would be pressed. Without `looked`, since now.
-        iTerm2 does not say when somebody typed.
+        The key is not pressed when a person has typed there since QUIET seconds before `looked`. `looked` is the
+        time.monotonic() of the look behind this key; without it, now counts. The check happens at the very moment of
+        pressing. iTerm2 does not report typing.
         """
         ...
 
     def label(self, states: Mapping[Handle, str]) -> None:
-        """Show beside each session's title what its member does; where that cannot be shown, nothing happens."""
+        """Show each member's state beside its session's title; do nothing when the backend cannot."""
         ...
 
     def focus(self, handle: Handle) -> bool:
-        """Bring a session before the person who watches the team; False where there is nothing to bring."""
+        """Bring a session before the team's viewer; False when there is nothing to bring."""
         ...
 
     def close(self, handle: Handle) -> None:
-        """Remove the place of an ended session; a place that is gone or not ours is left alone."""
+        """Remove the place of an ended session; leave a missing place, or one not ours, alone."""
         ...
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
-        """Return the argv with which a person watches the team, empty when there is nothing to watch."""
+        """Return the argv for a person to watch the team; empty when there is nothing to watch."""
         ...
 
     def dismantle(self, place: Place) -> None:
-        """Remove what was made for the whole team (a server, a socket); nothing that belongs to the person."""
+        """Remove things made for the whole team (a server, a socket); nothing of the person's."""
         ...

@@ -1,4 +1,4 @@
-"""The headless backend: no terminal at all; guards run detached, and what they print goes to a log."""
+"""The headless backend: no terminal at all; guards run detached, and their output goes to a log."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.starting import check, started_for_others
 
 PATIENCE = 5.0
-"""Seconds that guards get to end when the bring-up they belong to failed."""
+"""Seconds for guards to end after a failed bring-up."""
 
 _TAIL = 65536
 
@@ -49,20 +49,20 @@ class Headless:
             for opening, guard in zip(openings, started, strict=True)
         )
         for guard in started:
-            # Fetches the guard's end the moment it comes: no zombie, whoever asks or does not ask.
+            # This thread waits for the guard's end at once: no zombie is left, whoever asks or does not ask.
             Thread(target=guard.wait, name=f"end of {guard.pid}", daemon=True).start()
         return handles
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
-        """Return the incarnations whose guard still runs."""
+        """Return the incarnations with a running guard."""
         return frozenset(handle.incarnation for handle in handles if processes.alive(guard_of(handle)))
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
-        """Return None: there is none."""
+        """Return None: there is no terminal."""
         return None
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
-        """Return the handle of a guard that another lead has started."""
+        """Return the handle of a guard started by another lead."""
         return self._handle(place, incarnation, guard.pid, guard, log)
 
     def peek(self, handle: Handle, lines: int) -> str:
@@ -100,26 +100,26 @@ class Headless:
         processes.signal_process(guard_of(handle), signal.SIGHUP)
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
-        """Return the command that shows what this backend can, empty when there is nothing to watch."""
+        """Return the command to watch this backend's sessions; empty when there is nothing to watch."""
         return ("pro0", "team", "attach", place.team) if any(one.backend == self.name for one in handles) else ()
 
     def dismantle(self, place: Place) -> None:
-        """Remove nothing, since nothing was made for the whole team."""
+        """Remove nothing: nothing was made for the whole team."""
 
     def _handle(self, place: Place, incarnation: str, pid: int, identity: Process | None, log: Path) -> Handle:  # noqa: ARG002
-        # A guard that has ended at once has no identity any more; its handle is that of nobody.
+        # An already ended guard has no identity; its handle matches no process.
         return Handle(backend=self.name, incarnation=incarnation, pid=pid, server_start=stamp(identity), log=str(log))
 
 
 def plain(text: str) -> str:
-    """Return what a terminal's printer would show: no sequences, of an overwritten line the last state."""
+    """Return a printing terminal's text: no escape sequences, and only the last state of an overwritten line."""
     text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     return _CONTROL.sub("", "\n".join(lines))
 
 
 def _opened(log: Path | str, flags: int) -> int:
-    """Return the descriptor of a log; raises EnvironmentMissing for what is no file, and waits for no pipe."""
+    """Return the descriptor of a log; raises EnvironmentMissing for anything but a file, and waits for no pipe."""
     descriptor = os.open(log, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
@@ -145,7 +145,7 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
 
 
 def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End the guards of a bring-up that failed: politely, so that they end their trees, then firmly."""
+    """End the guards of a failed bring-up: politely, so they can end their trees, then firmly."""
     for guard in started:
         guard.terminate()
     deadline = time.monotonic() + PATIENCE

@@ -1,4 +1,4 @@
-"""The in-process backend: guards run detached, each with a terminal of its own, which the view shows one at a time."""
+"""The in-process backend: each detached guard has its own terminal; the view shows one at a time."""
 
 import json
 import math
@@ -22,20 +22,20 @@ from pro0.terminals.connection import Connection, Silent
 from pro0.terminals.library import library
 
 PAUSE = 0.3
-"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+"""Seconds between the line and its Enter: programs take an immediate Enter for a part of the paste."""
 PATIENCE = 2.0
-"""Seconds for an answer; a guard that was stopped is not asked."""
+"""Seconds to wait for an answer; a stopped guard is not asked."""
 
 _KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
 
 
 class InProcess(Headless):
-    """Sessions in terminals that their guards make."""
+    """Sessions in terminals made by their guards."""
 
     name = "in-process"
 
     def terminal(self, place: Place, incarnation: str) -> Terminal:
-        """Return what the guard is to make; raises EnvironmentMissing where that cannot be made."""
+        """Return the terminal for the guard to make; raises EnvironmentMissing when it cannot be made."""
         path = _socket(place, incarnation)
         if not address.fits(path):
             what = f"{path} is too long for a socket, which may have {address.LONGEST} bytes"
@@ -43,14 +43,14 @@ class InProcess(Headless):
         return Terminal(socket=path, library=str(library()))
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
-        """Return the handle of a living guard that was started for this session."""
+        """Return the handle of a living guard of this session."""
         started_for = arguments(guard.pid)[-1:] if processes.alive(guard) else []
         if not any(incarnation in word for word in started_for):
             return None
         return self._handle(place, incarnation, guard.pid, guard, log)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines that a session shows, those that scrolled away too, or its log when it has ended."""
+        """Return a session's last lines, with scrolled-away ones, or its log's after its end."""
         try:
             with _connected(handle) as terminal:
                 answer = terminal.ask(protocol.TEXT, json.dumps({"lines": lines}).encode())
@@ -59,7 +59,7 @@ class InProcess(Headless):
             return super().peek(handle, lines)
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
-        """Return what sessions show now; those that do not answer are left out."""
+        """Return the current screens of sessions; silent sessions are left out."""
         found: dict[str, Screen] = {}
         for handle in handles:
             try:
@@ -88,7 +88,7 @@ class InProcess(Headless):
         return _put(handle, protocol.PRESS, _KEYS[key], looked)
 
     def focus(self, handle: Handle) -> bool:
-        """Have every view of the team show this session; False when nobody watches."""
+        """Make every view of the team show this session; False when nobody watches."""
         try:
             with _connected(handle) as terminal:
                 return bool(terminal.ask(protocol.FOCUS)["told"])
@@ -104,7 +104,7 @@ def _socket(place: Place, incarnation: str) -> str:
 
 
 def _connected(handle: Handle) -> Connection:
-    """Return a connection to a session's terminal; raises Silent for none, Refused when it is another's."""
+    """Return a connection to a session's terminal; raises Silent without one, Refused when another process has it."""
     terminal = Connection(handle.socket, PATIENCE)
     if (terminal.hello.get("incarnation"), terminal.hello.get("pid")) != (handle.incarnation, handle.pid):
         terminal.close()
@@ -122,7 +122,7 @@ def _put(handle: Handle, kind: bytes, text: str, looked: float | None) -> bool:
 
 
 def _screen(frame: dict[str, object]) -> Screen:
-    """Return the screen that a whole frame shows; raises Silent when it is none."""
+    """Return the screen of a whole frame; raises Silent for anything else."""
     rows, cursor = frame.get("rows"), frame.get("cursor")
     if not isinstance(rows, dict) or not isinstance(cursor, list):
         raise Silent("the terminal answers something else")

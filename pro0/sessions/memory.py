@@ -1,4 +1,4 @@
-"""A backend that shows nothing: it records what was asked of it, and dies when it is told to. For tests."""
+"""A backend for tests: it shows nothing, records every request, and ends sessions on demand."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,31 +11,31 @@ from pro0.sessions.starting import check
 
 
 class Memory:
-    """Sessions that exist in this object only."""
+    """Sessions in this object only."""
 
     name = "memory"
     pace = 0.0
 
     def __init__(self) -> None:
         self.opened: dict[Handle, Opening] = {}
-        """Every opening that ever succeeded, by its handle."""
+        """Every successful opening, by its handle."""
         self.living: set[Handle] = set()
         self.screens: dict[str, str] = {}
-        """What a session shows, by incarnation; tests write it."""
+        """The screens of sessions, by incarnation; tests write them."""
         self.nudges: list[tuple[str, str]] = []
-        """Every nudge that arrived, as incarnation and line."""
+        """Every delivered nudge, as incarnation and line."""
         self.keys: list[tuple[str, Key]] = []
-        """Every key that was pressed, as incarnation and key."""
+        """Every pressed key, as incarnation and key."""
         self.labels: dict[str, str] = {}
-        """What the borders show, by incarnation."""
+        """The labels of borders, by incarnation."""
         self.focused = ""
         self.busy: set[str] = set()
-        """Incarnations that cannot be nudged now."""
+        """The incarnations refusing nudges now."""
         self.missing = ""
-        """When not empty: why no session can be opened."""
+        """The reason no session can be opened; empty for none."""
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
-        """Record the openings and return a handle for each; raises EnvironmentMissing when told to by `missing`."""
+        """Record the openings and return a handle for each; raises EnvironmentMissing when `missing` is set."""
         check(place, openings)
         if self.missing:
             raise EnvironmentMissing(self.missing)
@@ -49,15 +49,15 @@ class Memory:
         return handles
 
     def die(self, handle: Handle) -> None:
-        """Let a session end by itself."""
+        """End a session, as if by itself."""
         self.living.discard(handle)
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
-        """Return None: there is none."""
+        """Return None: there is no terminal."""
         return None
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
-        """Return the incarnations that have not ended."""
+        """Return the incarnations of living sessions."""
         return frozenset(handle.incarnation for handle in handles if handle in self.living)
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
@@ -65,12 +65,12 @@ class Memory:
         return next((handle for handle in self.living if handle.incarnation == incarnation), None)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines of what a test wrote to `screens`; raises Refused when the session has ended."""
+        """Return the last lines of a test's text in `screens`; raises Refused when the session has ended."""
         self._check(handle)
         return "\n".join(self.screens.get(handle.incarnation, "").splitlines()[-lines:])
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
-        """Return what a test wrote to `screens`."""
+        """Return the tests' texts in `screens`."""
         shown = {handle.incarnation: self.screens.get(handle.incarnation, "") for handle in handles}
         alive = self.alive(handles)
         return {name: Screen(rows=tuple(text.splitlines())) for name, text in shown.items() if name in alive}
@@ -94,11 +94,11 @@ class Memory:
         return True
 
     def label(self, states: Mapping[Handle, str]) -> None:
-        """Record what the borders show."""
+        """Record the labels of borders."""
         self.labels.update({handle.incarnation: text for handle, text in states.items()})
 
     def focus(self, handle: Handle) -> bool:
-        """Record which session is before the person; Refused when it has ended."""
+        """Record the session before the person; Refused when it has ended."""
         self._check(handle)
         self.focused = handle.incarnation
         return True

@@ -1,4 +1,4 @@
-"""What every backend checks before it starts anything, and the environment it starts it in."""
+"""Checks of every backend before a start, and the environment of the started programs."""
 
 import os
 import re
@@ -14,17 +14,17 @@ _INCARNATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 
 def surroundings() -> dict[str, str]:
-    """Return the part of this process's environment that sessions may see: no secret, no agent's setting."""
+    """Return the part of this process's environment for sessions to see: no secret, no agent's setting."""
     return {name: value for name, value in os.environ.items() if name in _PASSED or name.startswith("LC_")}
 
 
 def started_for_others() -> dict[str, str]:
-    """Return the environment of guards and servers: should a lead be started within a session, they are not of it."""
+    """Return the environment of guards and servers: even a lead inside a session starts them outside that session."""
     return surroundings() | {SPARED: "1"}
 
 
 def is_incarnation(text: str) -> bool:
-    """Tell whether a text can be an owner tag: nothing in it means anything to tmux."""
+    """Return True when a text can be an owner tag: tmux gives no meaning to any part of it."""
     return bool(_INCARNATION.fullmatch(text))
 
 
@@ -42,7 +42,7 @@ def _check_one(opening: Opening) -> None:
     if not is_incarnation(opening.incarnation):
         raise BadInput(f"{opening.incarnation!r} cannot be an incarnation")
     if len(opening.argv) < 2:
-        # tmux gives a single word to a shell, so a command of one word has no place here.
+        # tmux gives a single word to a shell, so refuse a command of one word.
         raise BadInput(f"the command of session {opening.title!r} needs a program and at least one argument")
     if not shutil.which(opening.argv[0]):
         raise EnvironmentMissing(f"session {opening.title!r} cannot start: {opening.argv[0]!r} is not a program")

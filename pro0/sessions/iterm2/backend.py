@@ -1,8 +1,8 @@
-"""The iTerm2 backend: native panes, beside the session that the team was started in.
+"""The iTerm2 backend: native panes, beside the session of the team's start.
 
-iTerm2 starts a person's own shell in every pane. The one line that is typed there replaces it by the guard, and holds
-no value: it names a script of ours, in a folder of ours, whose words are quoted for /bin/sh, and which clears what the
-shell has shown of that. A pane is ours while it is listed and the guard that we started in it lives.
+iTerm2 starts a person's own shell in every pane. One typed line replaces that shell by the guard. The line holds no
+value: it names a script of ours in a folder of ours. The script's words are quoted for /bin/sh, and it clears the
+line from the screen. A pane is ours while iTerm2 lists it and our guard in it lives.
 """
 
 import os
@@ -26,11 +26,11 @@ from pro0.sessions.iterm2 import it2
 from pro0.sessions.starting import check, started_for_others
 
 PAUSE = 0.3
-"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+"""Seconds between the line and its Enter: programs take an immediate Enter for a part of the paste."""
 STARTING = 20.0
-"""Seconds that a person's shell may take until it reads its first line."""
+"""Seconds for a person's shell to read its first line."""
 SCREENFUL = 60
-"""Lines up to which the screen is enough: the history takes another program, and a lead looks again and again."""
+"""Up to so many lines the screen is enough: the history needs another program, and a lead looks often."""
 
 _LOOK = 0.05
 _AT_ONCE = 8
@@ -57,12 +57,12 @@ class ITerm2:
     pace = 2.0
 
     def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
-        """Split a pane for each, all or none; raises EnvironmentMissing, naming the step."""
+        """Split a pane for each opening, all or none; raises EnvironmentMissing, naming the step."""
         check(place, openings)
         if not openings:
             return ()
         panes: list[str] = []
-        folder = Path(tempfile.mkdtemp(prefix="pro0-", dir="/tmp"))  # a name that no shell reads anything into
+        folder = Path(tempfile.mkdtemp(prefix="pro0-", dir="/tmp"))  # a name no shell expands
         try:
             _split(place, len(openings), panes)
             return tuple(_each(lambda one: _start(place, *one, folder), zip(openings, panes, strict=True)))
@@ -75,19 +75,19 @@ class ITerm2:
             shutil.rmtree(folder, ignore_errors=True)
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
-        """Return None: a session of iTerm2 has one."""
+        """Return None: a session of iTerm2 has its own terminal."""
         return None
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
-        """Return the incarnations whose pane is listed and whose guard lives."""
+        """Return the incarnations with a listed pane and a living guard."""
         living = [handle for handle in handles if processes.alive(guard_of(handle))]
-        with suppress(EnvironmentMissing):  # an API that was turned off ends nobody
+        with suppress(EnvironmentMissing):  # an API turned off ends nobody
             listed = {row.id for row in it2.sessions()} if living else set()
             living = [handle for handle in living if handle.pane in listed]
         return frozenset(handle.incarnation for handle in living)
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
-        """Return the handle of the session that has this owner tag."""
+        """Return the handle of the session with this owner tag."""
         rows = it2.sessions()
         tags = _each(lambda row: it2.tagged(row.id, _TAG), rows)
         found = next((row.id for row, tag in zip(rows, tags, strict=True) if tag == f"{incarnation} {guard.pid}"), None)
@@ -96,15 +96,15 @@ class ITerm2:
         return Handle(backend=self.name, incarnation=incarnation, pid=guard.pid, server_start=stamp(guard), pane=found)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines of a pane, of its history when its screen has fewer; raises Refused for another's."""
+        """Return a pane's last lines, from its history when its screen has fewer; raises Refused unless it is ours."""
         rows = _written(_ours(handle, it2.read))
         if len(rows) < lines > SCREENFUL:
-            with suppress(EnvironmentMissing):  # what the screen shows is better than nothing
+            with suppress(EnvironmentMissing):  # the screen's lines are better than nothing
                 rows = _written(_ours(handle, it2.history))
         return "\n".join(rows[-lines:])
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
-        """Return the screens of all panes that are ours."""
+        """Return the screens of all our panes."""
         living = [handle for handle in handles if processes.alive(guard_of(handle))]
         titles = {row.id: row.title for row in it2.sessions()} if living else {}
         there = [handle for handle in living if handle.pane in titles]
@@ -127,7 +127,7 @@ class ITerm2:
         return still() and self.press(handle, "Enter")
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:  # noqa: ARG002
-        """Type what a key sends."""
+        """Type the bytes of a key."""
         _ours(handle, lambda pane: it2.send(pane, _KEYS[key]))
         return True
 
@@ -143,12 +143,12 @@ class ITerm2:
         return True
 
     def close(self, handle: Handle) -> None:
-        """Close this pane; one that is gone or not ours is left alone."""
+        """Close this pane; leave a missing pane, or one not ours, alone."""
         if it2.tagged(handle.pane, _TAG) == _owner(handle):
             _close(handle.pane)
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
-        """Return how the first pane is brought to the front."""
+        """Return the command to bring the first pane to the front."""
         panes = [handle.pane for handle in handles if handle.backend == self.name]
         return ("it2", "session", "focus", panes[0]) if panes else ()
 
@@ -163,7 +163,7 @@ class ITerm2:
 
 
 def _split(place: Place, number: int, made: list[str]) -> None:
-    """Make so many panes: beside the session that the team was started in, then by halving the team's tallest."""
+    """Make so many panes: one beside the session of the team's start, then by halving the team's tallest."""
     rows = it2.sessions()
     teams = _each(lambda row: it2.tagged(row.id, _TEAM), rows)
     heights = {row.id: row.rows for row, team in zip(rows, teams, strict=True) if team == place.uid}
@@ -191,7 +191,7 @@ def _start(place: Place, opening: Opening, pane: str, folder: Path) -> Handle:
 
 
 def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) -> Process:
-    """Have the pane's shell replaced by the guard, and return the guard, once it is that process."""
+    """Replace the pane's shell by the guard; return the guard once it is that process."""
     script, pid = folder / opening.incarnation, folder / f"{opening.incarnation}.pid"
     words = _SCRIPT.format(
         folder=shlex.quote(str(place.project)),
@@ -202,7 +202,7 @@ def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) 
     descriptor = os.open(script, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(words)
-    # A space before it keeps it out of the history of most shells.
+    # The leading space keeps the line out of the history of most shells.
     it2.send(pane, f" exec /bin/sh {script}\r")
     deadline = time.monotonic() + STARTING
     while time.monotonic() < deadline:
@@ -217,7 +217,7 @@ def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) 
 
 
 def _ours(handle: Handle, then: Callable[[str], Found]) -> Found:
-    """Do something with a pane of a living guard; raises Refused when it is gone or another's."""
+    """Apply `then` to the pane of a living guard; raises Refused when the pane or its guard is gone."""
     if not processes.alive(guard_of(handle)):
         raise Refused(f"pane {handle.pane} has no guard of pro0 any more", code="backend_stale")
     try:
@@ -227,7 +227,7 @@ def _ours(handle: Handle, then: Callable[[str], Found]) -> Found:
 
 
 def _written(rows: list[str]) -> list[str]:
-    """Return rows without the space at their ends, and without the empty ones below the last line."""
+    """Return rows without trailing spaces, and without the empty rows below the last line."""
     rows = [row.rstrip() for row in rows]
     while rows and not rows[-1]:
         rows.pop()
@@ -247,7 +247,7 @@ def _close(pane: str) -> None:
 
 
 def _each(do: Callable[[Given], Found], given: Iterable[Given]) -> list[Found]:
-    """Do it for all, some at once: each call is a program of its own, which takes a fifth of a second."""
+    """Apply `do` to all, a few at a time: each call is a program of its own, and takes a fifth of a second."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(do, given))
 

@@ -1,6 +1,6 @@
-"""The program `it2`, which speaks to iTerm2's Python API; it is only ever run, never imported.
+"""The program `it2`, a client of iTerm2's Python API; it is only ever run, never imported.
 
-What is said to it are arguments, each a word of its own; its exit codes are 2 for no connection, 3 for no such session.
+Each argument is a separate word. Exit code 2 means no connection, 3 means no such session.
 """
 
 import os
@@ -17,7 +17,7 @@ from pro0.errors import EnvironmentMissing
 from pro0.sessions.starting import surroundings
 
 PATIENCE = 20.0
-"""Seconds that one call may take: a Python program that connects to a socket, on a busy machine."""
+"""Seconds for one call: a Python program connecting to a socket, on a busy machine."""
 INSTALL = "uv tool install it2 (or pip install it2)"
 ENABLE = "turn on iTerm2's Settings > General > Magic > Enable Python API, and allow it2 to connect"
 OTHER = "use --mode tmux, in-process or headless"
@@ -46,7 +46,7 @@ _PASSED = ("ITERM2_COOKIE", "ITERM2_KEY")
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One session of iTerm2, as `session list --json` tells it."""
+    """One session of iTerm2 in the output of `session list --json`."""
 
     id: str
     title: str = ""
@@ -54,11 +54,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class NoSuchSession(Exception):
-    """The session that was named is gone."""
+    """The named session is gone."""
 
 
 def sessions() -> list[Row]:
-    """Return every session of iTerm2; raises EnvironmentMissing, saying what is missing and how to mend it."""
+    """Return every session of iTerm2; raises EnvironmentMissing, naming the missing part and its fix."""
     said = call("session", "list", "--json")
     try:
         found = msgspec.json.decode(said, type=list[Row])
@@ -69,9 +69,9 @@ def sessions() -> list[Row]:
 
 
 def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
-    """Return the id of a new session beside or below another, in which a variable is set.
+    """Make a session beside or below another, with a variable set on it; return its id.
 
-    One program does both, and goes on when this process is killed: no session is there whose owner nobody knows.
+    One program does both, and goes on when this process is killed: so no session is left without a known owner.
     """
     said = call("session", "split", *(("-v",) if vertical else ()), "-s", session, then=(f"user.{variable}", value))
     made = _MADE.search(said.decode(errors="replace"))
@@ -91,7 +91,7 @@ def read(session: str) -> list[str]:
 
 
 def history(session: str) -> list[str]:
-    """Return the rows of a session's screen, after those that have scrolled away; it2 tells them by a file only."""
+    """Return the scrolled-away rows and the screen's rows of a session; it2 writes them to a file only."""
     with tempfile.TemporaryDirectory(prefix="pro0-") as folder:
         path = Path(folder) / "history"
         call("session", "capture", "-s", session, "-o", str(path), "--history")
@@ -102,7 +102,7 @@ def history(session: str) -> list[str]:
 
 
 def name(session: str, text: str) -> None:
-    """Set what a session is called."""
+    """Set a session's name."""
     call("session", "set-name", "-s", session, "--", text)
 
 
@@ -112,7 +112,7 @@ def tag(session: str, variable: str, value: str) -> None:
 
 
 def tagged(session: str, variable: str) -> str:
-    """Return a variable of a session, "" when it is not set or the session is gone."""
+    """Return a variable of a session, or "" when it is not set or the session is gone."""
     try:
         said = call("session", "get-var", "-s", session, "--", f"user.{variable}").decode(errors="replace").strip()
     except NoSuchSession:
@@ -131,13 +131,13 @@ def close(session: str) -> None:
 
 
 def own_session(environment: Mapping[str, str]) -> str:
-    """Return the id of the session that this terminal is, "" outside iTerm2: it says `w0t0p0:ID`."""
+    """Return the id of this terminal's session, or "" outside iTerm2; the variable holds `w0t0p0:ID`."""
     found = environment.get("ITERM_SESSION_ID", "").rpartition(":")[2]
     return found if _SESSION.fullmatch(found) else ""
 
 
 def verify(environment: Mapping[str, str]) -> str:
-    """Return the session that this terminal is; raises EnvironmentMissing with what is missing and how to mend it."""
+    """Return this terminal's session; raises EnvironmentMissing, naming the missing part and its fix."""
     session = own_session(environment)
     if not session:
         raise EnvironmentMissing("this terminal is not a session of iTerm2: ITERM_SESSION_ID is not set", hint=OTHER)
@@ -147,9 +147,9 @@ def verify(environment: Mapping[str, str]) -> str:
 
 
 def call(*words: str, then: tuple[str, str] | None = None) -> bytes:
-    """Run `it2` and return what it prints; raises EnvironmentMissing, or NoSuchSession.
+    """Run `it2` and return its output; raises EnvironmentMissing, or NoSuchSession.
 
-    `then` is a variable, and its value, of the session that it makes.
+    `then` is a variable and its value, to set on the session made by the call.
     """
     program = shutil.which("it2")
     if program is None:

@@ -1,6 +1,6 @@
-"""The tmux backend: a pane for every session, on a server of its own, or in windows of its own inside a person's tmux.
+"""The tmux backend: one pane for each session, on a server of the team's own, or in own windows of a person's tmux.
 
-A pane is ours when server, process and owner tag are those of the handle; that is checked in the call that acts on it.
+A pane is ours when its server, process and owner tag match the handle. The same tmux call checks this and acts.
 """
 
 import re
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from pro0.sessions.tmux.server import Server
 
 LEAVING = 5.0
-"""Seconds that a server has for its end after its last pane."""
+"""Seconds for a server to end after its last pane."""
 PAUSE = 0.3
-"""Seconds between the line and its Enter: programs take an Enter that comes with a paste for a part of it."""
+"""Seconds between the line and its Enter: programs take an immediate Enter for a part of the paste."""
 
 _BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
 _OURS = ("display-message", "-p", "ours")
@@ -53,7 +53,7 @@ _BUFFERS = count()
 _KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
 _ENDED = re.compile("server exited|lost server|no server running|error connecting")
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)
-"""Seconds to wait for a server that is about to end."""
+"""Seconds between the tries while a server is about to end."""
 
 
 class Tmux:
@@ -74,11 +74,11 @@ class Tmux:
         return _open(place, openings)
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
-        """Return None: a pane has one."""
+        """Return None: a pane has its own terminal."""
         return None
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
-        """Return the incarnations whose pane is there and still is ours: one call of tmux for each server."""
+        """Return the incarnations with a pane still present and still ours: one call of tmux for each server."""
         alive: set[str] = set()
         for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
             there = {row.handle() for row in rows(_look(socket)).values() if not row.dead}
@@ -86,13 +86,13 @@ class Tmux:
         return frozenset(alive)
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
-        """Return the handle of the pane that has this owner tag and runs this guard."""
+        """Return the handle of the pane with this owner tag and this guard."""
         socket = tmux_socket.team_socket(place)
         panes = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
         return next((row.handle() for row in panes if row.tag and (row.tag, row.pid) == (incarnation, guard.pid)), None)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines of a pane, also those that scrolled away; raises Refused when it is not ours."""
+        """Return a pane's last lines, with scrolled-away ones; raises Refused when it is not ours."""
         shown = _act(handle, line(("capture-pane", "-p", "-J", "-t", handle.pane, "-S", str(-lines))))
         text = [row.rstrip() for row in shown]
         while text and not text[-1]:
@@ -100,7 +100,7 @@ class Tmux:
         return "\n".join(text[-lines:])
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
-        """Return the screens of all panes that are ours: one call of tmux for each server."""
+        """Return the screens of all our panes: one call of tmux for each server."""
         found: dict[str, Screen] = {}
         for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
             mark = secrets.token_hex(8)
@@ -109,7 +109,7 @@ class Tmux:
         return found
 
     def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
-        """Paste one line into a pane and press Enter; False while a person types, or uses it for something else.
+        """Paste one line into a pane and press Enter; False while a person types, or the pane's mode takes no input.
 
         Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
         """
@@ -122,37 +122,37 @@ class Tmux:
         return still() and self.press(handle, "Enter", looked)
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
-        """Paste what a key sends: the key itself would go to every pane of a synchronised window, or to copy mode."""
+        """Paste a key's bytes: a sent key would reach every pane of a synchronised window, or copy mode."""
         return _act(handle, _paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
 
     def label(self, states: Mapping[Handle, str]) -> None:
-        """Write states into the borders of the panes that are ours: one call of tmux for each server."""
+        """Write states into the borders of our panes: one call of tmux for each server."""
         for socket, group in groupby(sorted(states, key=_socket), key=_socket):
             script = [block(ours(handle), handle.pane, _state(handle, states[handle])) for handle in group]
             _server(socket).ask("\n".join(script) + "\n")
 
     def focus(self, handle: Handle) -> bool:
-        """Make a pane, and its window, the one that is looked at; raises Refused when it is not ours."""
+        """Select a pane and its window; raises Refused when the pane is not ours."""
         pane = ("-t", handle.pane)
         _act(handle, line(("select-window", *pane), ("select-pane", *pane)))
         return True
 
     def close(self, handle: Handle) -> None:
-        """Kill this pane; one that is gone or not ours is left alone."""
+        """Kill this pane; leave a missing pane, or one not ours, alone."""
         with suppress(Refused):
             _act(handle, line(("kill-pane", "-t", handle.pane)))
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
-        """Return how this terminal comes to show the team: attach, or switch when it is inside that tmux."""
+        """Return the command to show the team in this terminal: attach, or switch when inside that tmux."""
         panes = [handle for handle in handles if handle.backend == self.name]
         if not panes:
             return ()
         return tmux_socket.watch(place, panes[0])
 
     def dismantle(self, place: Place) -> None:
-        """Kill the panes in which what the team started still runs; its own server goes with the last of its panes.
+        """Kill the panes with the team's own programs still in them; the team's own server ends with its last pane.
 
-        A pane that a person respawned is theirs, as is a server that listens where the team's did.
+        A pane respawned by a person is theirs. So is a new server on the team's old socket.
         """
         socket = tmux_socket.team_socket(place)
         there = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
@@ -161,12 +161,12 @@ class Tmux:
         if not place.inside_tmux:
             _leave(socket, last=len(ours) == len(there))
             return
-        if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
+        if all(row.window_team in ("", place.uid) for row in there):  #  no other team is shown there
             _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
 
 
 class _Ended(EnvironmentMissing):
-    """The server was about to end, as it does after its last pane, so that nothing was made."""
+    """The server was about to end after its last pane, so nothing was made."""
 
 
 def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
@@ -193,7 +193,7 @@ def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
 
 
 def _server(socket: str, *, name: str = "", cwd: str = "/") -> "Server":
-    # Late, since libtmux costs 58 ms, and a person who only attaches does not need it.
+    # Imported late: libtmux costs 58 ms, and a person only attaching does not need it.
     from pro0.sessions.tmux.server import Server
 
     return Server(socket, name=name, cwd=cwd)
@@ -208,7 +208,7 @@ def _socket(handle: Handle) -> str:
 
 
 def _session(place: Place, found: dict[str, Row]) -> str:
-    """Return the id of the session that new windows go to, "" when it is to be made."""
+    """Return the id of the session for new windows, or "" when it is still to be made."""
     if not place.inside_tmux:
         return next((row.session for row in found.values() if row.session_name == place.team), "")
     terminal = tmux_socket.Terminal(place.inside_tmux)
@@ -220,7 +220,7 @@ def _session(place: Place, found: dict[str, Row]) -> str:
 
 
 def _act(handle: Handle, then: str) -> list[str]:
-    """Do one line with a pane and return what it prints, if the pane is ours; else do nothing and raise Refused."""
+    """Run one line on our pane and return its output; run nothing and raise Refused when the pane is not ours."""
     pane = handle.pane
     refuse = block(f"#{{==:#{{pane_id}},{pane}}}", pane, line(_FOREIGN), line(_GONE))
     answer = _server(handle.socket).ask(block(ours(handle), pane, f"{line(_OURS)} ; {then}", refuse))
@@ -235,9 +235,9 @@ def _state(handle: Handle, text: str) -> str:
 
 
 def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
-    """Return the line that leaves copy mode and pastes a text, never typed and never seen by `ps`.
+    """Return the line to leave copy mode and paste a text; the text is never typed, and `ps` never sees it.
 
-    One line for the server, which does nothing else meanwhile: no key of a person comes between question and paste.
+    The server does nothing else during one line, so no key of a person comes between check and paste.
     """
     buffer, pane = f"pro0-{handle.incarnation}-{next(_BUFFERS)}", handle.pane
     leave = block("#{pane_in_mode}", pane, line(("send-keys", "-t", pane, "-X", "cancel")))
@@ -251,9 +251,9 @@ def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
 
 
 def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:
-    """Remove what a bring-up made before it failed; a server that was started for it goes with the last of its panes.
+    """Remove the panes of a failed bring-up; a server started for it ends with its last pane.
 
-    One that a person has started there meanwhile is theirs.
+    A pane started there by a person meanwhile is theirs.
     """
     with suppress(Pro0Error):
         wanted = {opening.incarnation for opening in openings}
@@ -264,7 +264,7 @@ def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str],
 
 
 def _leave(socket: str, *, last: bool) -> None:
-    """Remove the socket of a server that has gone, for which a server without its `last` pane is given the time."""
+    """Remove the socket of an ended server; a server without its `last` pane first gets time to end."""
     deadline = time.monotonic() + LEAVING
     while last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -273,9 +273,9 @@ def _leave(socket: str, *, last: bool) -> None:
 
 
 def _kill(server: "Server", panes: Sequence[Made], uid: str = "") -> None:
-    """Kill panes, of a team those alone in which still runs what was started there.
+    """Kill panes; with a team's uid, only those still running the programs started there.
 
-    Each on a line of its own, so that one that is gone does not save the others.
+    Each kill is on a line of its own, so a missing pane does not save the others.
     """
     script = [
         block(held(row, uid) if uid else row.still(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes

@@ -1,4 +1,4 @@
-"""Shift and an arrow go from member to member, in a team's windows and nowhere else."""
+"""Key bindings: Shift and an arrow move from member to member, only in a team's windows."""
 
 from collections.abc import Iterable
 
@@ -6,14 +6,14 @@ from pro0.sessions.tmux.script import WINDOW, Command
 
 _ON = 'if-shell -F "#{==:#{window_panes},1}" next-window "select-pane -Z -t :.+"'
 _BACK = 'if-shell -F "#{==:#{window_panes},1}" previous-window "select-pane -Z -t :.-"'
-_OURS = f"#{{!=:#{{{WINDOW}}},}}"  # compared, since if-shell takes every text that begins with a 0 for no
+_OURS = f"#{{!=:#{{{WINDOW}}},}}"  #  compared with "", since if-shell takes a text beginning with 0 for false
 KEYS = {"S-Down": _ON, "S-Right": _ON, "S-Up": _BACK, "S-Left": _BACK}
 LIST: Command = ("list-keys", "-T", "root")
-"""Prints what keys are bound to."""
+"""Prints the key bindings."""
 
 
 def bindings(listed: Iterable[str] = ()) -> list[Command]:
-    """Return the commands that bind the keys which nobody else has bound; in other windows they stay what they are."""
+    """Return the commands to bind the keys nobody else has bound; in other windows these keys keep their meaning."""
     taken = {key for key, ours in _bound(listed) if not ours}
     return [
         ("bind-key", "-n", key, "if-shell", "-F", _OURS, go, f"send-keys {key}")
@@ -23,12 +23,12 @@ def bindings(listed: Iterable[str] = ()) -> list[Command]:
 
 
 def releases(listed: Iterable[str]) -> list[Command]:
-    """Return the commands that give back the keys which are ours."""
+    """Return the commands to give back our keys."""
     return [("unbind-key", "-n", key) for key, ours in _bound(listed) if ours and key in KEYS]
 
 
 def _bound(listed: Iterable[str]) -> Iterable[tuple[str, bool]]:
-    """Yield each key that is bound, and whether pro0 has bound it."""
+    """Yield each bound key, with True when pro0 has bound it."""
     for text in listed:
         words = text.split()
         if words[:1] == ["bind-key"] and "root" in words:

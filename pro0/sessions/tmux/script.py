@@ -1,4 +1,4 @@
-"""The words tmux is told, as pure text: quoting, conditions, and what it answers about panes."""
+"""The language of tmux scripts, as pure text: quoting, conditions, and tmux's answers about panes."""
 
 import os
 import re
@@ -12,53 +12,53 @@ from pro0.model.screen import Screen
 from pro0.sessions.starting import is_incarnation
 
 TAG = "@pro0"
-"""The pane option that holds the incarnation: what is ours."""
+"""The pane option with the incarnation: it marks our panes."""
 TEAM = "@pro0_team"
-"""The pane option that holds the team's uid."""
+"""The pane option with the team's uid."""
 STARTED = "@pro0_guard"
-"""The pane option that holds the pid of the guard that was started in it: a pane that was respawned has another."""
+"""The pane option with the pid of the guard started there; a respawned pane has another pid."""
 WINDOW = "@pro0_window"
-"""The window option that holds the team's uid: a window that pro0 made and may fill."""
+"""The window option with the team's uid: pro0 made this window and may fill it."""
 STATE = "@pro0_state"
-"""The pane option that borders show beside the title: what the member does."""
+"""The pane option for the member's state, shown by borders beside the title."""
 COLOUR = "@pro0_colour"
-"""The pane option that gives each member a colour of its own."""
+"""The pane option with the member's own colour."""
 NAME = "@pro0_name"
-"""The window option that holds the name a layout gave it; it has no blanks."""
+"""The window option with the window's name from a layout; the name has no blanks."""
 TITLE = "@pro0_title"
-"""The pane option that borders show: an agent may change its pane's title, never this."""
+"""The pane option with the title for borders: an agent may change its pane's title, never this."""
 
 Command = tuple[str, ...]
 
 _STYLE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 _UNSAFE = re.compile(rb"[^A-Za-z0-9@%+=:,./_-]")
 _LATEST = 60
-"""Seconds after the earliest time that counts in which an act comes."""
+"""Seconds after the earliest counted time; activity later than this is not counted."""
 _PANE = re.compile(r"%[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 
 
 def word(text: str) -> str:
-    """Return a text as one word of a tmux script: every byte that could mean anything in octal."""
+    """Return a text as one word of a tmux script: every byte tmux could interpret is in octal."""
     return f'"{_UNSAFE.sub(_octal, os.fsencode(text)).decode()}"'
 
 
 def line(*commands: Command) -> str:
-    """Return one line of a script: when one of its commands fails, the rest of the line is not done."""
+    """Return one line of a script: a failing command ends the line."""
     return " ; ".join(" ".join(map(word, command)) for command in commands)
 
 
 def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
-    """Return a command that does one of two lines, as the condition holds for a pane."""
+    """Return a command to run one of two lines, depending on a condition on a pane."""
     other = f" {{ {otherwise} }}" if otherwise else ""
     return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{other}"
 
 
 def typed_since(pane: str, since: float) -> str:
-    """Return the condition that a person has typed in a pane since that time, in whole seconds of this machine's clock.
+    """Return the condition "a person has typed in a pane since this time", in whole seconds of this machine's clock.
 
-    Their keys go to the active pane of the session that they look at, or to all of a window with synchronised panes.
-    A time long after it is of a clock that has been put back since.
+    A person's keys go to the active pane of the attached session, or to all panes of a synchronised window.
+    A time long after it comes from a clock set back since, and does not count.
     """
     between = f"#{{>=:#{{session_activity}},{int(since)}}},#{{<=:#{{session_activity}},{int(since) + _LATEST}}}"
     recently = f"#{{&&:#{{session_attached}},#{{&&:{between}}}}}"
@@ -67,12 +67,12 @@ def typed_since(pane: str, since: float) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a text that tmux shows as it is: `#` would start a format, and `#(…)` a program."""
+    """Return a text for tmux to show as it is: `#` would start a format, and `#(…)` a program."""
     return "".join(letter if letter.isprintable() else "?" for letter in text).replace("#", "##")
 
 
 class Made(msgspec.Struct, frozen=True):
-    """What makes a pane one for all time."""
+    """The identity of a pane, unique for all time."""
 
     pane: str
     pid: int
@@ -80,17 +80,17 @@ class Made(msgspec.Struct, frozen=True):
     server_start: str
 
     def still(self) -> str:
-        """Return the condition that this pane is still there, whether it has a tag or not."""
+        """Return the condition "this pane is still there", with a tag or without."""
         return f"#{{==:#{{pane_pid}} #{{pid}} #{{start_time}},{self.pid} {self.server_pid} {self.server_start}}}"
 
 
 def held(row: Made, uid: str) -> str:
-    """Return the condition that what was started in a pane for this team is still what runs there."""
+    """Return the condition "the program started in this pane for this team still runs there"."""
     return f"#{{&&:{row.still()},#{{==:#{{{TEAM}}} #{{pane_pid}},{uid} #{{{STARTED}}}}}}}"
 
 
 class Row(Made, frozen=True):
-    """What tmux says of one pane."""
+    """One pane in tmux's list."""
 
     dead: bool
     window: str
@@ -105,7 +105,7 @@ class Row(Made, frozen=True):
     socket: str
 
     def handle(self) -> Handle:
-        """Return the identity of this pane."""
+        """Return the handle of this pane."""
         return Handle(
             backend="tmux",
             incarnation=self.tag,
@@ -134,33 +134,33 @@ _FIELDS = (
     f"?{WINDOW},#{{{WINDOW}}},-",
     f"?{NAME},#{{{NAME}}},-",
 )
-# The free texts come last; a session's name has no colon.
+# The free texts come last, for they may hold spaces; a session's name has no colon.
 LOOK: Command = ("list-panes", "-a", "-F", f"{_format(_FIELDS)} #{{session_name}}:#{{socket_path}}")
 """Prints every pane of a server."""
 MADE: Command = ("-P", "-F", f"made {_format(_IDENTITY)}")
-"""Makes a command that makes a pane print it."""
+"""Makes a pane-making command print the new pane."""
 
 
 def rows(lines: Iterable[str]) -> dict[str, Row]:
-    """Return the panes that LOOK printed, by pane id; a window shown in two sessions counts once."""
+    """Return LOOK's panes, by pane id; a window shown in two sessions counts once."""
     found = (_row(line) for line in lines if line.startswith("%"))
     return {row.pane: row for row in found if row}
 
 
 def made(lines: Iterable[str]) -> dict[str, Made]:
-    """Return the panes that a script made, by pane id, in order."""
+    """Return the panes made by a script, by pane id, in order."""
     found = (line.split(" ") for line in lines if line.startswith("made "))
     return {pane: Made(pane, int(pid), int(server_pid), start) for _, pane, pid, server_pid, start in found}
 
 
 def shown(handle: Handle, mark: str) -> str:
-    """Return the line that prints a pane's screen below a head; nobody in the pane can know the `mark`."""
+    """Return the line to print a pane's screen below a head; nobody in the pane can know the `mark`."""
     head = f"{mark} {handle.incarnation} #{{cursor_x}} #{{cursor_y}} #{{pane_title}}"
     return line(("display-message", "-p", "-t", handle.pane, head), ("capture-pane", "-p", "-e", "-t", handle.pane))
 
 
 def screens(lines: Iterable[str], mark: str) -> dict[str, Screen]:
-    """Return the screens that `shown` printed, by incarnation."""
+    """Return the screens printed by `shown`, by incarnation."""
     heads: dict[str, str] = {}
     styled: dict[str, list[str]] = {}
     current = ""
@@ -207,7 +207,7 @@ def _row(text: str) -> Row | None:
 
 
 def _said(option: str) -> str:
-    """Return an option's value, "" for none: no tag is ever the same as another that is missing."""
+    """Return an option's value, or "" for none: so no tag ever equals a missing one."""
     return "" if option == "-" else option
 
 
@@ -216,7 +216,7 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 
 def ours(handle: Handle) -> str:
-    """Return the condition that a pane is still the one of a handle; raises Refused for a handle that cannot be one."""
+    """Return the condition "this pane is still the handle's"; raises Refused for a malformed handle."""
     sound = (
         is_incarnation(handle.incarnation) and _PANE.fullmatch(handle.pane) and _NUMBER.fullmatch(handle.server_start)
     )

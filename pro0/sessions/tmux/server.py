@@ -1,4 +1,4 @@
-"""A tmux server as libtmux knows it, with a limit on every call and errors that people can read."""
+"""A tmux server through libtmux, with a time limit on every call and errors for people to read."""
 
 import subprocess
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from pro0.sessions.starting import started_for_others
 from pro0.sessions.tmux.socket import listening
 
 LIMIT = 5.0
-"""Seconds after which a call is given up: a stopped server must not stop the lead."""
+"""Seconds before a call is given up: a stopped server must not stop the lead."""
 
 _EMPTY = "no current target"
-"""What a server without a session says, most often one that is about to end."""
+"""The error of a server without a session, most often of one about to end."""
 
 
 class Call(tmux_cmd):
-    """One finished call of tmux, as libtmux passes it around; EnvironmentMissing when there is none or no answer."""
+    """One finished call of tmux, in libtmux's form; raises EnvironmentMissing without tmux or its answer."""
 
     def __init__(self, argv: Sequence[str], stdin: str, cwd: str) -> None:
         self.cmd = list(argv)
@@ -57,7 +57,7 @@ class Call(tmux_cmd):
 
 
 class Server(libtmux.Server):
-    """A server by its socket, or by its name, which may also be started."""
+    """A server by its socket, or by its name; only a named server can be started."""
 
     def __init__(self, socket: str, *, name: str = "", cwd: str = "/") -> None:
         if name:
@@ -72,20 +72,20 @@ class Server(libtmux.Server):
         config = ["-f", self.config_file] if self.config_file else []
         where = ["-L", self.socket_name] if self.socket_name else ["-S", self.socket]
         aim = ["-t", str(target)] if target is not None else []
-        # -u: else a lead without a UTF-8 locale reads "_" for every letter outside ASCII.
+        # -u: without it, a lead without a UTF-8 locale reads "_" for every letter outside ASCII.
         return Call(["tmux", "-u", *config, *where, cmd, *aim, *map(str, args)], stdin, self.cwd)
 
     def run(self, script: str, *, start: bool = False) -> tmux_cmd:
-        """Run a script in one call, starting the server when asked to; what it says is in the result.
+        """Run a script in one call, starting the server when asked to; its output is in the result.
 
-        The script goes through stdin: no limit of 16 KiB as for arguments, and nothing of it is seen by `ps`.
+        The script goes through stdin: arguments have a limit of 16 KiB, and `ps` shows them.
         """
         if start:
             return self.cmd("start-server", ";", "source-file", "-", stdin=script)
         return self.cmd("source-file", "-", stdin=script)
 
     def ask(self, script: str) -> list[str]:
-        """Return what a script prints, nothing when the server is gone; raises EnvironmentMissing for an error."""
+        """Return a script's output, or nothing when the server is gone; raises EnvironmentMissing for an error."""
         if not listening(self.socket):
             return []
         call = self.run(script)

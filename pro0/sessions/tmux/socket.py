@@ -1,4 +1,4 @@
-"""Where tmux servers listen, found out without starting tmux."""
+"""The sockets of tmux servers, found without starting tmux."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from pro0.sessions.backend import Place
 
 
 class Terminal:
-    """The tmux that a person is in, from the value of TMUX: "socket,server pid,session number"."""
+    """The person's surrounding tmux, from the value of TMUX: "socket,server pid,session number"."""
 
     def __init__(self, value: str) -> None:
         self.socket, _, rest = value.partition(",")
@@ -25,17 +25,17 @@ def own_name(place: Place) -> str:
 
 
 def name_of(uid: str) -> str:
-    """Return the name of the own server of the team with this uid."""
+    """Return the name of a team's own server, by the team's uid."""
     return f"pro0-{uid[:8]}"
 
 
 def folder() -> Path:
-    """Return where the servers listen that this process would start."""
+    """Return the socket folder of servers started by this process."""
     return Path(os.environ.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"
 
 
 def own_socket(place: Place) -> str:
-    """Return where a team's own server listens: below its TMUX_TMPDIR when that is there, else below /tmp."""
+    """Return the socket of a team's own server: below its TMUX_TMPDIR when that exists, else below /tmp."""
     for base in (place.sockets or os.environ.get("TMUX_TMPDIR", ""), "/tmp"):
         with suppress(OSError):
             if base:
@@ -44,12 +44,12 @@ def own_socket(place: Place) -> str:
 
 
 def team_socket(place: Place) -> str:
-    """Return the socket of the server that shows a team: the person's, or its own."""
+    """Return the socket of the team's server: the person's, or the team's own."""
     return Terminal(place.inside_tmux).socket if place.inside_tmux else own_socket(place)
 
 
 def watch(place: Place, handle: Handle) -> tuple[str, ...]:
-    """Return how this terminal comes to see a pane: by attaching, or by switching when it is inside that server."""
+    """Return the command to show a pane in this terminal: attach, or switch when inside that server."""
     here = os.environ.get("TMUX", "")
     if here and Terminal(here).socket == handle.socket:
         return ("tmux", "-S", handle.socket, "switch-client", "-t", handle.pane)
@@ -62,7 +62,7 @@ def watch(place: Place, handle: Handle) -> tuple[str, ...]:
 
 
 def listening(path: str) -> bool:
-    """Tell whether a server holds this socket; one that is stopped still does."""
+    """Return True while a server holds this socket; a stopped server holds it too."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.setblocking(False)
         try:
@@ -75,7 +75,7 @@ def listening(path: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Remove the socket, and its lock, that a killed server left behind; nothing that is not a socket."""
+    """Remove a killed server's socket and its lock; nothing but a socket."""
     with suppress(FileNotFoundError):
         if stat.S_ISSOCK(Path(path).lstat().st_mode):
             Path(path).unlink()

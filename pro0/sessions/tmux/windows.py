@@ -1,4 +1,4 @@
-"""Where new panes of a team go, and the one script that makes them: pure."""
+"""The places for a team's new panes, and the one script to make them: pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
@@ -25,13 +25,13 @@ from pro0.sessions.tmux.script import (
 )
 
 SIZE = (220, 50)
-"""Columns and lines of a server of our own, until somebody looks at it."""
+"""Columns and lines of our own server, until a client attaches."""
 
 _ROOM = ((80, 24, 6), (60, 12, 4), (0, 0, 1))
-"""Columns and lines a window needs at least for so many panes; 6 panes on SIZE are 110 columns wide."""
+"""The smallest columns and lines of a window, and its number of panes; 6 panes on SIZE are 110 columns wide."""
 
 COLOURS = ("colour39", "colour208", "colour113", "colour177", "colour220", "colour203", "colour80", "colour147")
-"""Readable on light and dark; a member has the same one in every session."""
+"""Readable on light and dark; a member has the same colour in every session."""
 
 _SERVER: tuple[Command, ...] = (
     ("set-option", "-s", "escape-time", "10"),
@@ -50,21 +50,21 @@ _WINDOW: tuple[tuple[str, str], ...] = (
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Some new panes in one window: a window of ours that has room, or a new one."""
+    """New panes in one window: a window of ours with room, or a new one."""
 
     target: str
     openings: tuple[Opening, ...]
     create: Command = ()
-    """The command that makes the window around its first pane, empty when the window is there."""
+    """The command to make the window around its first pane; empty for an existing window."""
 
     @property
     def window(self) -> str:
-        """Return the name that a layout gave the window, empty for none."""
+        """Return the window's name from a layout; empty for none."""
         return self.openings[0].window
 
 
 def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, Row], session: str) -> tuple[Group, ...]:
-    """Fill the team's windows that have room, then plan further ones, in `session`, or in a new one when that is ""."""
+    """Fill the team's windows with room, then plan further windows, in `session`, or in a new session when it is ""."""
     groups: list[Group] = []
     size = next(((row.width, row.height) for row in rows.values() if row.session == session), SIZE)
     for name in dict.fromkeys(opening.window for opening in openings):
@@ -81,9 +81,9 @@ def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, Row], 
 
 
 def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
-    """Return the script that makes every pane, all on one line, so that the first failure ends it.
+    """Return the script to make every pane, all on one line, so the first failure ends it.
 
-    It prints each pane as it is made, then all panes, with their tags.
+    The script prints each new pane, then all panes with their tags.
     """
     commands = [*_SERVER, *bindings()] if start else []
     for group in groups:
@@ -92,7 +92,7 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
 
 
 def _rooms(place: Place, name: str, rows: Iterable[Row]) -> dict[str, int]:
-    """Return how many panes the windows of this name have room for, by window."""
+    """Return the free places in the windows of this name, by window."""
     rooms: dict[str, int] = {}
     for row in rows:
         if row.window_team and row.window_team == place.uid and row.window_name == name:
@@ -106,7 +106,7 @@ def _room(place: Place, width: int, height: int) -> int:
 
 
 def _new(place: Place, openings: tuple[Opening, ...], session: str) -> Group:
-    # The name is unique until the window is made, since its id cannot be known within the same script.
+    # The window gets a unique name until it is made: a script cannot know the id of its own new window.
     name = f"pro0-{openings[0].incarnation}"
     if session:
         create: Command = ("new-window", "-d", "-t", f"{session}:", "-n", name)
@@ -125,7 +125,7 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
             yield ("set-option", "-w", "-t", target, name, value)
         yield from _mark(place, openings[0], target)
         openings = openings[1:]
-    # With -d the focus stays, so the new pane is known by its place only, which wants a known layout, not zoomed.
+    # With -d the focus stays, so only its position names the new pane: this needs a known layout, not zoomed.
     # (tmux 3.3a takes "+", the next pane, from another window than the one named.)
     yield ("select-layout", "-t", target, "tiled")
     for opening in openings:
