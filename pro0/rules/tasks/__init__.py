@@ -1,1 +1,1 @@
-"""The rules of tasks: what may happen to one, and how the list looks afterwards."""
+"""The rules of tasks: every permitted act, and the task list after it."""

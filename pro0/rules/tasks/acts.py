@@ -1,4 +1,4 @@
-"""What can be done to a task, in which phase it stands, and what one request to do it says."""
+"""The acts on tasks, the phases of a task, and the request for one act."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -12,7 +12,7 @@ from pro0.model.task import SETTLED, Awaiting, Entry, Policy, Status, Task
 
 
 class Phase(StrEnum):
-    """The row of the table of transitions a task stands in."""
+    """The phase of a task: its row in the table of transitions."""
 
     PENDING = "pending"
     WORKING = "in progress"
@@ -24,7 +24,7 @@ class Phase(StrEnum):
 
 
 class Act(StrEnum):
-    """What can be done to a task."""
+    """An act on a task."""
 
     CLAIM = "claim"
     START = "start"
@@ -73,14 +73,14 @@ PAST = {
     Act.REOPEN: "reopened",
 }
 GRANTS = frozenset({Act.CLAIM, Act.START, Act.CONTINUE})
-"""The acts that give a claim."""
+"""The acts that grant a claim."""
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One act on one task, with all that its effect needs.
+    """A request for one act on one task, with everything its effect needs.
 
-    `holder` is the session that gets the claim, None for the caller's own; `policy` the one declared for the task, None
-    for the team's; `cycles` how many reviews in a row may be without progress; `watchers` are told of what stops.
+    `holder` is the session to receive the claim; None is the caller's own session. `policy` is the policy declared for
+    the task; None is the team's. `cycles` limits the reviews in a row without progress. `watchers` are told of a stop.
     """
 
     act: Act
@@ -98,7 +98,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def phase(task: Task) -> Phase:
-    """Return the phase of a task."""
+    """Return the phase of a task. A settled status comes before a wait, and a wait before the other statuses."""
     if task.status in SETTLED:
         return Phase(task.status.value)
     if task.awaiting:
@@ -109,7 +109,7 @@ def phase(task: Task) -> Phase:
 
 
 def noted(after: Task, before: Task, request: Request) -> Task:
-    """Return `after` with the history entry of this act."""
+    """Return `after` with a history entry for this act."""
     caller = request.caller
     entry = Entry(
         at=request.now,

@@ -1,10 +1,11 @@
-"""What leaves tasks.json to keep it small, and what comes back: older history, older settled tasks (behaviour 3.5).
+"""The archive keeps tasks.json small: older history and older settled tasks move out (behaviour 3.5).
 
 Laws:
 
-* Older entries and tasks are written first, then the list that counts them: what is not counted is not there.
-* What an open task names, as dependency or among the tasks above it, is never in the archive.
-* The list counts the archive: how many segments, how many tasks of each status, and which copies count no more.
+* Older entries and tasks are written first, then the list with their count. An uncounted entry is ignored.
+* The dependencies of an open task, and the tasks above it, are never in the archive.
+* The list counts the archive: its segments, its tasks of each status, and its recalled tasks.
+* The archive copy of a recalled task is ignored.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,17 +18,17 @@ from pro0.model.task import SETTLED, Archived, Entry, Task, TaskList, TaskSegmen
 from pro0.rules.tasks.board import Board
 
 HISTORY_COUNT = 50
-"""Entries of a task's history in tasks.json, and in one segment of its folder, at most."""
+"""The most history entries of one task in tasks.json, and in one segment of its folder."""
 SETTLED_COUNT = 1000
-"""Settled tasks in tasks.json at most, but for those that open tasks name; past it the older half moves."""
+"""The most settled tasks in tasks.json. Past it the older half moves; tasks named by open tasks stay."""
 SEGMENT_COUNT = 500
-"""Tasks in one segment of the archive at most."""
+"""The most tasks in one segment of the archive."""
 
 _START = datetime.min.replace(tzinfo=UTC)
 
 
 def numbered(tasks: TaskList) -> TaskList:
-    """Give a list that another program wrote, which has no revision, the number of the next task."""
+    """Set the next task number of a list without a revision: another program wrote that list."""
     if tasks.revision:
         return tasks
     return replace(
@@ -36,7 +37,7 @@ def numbered(tasks: TaskList) -> TaskList:
 
 
 def spill(task: Task) -> tuple[Task, tuple[Entry, ...]]:
-    """Split off the entries of a history that is too long, the oldest ones."""
+    """Split off the oldest entries of a history over HISTORY_COUNT."""
     cut = max(0, len(task.history) - HISTORY_COUNT)
     if not cut:
         return task, ()
@@ -44,7 +45,7 @@ def spill(task: Task) -> tuple[Task, tuple[Entry, ...]]:
 
 
 def overflow(tasks: TaskList) -> tuple[TaskList, list[tuple[Task, ...]]]:
-    """Split off the settled tasks that are to move to the archive, oldest first, in parts of a segment each."""
+    """Split off settled tasks for the archive, oldest first, in parts of one segment each."""
     settled = [task for task in tasks.tasks if task.status in SETTLED]
     if len(settled) <= SETTLED_COUNT:
         return tasks, []
@@ -66,7 +67,7 @@ def overflow(tasks: TaskList) -> tuple[TaskList, list[tuple[Task, ...]]]:
 
 
 def absent(tasks: TaskList, ids: Iterable[str], *, named: bool = False) -> set[str]:
-    """Return what the archive may hold of these tasks and, with `named`, of what would be named by them if open."""
+    """Return ids from `ids` that may be in the archive; `named` adds their dependencies and the tasks above them."""
     if not tasks.sealed:
         return set()
     board, wanted = Board(tasks.tasks), set(ids)
@@ -77,7 +78,7 @@ def absent(tasks: TaskList, ids: Iterable[str], *, named: bool = False) -> set[s
 
 
 def recall(tasks: TaskList, found: Sequence[Task]) -> TaskList:
-    """Take tasks out of the archive: their copies there count no more."""
+    """Take tasks back out of the archive; from then on their archive copies are ignored."""
     if not found:
         return tasks
     return replace(
@@ -89,7 +90,7 @@ def recall(tasks: TaskList, found: Sequence[Task]) -> TaskList:
 
 
 def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
-    """Return a list that counts these segments, all there are, when its own count is lost."""
+    """Recount the archive from all of its segments, for a list without its own count."""
     parts = list(segments)
     live = {task.id for task in tasks.tasks}
     newest = {task.id: task for part in parts for task in part if task.id not in live}
@@ -100,7 +101,7 @@ def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
 
 
 def fault(segment: TaskSegment) -> str:
-    """Return what keeps a segment out of the archive: a task that is not settled; empty when all is well."""
+    """Describe an unsettled task in a segment; such a segment cannot be in the archive. Empty for a sound segment."""
     unsettled = next((task for task in segment.tasks if task.status not in SETTLED), None)
     return f"{unsettled.id} is {unsettled.status}, which no archived task is" if unsettled else ""
 

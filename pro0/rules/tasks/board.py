@@ -1,4 +1,4 @@
-"""Why is a task not ready, which one is next, and what settles by itself?"""
+"""The board of a team: readiness of tasks, their order, and parents ready to settle."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ _START = datetime.min.replace(tzinfo=UTC)
 
 
 class Board:
-    """All tasks of a team, looked up by id and by parent."""
+    """All tasks of a team, indexed by id and by parent."""
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self.tasks: Mapping[str, Task] = {task.id: task for task in tasks}
@@ -21,7 +21,7 @@ class Board:
         return iter(self.tasks.values())
 
     def get(self, id: str | None) -> Task | None:
-        """Return the task with that id, None for none."""
+        """Return the task with this id, or None."""
         return self.tasks.get(id) if id else None
 
     def children(self, id: str) -> list[Task]:
@@ -34,11 +34,11 @@ class Board:
         return self._children.get(id, [])
 
     def open_children(self, id: str) -> list[Task]:
-        """Return the subtasks that are not settled."""
+        """Return the unsettled subtasks of a task."""
         return [task for task in self.children(id) if task.status not in SETTLED]
 
     def below(self, task: Task) -> list[Task]:
-        """Return the subtasks of a task, theirs, and so on; each after the task it belongs to."""
+        """Return all subtasks below a task, at every depth. Each comes after its parent."""
         found = [task]
         seen = {task.id}
         for parent in found:
@@ -48,7 +48,7 @@ class Board:
         return found[1:]
 
     def ancestors(self, task: Task) -> Iterator[Task]:
-        """Yield parent, its parent, and so on; a parent that is gone ends the line."""
+        """Yield the parent of a task, then the parent's parent, and so on. A missing parent ends the line."""
         seen = {task.id}
         while task.parent and task.parent not in seen and (parent := self.get(task.parent)):
             seen.add(parent.id)
@@ -56,16 +56,16 @@ class Board:
             task = parent
 
     def declared(self, task: Task) -> Policy | None:
-        """Return the policy of a task, else that of the nearest task above it that has one; None is the team's."""
+        """Return the policy of a task, or of the nearest ancestor with a policy. None is the team's policy."""
         return next((one.policy for one in (task, *self.ancestors(task)) if one.policy), None)
 
     def supervisor(self, task: Task) -> Task | None:
-        """Return the parent whose session watches over this task: a supervised one; epics between them only group."""
+        """Return the supervised parent of this task. Its session watches the task; epics between the two only group."""
         above = next((one for one in self.ancestors(task) if one.type is not Kind.EPIC), None)
         return above if above and self.declared(above) is Policy.SUPERVISED else None
 
     def watched(self, id: str) -> list[Task]:
-        """Return the tasks that the session of this one watches over: its subtasks, also those of epics among them."""
+        """Return the tasks under the watch of this task's session: its subtasks and those of its epics."""
         found, groups, seen = list[Task](), [id], {id}
         for group in groups:
             epics = [child.id for child in self.children(group) if child.type is Kind.EPIC and child.id not in seen]
@@ -76,12 +76,12 @@ class Board:
 
 
 def blockers(board: Board, task: Task) -> list[str]:
-    """Return what keeps a task's dependencies from being met, one phrase each (behaviour 2.5)."""
+    """Return one phrase for each unmet dependency of a task (behaviour 2.5)."""
     return [_phrase(id, board.get(id)) for id in task.dependencies if not _completed(board.get(id))]
 
 
 def hopeless(board: Board, task: Task) -> list[str]:
-    """Return the dependencies that will not be met by themselves: failed, cancelled, gone, or blocked by such a one."""
+    """Return a phrase for each failed, cancelled or missing dependency, direct or not. It needs a decision."""
     found: dict[str, None] = {}
     seen, left = {task.id}, [task]
     while left:
@@ -96,7 +96,7 @@ def hopeless(board: Board, task: Task) -> list[str]:
 
 
 def why_not_ready(board: Board, task: Task) -> str | None:
-    """Return why a task cannot be claimed now, as the rest of a sentence, or None when it is ready."""
+    """Return the reason against a claim of this task, as the rest of a sentence. None means ready."""
     for reason in (_itself, _its_dependencies, _its_ancestors, _its_supervisor):
         if why := reason(board, task):
             return why
@@ -104,44 +104,45 @@ def why_not_ready(board: Board, task: Task) -> str | None:
 
 
 def is_blocked(board: Board, task: Task) -> bool:
-    """Return whether a pending task waits for another one, which may never be completed."""
+    """Return True for a pending task with an unmet dependency. That dependency may never be completed."""
     return task.status is Status.PENDING and bool(blockers(board, task))
 
 
 def claimable(board: Board, agent_id: str) -> list[Task]:
-    """Return the ready tasks that this agent is offered, its own reservations first, then in the order of `next`.
+    """Return the ready tasks on offer to this agent: its reservations first, then in the order of `next`.
 
-    Those that are supervised, dispatched or to be started get sessions of their own.
+    Supervised and dispatched tasks, and tasks with a wish for a start, get sessions of their own. A reserved
+    task without such a wish is offered to its agent all the same.
     """
     free = [task for task in board if _in_the_pool(board, task, agent_id) and why_not_ready(board, task) is None]
     return sorted(free, key=lambda task: (task.assignee != agent_id, next_order(task)))
 
 
 def next_order(task: Task) -> tuple[bool, int, datetime, int]:
-    """Return the sort key of `next`: started before, then priority, creation, id (behaviour 2.10)."""
+    """Return the sort key of `next`: started tasks, then priority, creation, id (behaviour 2.10)."""
     return task.started_at is None, task.priority, task.created_at or _START, task_number(task.id)
 
 
 def waits(board: Board) -> tuple[str, ...]:
-    """Return what waits for a human, as the lead records it: task, kind and since when."""
+    """Return the waits for a person as the lead records them: task, kind and start of the wait."""
     waiting = ((task.id, task.waits) for task in board)
     return tuple(f"{id} {wait.kind} {iso(wait.since)}" for id, wait in waiting if wait)
 
 
 def list_order(task: Task) -> tuple[bool, float, int]:
-    """Return the sort key of `list`: pending by priority, the others newest change first (behaviour 2.10)."""
+    """Return the sort key of `list`: pending by priority, then the others, newest change first (behaviour 2.10)."""
     pending = task.status is Status.PENDING
     rank = float(task.priority) if pending else -(task.updated_at or _START).timestamp()
     return not pending, rank, task_number(task.id)
 
 
 def settling(board: Board) -> list[Task]:
-    """Return the parents that are over since no subtask of theirs is open; supervised ones say so (behaviour 2.4)."""
+    """Return the parents without open subtasks that settle by themselves. Supervised parents do not (behaviour 2.4)."""
     return [task for task in board if _may_settle(board, task) and not board.open_children(task.id)]
 
 
 def _may_settle(board: Board, task: Task) -> bool:
-    """A done parent may have lost its last subtask; an epic that never had one has yet to begin."""
+    """Return True for a done parent or an epic with subtasks. An epic without subtasks has yet to begin."""
     if task.awaiting:
         return False
     if task.type is Kind.EPIC and task.status is Status.PENDING:
@@ -189,13 +190,14 @@ def _its_ancestors(board: Board, task: Task) -> str | None:
 
 
 def _its_supervisor(board: Board, task: Task) -> str | None:
-    """Say why a supervised task has to wait: its parent is not waiting for it, or it is another one's turn."""
+    """Return the reason for a supervised task to wait: its parent is not ready for it, or a sibling has the turn."""
     above = board.supervisor(task)
     if above is None:
         return None
     if above.status is not Status.DONE or above.claim is None:
         session = ", without a session" if above.status is Status.DONE else ""
         return f"waits for its turn: {above.id}, above it, is {_state(above)}{session}"
+    # One subtask of a parent is at work at a time, and a stopped one holds back its siblings.
     for other in board.watched(above.id):
         if other.id != task.id and _stopped(other):
             return f"is held back: {other.id}, beside it, is {_state(other)}"

@@ -1,7 +1,7 @@
 """Every act on a team's task list, as a pure function from list to list.
 
-Each returns a whole new list or raises and changes nothing; what settles by itself settles in the same change, and what
-must be told to somebody is put into the list's outbox, so that one write commits act, consequences and notices.
+Each function returns a whole new list, or raises and changes nothing. Tasks that settle by themselves do so in the same
+change. Notices go into the list's outbox. So one write commits the act, its consequences and its notices.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from pro0.rules.words import prompts
 
 
 def find(tasks: TaskList, id: str) -> Task:
-    """Return the task with that id, or raise NotFound."""
+    """Return the task with this id, or raise NotFound."""
     for task in tasks.tasks:
         if task.id == id:
             return task
@@ -29,9 +29,9 @@ def find(tasks: TaskList, id: str) -> Task:
 
 
 def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
-    """Do one act on one task and what follows from it; returns the new list and the task as it is then.
+    """Apply one act and its consequences; return the new list and the changed task.
 
-    What a settled task waits for may have come to wait for it: then it is not opened again.
+    A dependency of a settled task may depend on that task by now. Reopening it would close a cycle: it raises Refused.
     """
     board = Board(tasks.tasks)
     before = find(tasks, id)
@@ -44,7 +44,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     if after.status is Status.CANCELLED:
         changed = _cancelled_below(changed, before, request)
     if before.status in SETTLED:
-        acyclic(changed)
+        acyclic(changed)  # other tasks may have come to depend on it while it was settled
     changed = _tell_of_a_stop(changed, before, after, request)
     changed = _tell_to_go_on(changed, after, request)
     if SETTLED.isdisjoint((before.status, after.status)) and after.status is not Status.DONE:
@@ -54,7 +54,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
 
 
 def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[TaskList, Task]:
-    """Reserve a pending task for one member, and owe that member one message (behaviour 2.16)."""
+    """Reserve a pending task for one member, and queue one notice to that member (behaviour 2.16)."""
     if find(tasks, id).type is Kind.EPIC:
         raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
     before = find(tasks, id)
@@ -66,9 +66,9 @@ def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[Tas
 
 
 def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, keep: bool = False) -> TaskList:
-    """Give back what a dead session held: its claims, and the member's reservations (behaviour 3.11).
+    """Release the claims of a dead session and the reservations of its member (behaviour 3.11).
 
-    With `keep` its member goes on at once, in another session: what it held is reserved for it.
+    With `keep` the member goes on at once in another session. Its tasks stay reserved for it.
     """
     for task in tasks.tasks:
         if _held_by(task, agent_id, incarnation) and (task.claim or not keep):
@@ -79,11 +79,12 @@ def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, 
 
 
 def follow(tasks: TaskList, now: datetime) -> TaskList:
-    """Do what follows from the state of the list by itself: parents that are over end, supervised ones review.
+    """Settle finished parents, and let supervised parents review (behaviour 2.4).
 
-    Doing it again changes nothing (behaviour 2.4).
+    A second call changes nothing.
     """
     request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
+    # Each settled parent may be the last open subtask of its own parent.
     while over := settling(Board(tasks.tasks)):
         tasks = with_tasks(tasks, [lifecycle.advance(task, request) for task in over])
     reviewed, notices = subtasks.reviews(Board(tasks.tasks), now)
@@ -91,15 +92,15 @@ def follow(tasks: TaskList, now: datetime) -> TaskList:
 
 
 def with_tasks(tasks: TaskList, changed: Iterable[Task]) -> TaskList:
-    """Return the list with these tasks in place of those with their ids."""
+    """Replace the tasks of a list with changed tasks of the same id."""
     new = {task.id: task for task in changed}
     return replace(tasks, tasks=tuple(new.get(task.id, task) for task in tasks.tasks))
 
 
 def owe(tasks: TaskList, caller: Caller, notices: Iterable[tuple[str, str, str]]) -> TaskList:
-    """Return the list with these notices owed, each (to, id, content); nobody is told what they did themselves.
+    """Add notices, each (to, id, content), to the outbox. Nobody is told of their own acts.
 
-    But for the lead: who reads its mail is somebody else.
+    The lead is an exception: somebody else reads its mail.
     """
     owed = tuple(
         Notice(id=id, from_=caller.agent_id, to=to, content=content)
@@ -110,12 +111,12 @@ def owe(tasks: TaskList, caller: Caller, notices: Iterable[tuple[str, str, str]]
 
 
 def assigned(task: Task, to: str, notice_id: str) -> tuple[str, str, str]:
-    """Return what a member is told about a task that is reserved for it."""
+    """Return the notice to a member about a task reserved for it."""
     return to, notice_id, f"{task.id} is assigned to you: {task.title}"
 
 
 def acyclic(tasks: TaskList) -> None:
-    """Refuse tasks that would wait for each other for ever: a task for its dependencies, a parent for its subtasks."""
+    """Raise Refused for a cycle of waits: a task waits for its dependencies, a parent for its subtasks."""
     waits = {task.id: [*task.dependencies] for task in tasks.tasks}
     for task in tasks.tasks:
         if task.parent in waits:
@@ -130,7 +131,7 @@ _STOPPED = frozenset({Phase.FAILED, Phase.AWAITING})
 
 
 def _informed(board: Board, task: Task, request: Request) -> Request:
-    """Return the request with what the effect has to know of the other tasks."""
+    """Add the facts about other tasks to a request: the policy and the count of open subtasks."""
     still_open = len(board.open_children(task.id)) if request.act in _ASKS_FOR_SUBTASKS else 0
     return replace(request, policy=board.declared(task), open_subtasks=still_open)
 
@@ -147,7 +148,7 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
 
 
 def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList:
-    """Cancel all that is open below a cancelled task, and owe a message to whoever works on any of it."""
+    """Cancel every open task below a cancelled one, and queue a notice to each claim holder."""
     below = [task for task in Board(tasks.tasks).below(asked) if task.status not in SETTLED]
     cancel = replace(request, act=Act.CANCEL)
     tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
@@ -157,14 +158,14 @@ def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList
 
 
 def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request) -> TaskList:
-    """Owe it to those above when a task has stopped, once each time (behaviour 2.8)."""
+    """Queue notices to those above a newly stopped task, once per stop (behaviour 2.8)."""
     if phase(before) in _STOPPED or phase(after) not in _STOPPED:
         return tasks
     return owe(tasks, request.caller, subtasks.stop_notices(Board(tasks.tasks), after, request.watchers))
 
 
 def _tell_to_go_on(tasks: TaskList, task: Task, request: Request) -> TaskList:
-    """Owe it to a session that a human lets go on with its task."""
+    """Queue a notice to a session after a person's `continue` of its task."""
     if request.act is not Act.CONTINUE or task.claim is None:
         return tasks
     to = task.claim.agent_id

@@ -1,4 +1,4 @@
-"""Changing the fields of a task, and removing one."""
+"""Change the fields of a task, or delete a task."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from pro0.rules.tasks.making import command, dependencies, resolve, time_limit
 
 
 def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: datetime) -> tuple[TaskList, Task]:
-    """Change fields of a task that is not settled; raises Refused, NotFound or BadInput and changes nothing."""
+    """Change fields of an unsettled task, or raise Refused, NotFound or BadInput and change nothing."""
     before = find(tasks, id)
     _may_update(Board(tasks.tasks), before, changes, caller)
     if before.status in SETTLED:
@@ -26,6 +26,7 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     after = _gated(before, after, caller, now, agreed=changes.run is not None)
     if after == before:
         return tasks, before
+    # A description equal to the title follows the title; the history names the title alone.
     told = replace(after, description=before.description) if after.more == before.more else after
     what = ", ".join(name for name in told.__struct_fields__ if getattr(told, name) != getattr(before, name))
     entry = Entry(at=now, actor=caller.agent_id, act="update", to=after.status, text=what)
@@ -36,7 +37,7 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
 
 
 def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: datetime) -> TaskList:
-    """Remove a task; others that name it are changed only with `force` (behaviour 2.6)."""
+    """Delete a task. With `force` other tasks drop their references to it, else it raises Refused (behaviour 2.6)."""
     gone = find(tasks, id)
     if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
         raise Refused(f"{id} is gated: only a human may delete it", code="not_allowed")
@@ -51,7 +52,7 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
 
 
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:
-    """Let a supervised session change the subtasks of its own task; only a human changes a gate (behaviour 2.2)."""
+    """Let a supervised session change the subtasks of its own task. Only a person changes a gate (behaviour 2.2)."""
     if changes.requires is not None and caller.who is not Who.HUMAN:
         raise Refused(f"only a human changes what {task.id} requires", code="not_allowed")
     above = board.supervisor(task)
@@ -89,7 +90,7 @@ def _gate(word: str) -> Gate | None:
 
 
 def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: bool) -> Task:
-    """Hold an agent's changed command until a human agrees to its exact text; who sets it agrees (behaviour 2.9)."""
+    """Hold an agent's changed command until a person agrees to its exact text, or sets it (behaviour 2.9)."""
     if caller.who is Who.HUMAN:
         return _agreed(after) if agreed and after.unagreed else after
     if after.run == before.run:
@@ -100,7 +101,7 @@ def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: 
 
 
 def _agreed(task: Task) -> Task:
-    """Return a task whose command a human has set: that is to agree to it; what else it waits for stays."""
+    """Lift the hold of a command after a person has set it. Any other wait stays."""
     wait = task.awaiting
     held = wait is not None and wait.reason == gates.AGENT_COMMAND
     return replace(task, unagreed=False, awaiting=None if held else wait)

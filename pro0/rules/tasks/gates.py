@@ -1,10 +1,9 @@
-"""What a human's verdict does, and what stands between work that is complete and a task that is (behaviour 2.1, 2.13).
+"""Gates stand between complete work and a completed task; verdicts pass them (behaviour 2.1, 2.13).
 
 Laws:
 
-* A gate (`requires`) is passed by an approval of that very gate, and by nothing else: whatever else would complete the
-  task makes it wait for the gate.
-* A command that an agent made is run by nobody before a human has approved it (2.9): handed back, such a task waits.
+* Only an approval of that very gate (`requires`) passes it. Any other completion makes the task wait at the gate.
+* Nobody runs an agent's command before a person has approved it (2.9). Handed back, such a task waits.
 """
 
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ AGENT_COMMAND = "agent-made command"
 
 
 class Outcome(StrEnum):
-    """What a verdict makes of a task."""
+    """The outcome of a verdict for a task."""
 
     COMPLETE = "complete"
     HAND_BACK = "hand back"
@@ -47,7 +46,7 @@ MATRIX: Mapping[tuple[Awaiting, Verdict], Outcome] = {
 
 
 def finish(task: Task, request: Request, passed: Awaiting | None = None) -> Task:
-    """Return a task whose own work is over: done, at its gate, or completed (behaviour 2.1); `passed` was approved."""
+    """End a task's own work: done, at its gate, or completed (behaviour 2.1). `passed` is the approved gate."""
     free = replace(task, claim=None, awaiting=None, closed_reason="")
     if request.open_subtasks:
         return replace(free, status=Status.DONE)
@@ -58,17 +57,17 @@ def finish(task: Task, request: Request, passed: Awaiting | None = None) -> Task
 
 
 def wait_in_words(wait: Wait) -> str:
-    """Return what a task waits for, without a reason that only repeats its gate."""
+    """Return a wait as text, without a reason that only repeats the gate."""
     return str(wait.kind) if wait.reason == at_gate(wait.kind) else wait.words
 
 
 def at_gate(gate: str) -> str:
-    """Return why a task waits whose work is complete, and whose gate was declared before."""
+    """Return the reason of a wait at a declared gate after complete work."""
     return f"Work complete, requires {gate}"
 
 
 def hand_back(task: Task, request: Request) -> Task:
-    """Return a task that is anybody's again; when it was started is kept, so that it is offered first."""
+    """Make a task pending and free for anybody. It keeps its start time, and so is offered first."""
     free = replace(
         task,
         status=Status.PENDING,
@@ -85,11 +84,11 @@ def hand_back(task: Task, request: Request) -> Task:
 
 
 def held(task: Task, by: str, now: datetime) -> Task:
-    """Return a task that waits since its command is an agent's, bound to its exact text (behaviour 2.9)."""
+    """Let a task wait for approval of its agent-made command, bound to the exact text (behaviour 2.9)."""
     wait = Wait(kind=Awaiting.ESCALATION, since=now, by=by, reason=AGENT_COMMAND)
     return replace(task, unagreed=True, awaiting=wait)
 
 
 def waiting(kind: Awaiting, request: Request, reason: str) -> Wait:
-    """Return that a task waits for a human from now on."""
+    """Return a wait for a person, from now on."""
     return Wait(kind=kind, since=request.now, by=request.caller.agent_id, reason=reason)

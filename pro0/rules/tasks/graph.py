@@ -1,14 +1,14 @@
-"""Dependencies as a graph."""
+"""Cycles in the graph of dependencies."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 Edges = Mapping[str, Iterable[str]]
 SHOWN = 5
-"""Ids of a long cycle that are told, at its beginning and at its end."""
+"""Ids shown at the beginning and at the end of a long cycle."""
 
 
 def cycle(edges: Edges) -> tuple[str, ...] | None:
-    """Return one cycle as the ids along it, first and last the same, or None when there is none."""
+    """Return one cycle as its ids, first and last the same, or None."""
     finished: set[str] = set()
     for start in edges:
         if start not in finished and (found := _cycle_from(start, edges, finished)):
@@ -17,7 +17,7 @@ def cycle(edges: Edges) -> tuple[str, ...] | None:
 
 
 def told(cycle: Sequence[str]) -> str:
-    """Return a cycle as an error shows it: of a long one the beginning and the end."""
+    """Return a cycle as text for an error. A long cycle is cut in the middle."""
     ids = [*cycle]
     if len(ids) > 2 * SHOWN:
         ids[SHOWN:-SHOWN] = [f"({len(ids) - 2 * SHOWN} more)"]
@@ -25,6 +25,7 @@ def told(cycle: Sequence[str]) -> str:
 
 
 def _cycle_from(start: str, edges: Edges, finished: set[str]) -> tuple[str, ...] | None:
+    # A loop, not recursion: a chain of dependencies may be longer than Python's stack.
     path: dict[str, None] = {start: None}
     branches = [iter(edges.get(start, ()))]
     while branches:

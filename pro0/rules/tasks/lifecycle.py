@@ -1,15 +1,40 @@
-"""May a task go from this phase to that one? The one table of transitions (behaviour 2.1 to 2.16).
+"""The life of a task: one table of transitions between phases (behaviour 2.1 to 2.16).
 
-Laws:
+Theory of operation
+===================
 
-* A task is in exactly one phase. The phase follows from what is stored: status, `awaiting` and `claim`.
-* An act is looked up under (phase, act). An act that is not in the table is refused and changes nothing.
-* A claim exists in the phase WORKING, and in DONE while a supervised session waits for its subtasks; nowhere else.
-  `epoch` counts the claims a task has had.
-* Every act that changes a task adds one history entry, which also carries the act's text.
-* Settled is COMPLETED, FAILED or CANCELLED. Only a human leaves COMPLETED and CANCELLED, by reopen.
-* Who may do it is in the same row; who is named in `own` too does it with its own claim only.
-* What an act makes of a task is in `effects`, what a verdict means in `gates`.
+A task is in exactly one of seven phases. The phase is derived from the stored status and from `awaiting`; it is never
+stored. PENDING means nobody works on the task. WORKING means it is in progress. AWAITING means it waits for a person.
+DONE means its own work is complete, but subtasks were still open. COMPLETED, FAILED and CANCELLED are settled.
+
+Acts change the phase. Only creation, import, repair and the hold on an agent-made command (behaviour 2.9) set one
+directly. `advance` looks an act up under (phase, act). An act missing from the table raises Refused and changes
+nothing. A cell names the permitted callers, the effect, and the callers in need of their own claim. Every act that
+changes the task adds one history entry with its author, its time and its text.
+
+A person may do every act except the lead's. Verdicts (approve, reject), hold, clear, continue, close, wish and reopen
+are a person's alone. The lead agent assigns, cancels and retries, but cancels no gated or awaiting task, and retries
+only tasks of a pool. Any agent claims ready tasks. It completes, releases, fails or hands off the task of its own claim
+only; a person too hands off only their own. The lead starts tasks, undoes starts, frees tasks of dead sessions, settles
+parents and begins reviews. The lead may also release and fail tasks. Only a person leaves COMPLETED and CANCELLED, by
+reopen.
+
+A claim is the right of one session, or of a person, to work on one task. It exists in WORKING, and in DONE while a
+supervised session waits for its subtasks. A claim ends by an act, and by the clock only at the limit of behaviour 2.7.
+The same agent may come back in a new session, and the same session may claim the same task twice. So a claim carries
+the agent, the session's incarnation and an epoch. The epoch counts the claims of the task and never falls. A late call
+of an older session has the wrong incarnation and is refused as stale. A late expiry names the wrong epoch and does
+nothing. A second completion with one claim changes nothing either.
+
+A gate is the task's own demand for one kind of approval (`requires`). A gated task with complete work and no open
+subtask goes to AWAITING, without a claim. Only an approval of that very gate completes it. `gates` maps each verdict to
+its outcome: some complete the task, some hand it back to PENDING, and some cancel it.
+
+Parents settle by themselves, in the same write as the act behind it (`changes.follow`). A parent in DONE finishes once
+no subtask is open: it is completed, or waits at its gate. A supervised parent does not; its session reviews first. An
+epic with subtasks finishes the same way, straight from PENDING.
+
+`effects` holds the effect of each act. `board` decides on readiness, and `changes` applies an act to the whole list.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +55,7 @@ NOBODY: frozenset[Who] = frozenset()
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One cell: who may do it, what it does, and who of them needs a claim of their own."""
+    """One cell of the table: the permitted callers, the effect, and the callers in need of their own claim."""
 
     by: frozenset[Who]
     effect: Effect
@@ -38,7 +63,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def advance(task: Task, request: Request) -> Task:
-    """Return the task after the act, with its history entry; raises Refused when it is not allowed."""
+    """Apply an act to a task and add its history entry, or raise Refused."""
     if _repeats_its_completion(task, request) or _clears_nothing(task, request):
         return task
     step = TRANSITIONS.get((phase(task), request.act))
@@ -113,7 +138,7 @@ def _last_act(task: Task) -> str:
 
 
 def _led_by_an_agent(task: Task, request: Request) -> None:
-    """Refuse a lead agent what only a human may do to this task: cancel what is gated, retry what is not of a pool."""
+    """Refuse a lead agent two acts of a person: cancel of a gated task, and retry outside of a pool."""
     if request.act is Act.CANCEL and (task.requires or task.awaiting):
         raise Refused(f"{task.id} is gated: only a human may cancel it", code="not_allowed")
     if request.act is Act.RETRY and request.policy not in (None, Policy.POOL):
@@ -133,7 +158,7 @@ def _own_claim(task: Task, request: Request) -> None:
 
 
 def _repeats_its_completion(task: Task, request: Request) -> bool:
-    """Return whether the claim of this caller has completed the task already, whatever followed from that."""
+    """Return True for a second completion by the same claim, whatever came of the first."""
     if request.act is not Act.COMPLETE or phase(task) not in _AFTER_COMPLETE:
         return False
     last = next((entry for entry in reversed(task.history) if entry.act in (*GRANTS, Act.COMPLETE)), None)
@@ -142,7 +167,7 @@ def _repeats_its_completion(task: Task, request: Request) -> bool:
 
 
 def _clears_nothing(task: Task, request: Request) -> bool:
-    """Return whether a human takes away that a task waits, which does not."""
+    """Return True when a person clears the wait of a task without a wait."""
     human = request.caller.who is Who.HUMAN
     return human and request.act is Act.CLEAR and phase(task) in (Phase.PENDING, Phase.WORKING, Phase.DONE)
 

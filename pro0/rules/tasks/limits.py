@@ -1,4 +1,4 @@
-"""How deep and how wide a tree of tasks may be, and how long its work may go on (behaviour 2.7)."""
+"""Limits on the depth and width of a task tree, and on the time of its work (behaviour 2.7)."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from pro0.rules.tasks.board import Board
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits in force; a task without a parent has depth 0."""
+    """The limits in force. A task without a parent has depth 0."""
 
     depth: int = 5
     subtasks: int = 20
@@ -22,7 +22,7 @@ DEFAULT = Limits()
 
 
 def check(board: Board, new: Iterable[Task], limits: Limits) -> None:
-    """Raise Refused when one of these tasks, which are on the board, is too deep, or its parent has too many."""
+    """Refuse new tasks below the deepest level, or under a full parent. The board holds them already."""
     for task in new:
         depth = sum(1 for _ in board.ancestors(task))
         if depth > limits.depth:

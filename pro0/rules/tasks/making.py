@@ -1,4 +1,4 @@
-"""How drafts become tasks: all of them or none, each with what it names, its gate and its place in the order."""
+"""Drafts become tasks: all of them or none, with their references, gates and priorities."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -27,9 +27,9 @@ def create(
     last: bool = False,
     watchers: tuple[str, ...] = (LEAD,),
 ) -> tuple[TaskList, list[Task]]:
-    """Add tasks, all or none; raises NotFound for an unknown reference and Refused for a cycle (behaviour 2.6).
+    """Add all tasks or none; raise NotFound for an unknown reference and Refused for a cycle (behaviour 2.6).
 
-    With `last` one that has no priority goes after its pending siblings, as it always does under a supervised parent.
+    With `last` a task without priority goes after its pending siblings. Under a supervised parent it always does.
     """
     drafts = list(drafts)
     ids = {f"task-{tasks.next_id + index}": draft for index, draft in enumerate(drafts)}
@@ -51,7 +51,7 @@ def create(
 
 
 def named(drafts: Iterable[Draft]) -> set[str]:
-    """Return the tasks that are there already and that these drafts name; raises BadInput for what is no id."""
+    """Return the ids of existing tasks in the references of these drafts, or raise BadInput for a bad id."""
     drafts = list(drafts)
     keys = {draft.key for draft in drafts}
     names = [name for draft in drafts for name in (draft.parent, *draft.blocked_by)]
@@ -59,7 +59,7 @@ def named(drafts: Iterable[Draft]) -> set[str]:
 
 
 def resolve(name: str, keys: dict[str, str], known: set[str]) -> str:
-    """Return the id that a key or an id means, or raise NotFound."""
+    """Resolve a key or an id to an id, or raise NotFound."""
     id = keys.get(name) or task_id(name)
     if id not in known:
         raise NotFound(f"there is no {id}", hint="list them: pro0 task list")
@@ -67,7 +67,7 @@ def resolve(name: str, keys: dict[str, str], known: set[str]) -> str:
 
 
 def dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return dependencies, each once, or raise Refused when the task itself is one."""
+    """Return dependencies, each once, or raise Refused for a task depending on itself."""
     each = tuple(dict.fromkeys(names))
     if id in each:
         raise Refused(f"{id} cannot depend on itself", code="cycle")
@@ -75,7 +75,7 @@ def dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def command(run: str | None) -> str | None:
-    """Return the command of a task, None for none, or raise BadInput."""
+    """Return a valid command of a task, None for no command, or raise BadInput."""
     if run is None:
         return None
     if "\0" in run:
@@ -84,7 +84,7 @@ def command(run: str | None) -> str | None:
 
 
 def time_limit(timeout: float | None) -> float | None:
-    """Return the limit of a task's command in seconds, or raise BadInput."""
+    """Return a valid time limit of a task's command in seconds, None for no limit, or raise BadInput."""
     if timeout is None:
         return None
     if not 0 < timeout <= 7 * 24 * 3600:
@@ -130,7 +130,7 @@ def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: 
 
 
 def _waiting(task: Task, draft: Draft, caller: Caller, now: datetime) -> Task:
-    """Let it wait for a human when that was asked for, or when an agent made its command (behaviour 2.9)."""
+    """Let a new task wait for a person: on the draft's request, or for an agent-made command (behaviour 2.9)."""
     if task.run is not None and caller.who is not Who.HUMAN:
         return gates.held(task, caller.agent_id, now)
     if draft.awaiting is None:
@@ -156,14 +156,14 @@ def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
 
 
 def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> None:
-    """Refuse a teammate, a worker too, tasks that would have workers started for them (behaviour 3.16)."""
+    """Refuse a teammate or a worker any task under the dispatch policy: it would start workers (behaviour 3.16)."""
     if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
         said = f"{caller.agent_id} may not delegate: only human or lead agent may"
         raise Refused(said, code="not_allowed", hint='say what is needed: pro0 task comment ID "blocked: …"')
 
 
 def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
-    """Let a supervised session make subtasks of its own task, and no other agent any there (behaviour 2.9)."""
+    """Let a supervised session make subtasks of its own task only. No other agent makes any there (behaviour 2.9)."""
     if caller.who is not Who.MEMBER:
         return
     mine = {task.id for task in board if subtasks.works_on(board, task, caller)}

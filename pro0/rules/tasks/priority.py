@@ -1,4 +1,4 @@
-"""The place of a task among its siblings when nobody gave it one (behaviour 2.10)."""
+"""The default priority of a task among its siblings (behaviour 2.10)."""
 
 from collections.abc import Collection
 
@@ -13,17 +13,17 @@ _RANGE = range(-1_000_000, 1_000_001)
 
 
 def checked(priority: int) -> int:
-    """Return a priority, or raise BadInput."""
+    """Return a valid priority, or raise BadInput."""
     if priority not in _RANGE:
         raise BadInput(f"priority {priority} is out of range", hint="0 to 4 are usual, lower goes first")
     return priority
 
 
 def given(tasks: TaskList, absent: Collection[str], *, last: bool) -> TaskList:
-    """Return the list with a place for each task that was made without a priority, in the order of their making.
+    """Set a priority for each new task without one, in the order of creation.
 
-    With `last`, and under a supervised parent, it goes after its pending siblings, or is 0 when it has none; roots are
-    siblings too. Else it keeps the usual one.
+    With `last`, or under a supervised parent, the task goes after its pending siblings. Without them it gets 0.
+    Roots are siblings of each other. Any other task keeps USUAL.
     """
     board = Board(tasks.tasks)
     unplaced = {id for id in absent if last or board.supervisor(board.tasks[id])}

@@ -1,7 +1,7 @@
-"""What the end of a subtask means for its parent under the supervised policy, and who is told (behaviour 2.4 to 2.8).
+"""Subtasks under the supervised policy: reviews by the parent, and notices (behaviour 2.4 to 2.8).
 
-`changes.follow` calls `reviews` inside the locked change: the end of a subtask and what it means for its parent are
-one write. The lead's side, which sessions are opened and ended, is `supervised`.
+`changes.follow` calls `reviews` inside the locked change. So one write holds the end of a subtask and its effect on the
+parent. The lead's side, the opening and ending of sessions, is `supervised`.
 """
 
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
 
 Notice = tuple[str, str, str]
-"""A notice: to whom, its fixed id, its text."""
+"""A notice: its recipient, its fixed id, its text."""
 
 
 def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
-    """Return the supervised parents that change since a subtask is over, or is new, and what each is told (2.4).
+    """Return supervised parents changed by an ended or a new subtask, and the notices to them (2.4).
 
-    With a live claim the parent is in progress again; without one it only gets the message. A subtask that failed is
-    not over: a human decides about it first (2.8).
+    A parent with a live claim is in progress again. A parent without a claim only gets the notice. A failed subtask is
+    not over: a person decides about it first (2.8).
     """
     changed: list[Task] = []
     notices: list[Notice] = []
@@ -48,7 +48,7 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
 
 
 def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Notice]:
-    """Return who is told that a task has failed or waits: those above it, once each (behaviour 2.8)."""
+    """Return the notices about a failed or waiting task: one to each address above it (behaviour 2.8)."""
     above = board.supervisor(task)
     parent = above or board.get(task.parent)
     told = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []
@@ -57,26 +57,26 @@ def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Noti
 
 
 def was_asked_for(task: Task) -> bool:
-    """Return whether the newest start of a task was what a human wanted, and not its turn in a tree."""
+    """Return True when a person's wish led to the newest start of a task, and not its turn in a tree."""
     acts = [entry.act for entry in task.history if entry.act in tuple(Act)]
     newest = max((place for place, act in enumerate(acts) if act == Act.START), default=0)
     return newest > 0 and acts[newest - 1] == Act.WISH
 
 
 def works_on(board: Board, task: Task, caller: Caller) -> bool:
-    """Return whether this caller's session works on a supervised task just now."""
+    """Return True while this caller's session works on a supervised task."""
     holder = (task.claim.agent_id, task.claim.incarnation) if task.claim else None
     mine = holder == (caller.agent_id, caller.incarnation) and task.status is Status.IN_PROGRESS
     return mine and board.declared(task) is Policy.SUPERVISED
 
 
 def notice_id(task: Task, about: str) -> str:
-    """Return the id of a notice about the newest entry of a task's history: the same one whenever it is made."""
+    """Return a stable id for a notice about the newest history entry of a task."""
     return f"{task.id}:{task.earlier + len(task.history)}:{about}"
 
 
 def waits_for_subtasks(board: Board, task: Task) -> bool:
-    """Return whether the work on a supervised task is handed in and its subtasks are not all over."""
+    """Return True for a done supervised task: its own work is complete, its subtasks are still open."""
     supervising = task.type is not Kind.EPIC and board.declared(task) is Policy.SUPERVISED
     return task.status is Status.DONE and supervising
 
