@@ -1,1 +1,1 @@
-"""The rules of repair: what is wrong in the store, and what is made of it."""
+"""The rules of repair: faults in the store, and documents rebuilt from their remains."""

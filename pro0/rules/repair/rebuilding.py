@@ -1,7 +1,7 @@
-"""A document made anew from its remains and from what the other files of the team know.
+"""A document is rebuilt from its remains and from the other files of the team.
 
-What nobody knows any more gets the value that can do the least harm: a task whose state is unknown has failed until a
-person looks at it, a session is only one whose guard has reported, a team that should stop is not started.
+A lost value becomes the least harmful one. A task of unknown state has failed until a person looks at it. A session
+counts only with a report of its guard. A team with a wish to stop is not started.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -23,11 +23,11 @@ from pro0.rules.tasks import archive
 S = TypeVar("S", bound=Stored)
 
 RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependencies", "parent", "assignee"})
-"""Fields of a task without which it may not run before a person has looked at it."""
+"""Risky fields: a task with one of them lost may not run before a person has looked at it."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What the other files of a team say; None and empty for what cannot be read."""
+    """The facts in the other files of a team; None or empty for an unreadable file."""
 
     name: str
     now: datetime
@@ -38,16 +38,16 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     runtime: Runtime | None = None
     reports: tuple[Report, ...] = ()
     living: frozenset[str] = frozenset()
-    """Incarnations whose guard is alive."""
+    """Incarnations with a living guard."""
     highest_task: int = 0
-    """The highest number of a task that anything mentions."""
+    """The highest task number mentioned anywhere."""
     archive: tuple[tuple[Task, ...], ...] = ()
-    """The segments of the archive, in order; empty what cannot be read."""
+    """The segments of the archive, in order; an unreadable one is empty."""
     events: tuple[Mapping[str, str], ...] = ()
 
 
 def tasks(found: Remains[TaskList], known: Known) -> TaskList:
-    """Return the task list with every task that can be read; numbers that were given are not given again."""
+    """Rebuild the task list from every readable task. No task number is given twice."""
     fields = dict(found.fields)
     unique = _unique(fields.pop("tasks", []), found.damaged)
     made = TaskList(tasks=unique, outbox=tuple(fields.pop("outbox", ())), **fields)
@@ -58,16 +58,16 @@ def tasks(found: Remains[TaskList], known: Known) -> TaskList:
 
 
 def segment(found: Remains[TaskSegment]) -> TaskSegment:
-    """Return a part of the archive with every task that can be read; none there is unsettled."""
+    """Rebuild a segment of the archive from every readable task. An unsettled one counts as failed."""
     fields = dict(found.fields)
     listed = _unique(fields.pop("tasks", []), found.damaged)
     return TaskSegment(tasks=tuple(map(_settled, listed)), **fields)
 
 
 def wanted(found: Remains[Wanted], known: Known) -> Wanted:
-    """Return what is wanted; seats that cannot be read come from config.json and from the sessions.
+    """Rebuild the wishes; unreadable seats come from config.json and from the sessions.
 
-    A member of whom nothing but a mailbox is left gets no seat: nobody knows what program it would be.
+    A member with nothing left but a mailbox gets no seat: nobody knows its program.
     """
     fields = found.fields | {"outbox": tuple(found.fields.get("outbox", ()))}
     seats = _by_agent(fields.pop("seats", []))
@@ -81,13 +81,14 @@ def wanted(found: Remains[Wanted], known: Known) -> Wanted:
         stopped = known.runtime is not None and known.runtime.phase is not Phase.RUNNING
         fields["wish"] = Wish.STOP if stopped else Wish.RUN
     if "paused" not in fields:
+        # The log tells the last word on a pause.
         said = [event["event"] for event in known.events if event.get("event") in ("team.pause", "team.unpause")]
         fields["paused"] = said[-1:] == ["team.pause"]
     return Wanted(seats=tuple(seats.values()), **fields)
 
 
 def config(found: Remains[TeamConfig], known: Known) -> TeamConfig:
-    """Return who the team is; what its own file does not tell comes from the event of its making."""
+    """Rebuild the team's config; missing values come from the event of its creation."""
     fields = found.fields | {"name": known.name}
     made = next((event for event in known.events if event.get("event") == "team.create"), {})
     seats = known.wanted.seats if known.wanted else ()
@@ -105,10 +106,11 @@ def config(found: Remains[TeamConfig], known: Known) -> TeamConfig:
 
 
 def runtime(found: Remains[Runtime], known: Known) -> Runtime:
-    """Return what is known of the sessions; those that cannot be read come from the reports of their guards."""
+    """Rebuild the record of sessions; unreadable sessions come from the reports of their guards."""
     fields = dict(found.fields)
     states = _by_agent(fields.pop("seats", []))
     wanted = {seat.agent_id: seat.generation for seat in known.wanted.seats} if known.wanted else {}
+    # Living guards come first, then the newest report: the first good report of a member counts.
     for report in sorted(known.reports, key=lambda one: (one.incarnation in known.living, one.since), reverse=True):
         state = states.get(report.agent_id)
         lives = report.incarnation in known.living
@@ -125,7 +127,7 @@ def runtime(found: Remains[Runtime], known: Known) -> Runtime:
 
 
 def report(state: SeatState) -> Report | None:
-    """Return what a guard would have said last of its session, as far as runtime.json knows it."""
+    """Return the last report of a session's guard from its state in runtime.json, or None without a guard."""
     if state.guard is None:
         return None
     return Report(
@@ -142,13 +144,13 @@ def report(state: SeatState) -> Report | None:
 
 
 def lost_tasks(mentioned: Iterable[str], kept: TaskList, before: Collection[str] = ()) -> list[str]:
-    """Return the ids that are mentioned as a task's own and could not be kept."""
+    """Return the mentioned task ids without a kept task, in order of number."""
     there = {task.id for task in kept.tasks} | set(before)
     return sorted({id for id in mentioned if id not in there}, key=_number)
 
 
 def _unique(listed: Iterable[Task], damaged: Mapping[str, set[str]]) -> tuple[Task, ...]:
-    """Return the tasks that have an id, each once."""
+    """Return the tasks with a valid id, each once."""
     named = (task for task in listed if ids.NAME.fullmatch(task.id) and _number(task.id))
     return tuple({task.id: _careful(task, damaged.get(task.id, set())) for task in named}.values())
 
@@ -165,7 +167,7 @@ def _careful(task: Task, damaged: set[str]) -> Task:
 
 
 def _failed(task: Task, why: str) -> Task:
-    """Return a task that goes on only when a person says so."""
+    """Mark a task as failed, so that only a person sets it going again."""
     why = f"{why}: look at it, then: pro0 task reopen {task.id}"
     return replace(task, status=Status.FAILED, claim=None, awaiting=None, closed_reason=why)
 
@@ -176,13 +178,13 @@ def _number(id: str) -> int:
 
 
 def _by_agent(found: Iterable[S]) -> dict[str, S]:
-    """Return seats or states by agent id, without those whose name cannot be a member's."""
+    """Return seats or states by agent id, without ids unfit for a member."""
     named = {str(getattr(one, "agent_id", "")): one for one in found}
     return {id: one for id, one in named.items() if ids.NAME.fullmatch(id) and id not in (ids.HUMAN, ids.ALL)}
 
 
 def _seat(agent_id: str, member: Member | None, generation: int) -> Seat:
-    """Return a seat as config.json knows it; a `command` without its program cannot be started again by itself."""
+    """Return a seat as config.json knows it. A `command` seat without its program cannot restart by itself."""
     name, agent, role = (member.name, member.agent, member.category) if member else (agent_id, "", "")
     return Seat(agent_id=agent_id, name=name, agent=agent or "command", generation=generation, role=role)
 

@@ -1,4 +1,4 @@
-"""A mailbox made anew: head and segments from all messages that can be read, and a note wherever some are lost."""
+"""A mailbox is rebuilt from all readable messages, with a note in the place of each lost range."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -13,23 +13,23 @@ from pro0.rules.repair.soundness import NOTE
 
 
 class Pieces(msgspec.Struct, frozen=True, kw_only=True):
-    """What could be read of one mailbox."""
+    """The readable pieces of one mailbox."""
 
     agent_id: str
     head: tuple[Message, ...]
     segments: Mapping[int, tuple[Message, ...]]
-    """Of every segment whose file is or was there, empty for one of which nothing can be read."""
+    """Every segment with a file now or before; an unreadable segment is empty."""
     next_seq: int | None = None
     acked: int | None = None
     sealed: int | None = None
     handed: HandOver | None = None
     delivered: tuple[str, ...] | None = None
     highest: int = 0
-    """The highest seq that anything mentions."""
+    """The highest seq mentioned anywhere."""
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
-    """A whole mailbox, and which seqs are lost, as ranges."""
+    """A whole mailbox, and its lost seqs as ranges."""
 
     head: Mailbox
     segments: dict[int, tuple[Message, ...]]
@@ -37,14 +37,14 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 
 def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt:
-    """Return the mailbox with every message once and in order; nothing that was ever numbered is numbered again."""
+    """Rebuild the mailbox with every message once and in order. No seq is given twice."""
     segments, before = _in_order(pieces.segments)
     head = _after(before, pieces.head)
     next_seq = _next_seq(pieces, before, head)
     lost: list[tuple[int, int]] = []
 
     def noted(messages: Iterable[Message], last: int, until: int | None) -> tuple[Message, ...]:
-        """Return messages with a note in the place of the last of each lost range between `last` and `until`."""
+        """Return messages with a note at the end of each lost range between `last` and `until`."""
         filled: list[Message] = []
         for message in messages:
             if message.seq > last + 1 and not message.id.startswith(NOTE):
@@ -60,6 +60,7 @@ def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt
     whole: dict[int, tuple[Message, ...]] = {}
     last = 0
     for number, messages in segments.items():
+        # An unreadable segment gets one note, up to the next readable message.
         following = [m.seq for later in range(number + 1, len(segments) + 1) for m in segments[later]]
         until = None if messages else min((*following, *(m.seq for m in head), next_seq))
         if part := noted(messages, last, until):
@@ -70,7 +71,7 @@ def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt
 
 
 def _in_order(found: Mapping[int, tuple[Message, ...]]) -> tuple[dict[int, tuple[Message, ...]], int]:
-    """Return all segments up to the last, each with what comes after the one before, and the newest sealed seq."""
+    """Return all segments up to the last, without repeated messages, and the newest sealed seq."""
     before, segments = 0, dict[int, tuple[Message, ...]]()
     for number in range(1, max(found, default=0) + 1):
         segments[number] = _after(before, found.get(number, ()))
@@ -84,7 +85,7 @@ def _after(seq: int, messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def _next_seq(pieces: Pieces, before: int, head: tuple[Message, ...]) -> int:
-    """Return the next seq beyond all that is mentioned, and, when nobody knows it, beyond all that can have been."""
+    """Return a seq above every mentioned one. A lost nextSeq becomes one above every possible seq."""
     handed = pieces.handed.seq if pieces.handed else 0
     seen = max(before, handed, pieces.acked or 0, pieces.highest, *(message.seq for message in head))
     if pieces.next_seq is not None and pieces.next_seq > seen:

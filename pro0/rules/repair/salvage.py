@@ -1,7 +1,6 @@
-"""What can still be read of a document that cannot be read whole: field by field, object by object.
+"""Salvage reads a damaged document field by field and object by object.
 
-Our files have one value a line, and no text of JSON holds a raw line break: so after any damage, the next line is
-sound ground again.
+Our files have one value a line, and no JSON text holds a raw line break. So the next line after any damage is sound.
 """
 
 import re
@@ -16,9 +15,9 @@ D = TypeVar("D", bound=Document)
 S = TypeVar("S", bound=Stored)
 
 DEEPEST = 4
-"""Levels of brackets within one object of ours, at most; what is deeper is no object of ours."""
+"""The most levels of brackets within one object of ours. A deeper object is not ours."""
 SHOWN = 60
-"""Characters of a lost value that are named."""
+"""Characters shown of a lost value."""
 UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 _TEXT = rb'"(?:[^"\\\n]|\\[^\n])*+(?:"|\\?(?=\n)|\\?\Z)'
@@ -31,28 +30,28 @@ _PARTNER = {ord("}"): ord("{"), ord("]"): ord("[")}
 
 
 class Remains(msgspec.Struct, Generic[D]):
-    """The fields of a document that could be read, by their names in Python, and what could not, in words."""
+    """The readable fields of a document by their Python names, and its losses in words."""
 
     fields: dict[str, Any]
     lost: list[str]
     damaged: dict[str, set[str]]
-    """Of objects that are there but for some fields: the names of those fields, by the object's id."""
+    """The lost fields of incomplete objects, by the object's id."""
 
 
 def version(data: bytes) -> int:
-    """Return the schemaVersion that a file says it has, also one that cannot be read whole; 0 for none."""
+    """Return the schemaVersion of a file, even a damaged one; 0 for none."""
     return max(map(int, _VERSION.findall(data)), default=0)
 
 
 def is_newer(data: bytes) -> bool:
-    """Return whether a newer pro0 wrote this, which is then not to be touched."""
+    """Return True when a newer pro0 wrote this file: it must not be touched."""
     return version(data) > SCHEMA_VERSION
 
 
 def remains(data: bytes, kind: type[D]) -> Remains[D]:
-    """Return all that can be read of a document."""
+    """Return all readable parts of a document, and a list of the losses."""
     found: Remains[D] = Remains({}, [], {})
-    data = data.rstrip(b"\0")  # of a file that was made longer than what was written
+    data = data.rstrip(b"\0")  # a crash may leave a file longer than its text
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -68,7 +67,7 @@ def remains(data: bytes, kind: type[D]) -> Remains[D]:
 
 
 def _whole(data: bytes) -> Mapping[str, object] | None:
-    """Return the document when its brackets are whole: a key too many, a wrong type, or something behind it."""
+    """Return the document when its brackets are whole and no text or bracket follows it; else None."""
     stack = 0
     for token in _TOKEN.finditer(data):
         mark = data[token.start()]
@@ -80,7 +79,7 @@ def _whole(data: bytes) -> Mapping[str, object] | None:
 
 
 def _says_twice(data: bytes, whole: object) -> bool:
-    """Return whether a key stands twice: then a document says more than what it was decoded to."""
+    """Return True when a key stands twice: the text then holds more keys than the decoded document."""
     return sum(1 for text in _KEY.finditer(data) if text[1]) > _keys(whole)
 
 
@@ -91,7 +90,7 @@ def _keys(value: object) -> int:
 
 
 def _lacks_lists(whole: Mapping[str, object], kind: type[D]) -> bool:
-    """Return whether a list of objects is missing while there are keys that nobody knows: it may be one of them."""
+    """Return True when a list of objects is missing beside unknown keys: one of them may be that list."""
     fields = msgspec.structs.fields(kind)
     lists = {field.encode_name for field in fields if _items_of(field.type)}
     return not whole.keys() <= {field.encode_name for field in fields} and not lists <= whole.keys()
@@ -134,12 +133,13 @@ def _from_pieces(data: bytes, kind: type[D], found: Remains[D]) -> None:
 
 
 def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], found: Remains[D], rest: bytearray) -> list[S]:
-    """Return every object of one kind in order; what is within such an object belongs to it."""
+    """Return every object of one kind in order. Objects within such an object belong to it."""
     chosen: list[tuple[int, int, S, Remains[D]]] = []
     for start, end in spans:
         said: Remains[D] = Remains({}, [], {})
         value = fit(_raw(data[start:end]), kind, said)
         if value is not None:
+            # Inner objects come first: an outer object of the same kind takes their place.
             while chosen and chosen[-1][0] > start:
                 chosen.pop()
             chosen.append((start, end, value, said))
@@ -151,7 +151,7 @@ def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], found: Remain
 
 
 def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
-    """Return the object in which a file ends too early, made of the values of it that are whole; None for none."""
+    """Return the object cut off at the end of a file, made of its whole values; None for none."""
     whole = _whole_values(bytes(rest))
     opened: list[int] = []
     for token in _TOKEN.finditer(whole):
@@ -173,12 +173,12 @@ def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
 
 
 def _whole_values(data: bytes) -> bytes:
-    """Return what ends too early up to where its last whole value ends: at a comma, a line break, or a bracket."""
+    """Cut data after its last whole value: at a comma, a line break or a bracket."""
     return data[: max((end.end() for end in _END_OF_VALUE.finditer(data) if end[1]), default=0)]
 
 
 def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:
-    """Return an object made of the fields that fit, or None when it is no such object; says what did not fit."""
+    """Build an object from its fitting fields, or return None. Unfit fields go into `said`."""
     try:
         return msgspec.convert(raw, kind)
     except UNREADABLE:
@@ -189,6 +189,7 @@ def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:
     shorter = {key: _fitting_items(raw[key], fields[key].type) for key in raw if key in fields and key not in kept}
     bad = [key for key in raw if key not in kept]
     try:
+        # With most fields unfit it is probably an object of another kind.
         if len(kept) < len(raw) - len(kept):
             return None
         value = msgspec.convert(kept | {key: items for key, items in shorter.items() if items}, kind)
@@ -209,20 +210,20 @@ def _fits(value: object, kind: object) -> bool:
 
 
 def _fitting_items(value: object, kind: object) -> list[object]:
-    """Return the items of a list that fit by themselves."""
+    """Return the fitting items of a list."""
     if get_origin(kind) is not tuple or not isinstance(value, list):
         return []
     return [item for item in value if _fits([item], kind)]
 
 
 def _items_of(kind: object) -> type[Any] | None:
-    """Return the type of the objects of a field that is a list of objects, None for any other field."""
+    """Return the object type of a field for a list of objects, None for any other field."""
     item = get_args(kind)[0] if get_origin(kind) is tuple else None
     return item if isinstance(item, type) and issubclass(item, Stored) else None
 
 
 def _objects(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where each object that could be ours begins and ends, those within before those around them."""
+    """Yield begin and end of each object that could be ours, inner objects before outer ones."""
     stack: list[tuple[int, int]] = []
     heights: list[int] = []
     for token in _TOKEN.finditer(data):
@@ -243,7 +244,7 @@ def _objects(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _value(data: bytes, key: str) -> object:
-    """Return the value behind a key, None for none that can be read."""
+    """Return the first readable value behind a key, or None."""
     pattern = rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:\s*(' + _TEXT + rb"|[\w.+-]+|\{[^{}]*\}|\[[^\[\]{}]*\])"
     for match in re.finditer(pattern, data):
         if (value := _raw(match[1])) is not None:
@@ -252,7 +253,7 @@ def _value(data: bytes, key: str) -> object:
 
 
 def _raw(data: bytes) -> object:
-    """Return what a piece of JSON says, None when it says nothing; broken letters and endless numbers are replaced."""
+    """Decode a piece of JSON, or return None. Broken letters and endless numbers are replaced."""
     try:
         return _decoded(data)
     except UNREADABLE:

@@ -1,4 +1,4 @@
-"""What is wrong with files that can be read: references to nobody, cycles, numbers that would be used twice."""
+"""Faults in readable files: references to nobody, cycles, numbers about to be used twice."""
 
 import re
 from collections import Counter
@@ -14,11 +14,11 @@ from pro0.model.team import Wanted
 from pro0.rules.tasks.graph import cycle, told
 
 NOTE = "repair-"
-"""How the ids of messages begin that stand where messages were lost."""
+"""The prefix of a note's id; a note stands in the place of lost messages."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that is wrong, what to do about it, and whether `doctor --repair` does it."""
+    """A fault, its fix, and True in `repairs` when `doctor --repair` does the fix."""
 
     what: str
     mend: str
@@ -26,7 +26,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def tasks(listed: TaskList, members: Collection[str]) -> Iterator[Finding]:
-    """Yield what is wrong between the tasks of a list, and between them and the members."""
+    """Yield faults between the tasks of a list, and between tasks and members."""
     known = Counter(task.id for task in listed.tasks)
     yield from (Finding(f"{id} is there {times} times", _BY_HAND) for id, times in known.items() if times > 1)
     for task in listed.tasks:
@@ -37,14 +37,14 @@ def tasks(listed: TaskList, members: Collection[str]) -> Iterator[Finding]:
 
 
 def lowest_next_id(listed: TaskList) -> int:
-    """Return the lowest number that no task has and none after it."""
+    """Return the number after the highest task number in use."""
     return 1 + max((ids.task_number(task.id) for task in listed.tasks if _is_id(task.id)), default=0)
 
 
 def mended(listed: TaskList, members: Collection[str], entry: Entry) -> TaskList:
-    """Return a list with a free `next_id`, without parents that are gone, without reservations for nobody.
+    """Repair a list: a free `next_id`, no missing parents, no reservations for nobody.
 
-    What is taken from a task is said in its history. Dependencies stay: a task that is released by mistake would run.
+    The history of a task tells of each change. Dependencies stay: a task unblocked by mistake would run.
     """
     known = {task.id for task in listed.tasks}
     changed = tuple(_without_strangers(task, _known_to(task, listed, known), members, entry) for task in listed.tasks)
@@ -55,12 +55,12 @@ def mended(listed: TaskList, members: Collection[str], entry: Entry) -> TaskList
 
 
 def stale_claims(listed: TaskList, living: Collection[str]) -> list[Task]:
-    """Return the tasks whose claim belongs to no living session, nor to a human."""
+    """Return the tasks with a claim of a dead session. A person's claim is never stale."""
     return [task for task in listed.tasks if task.claim and task.claim.incarnation not in living and not _human(task)]
 
 
 def seats(wanted: Wanted) -> Iterator[Finding]:
-    """Yield what is wrong with the names of the members."""
+    """Yield faults in the names of the members."""
     named = Counter(seat.agent_id for seat in wanted.seats)
     yield from (
         Finding(f"the member {id} is there {times} times", _BY_HAND) for id, times in named.items() if times > 1
@@ -71,7 +71,7 @@ def seats(wanted: Wanted) -> Iterator[Finding]:
 
 
 def mailbox(box: Mailbox, sealed: Collection[tuple[Message, ...]]) -> Iterator[Finding]:
-    """Yield what is wrong between a head and its segments: seqs that are missing, twice, or that come again."""
+    """Yield faults between a head and its segments: missing, repeated or disordered seqs."""
     before = 0
     for message in (*(message for part in sealed for message in part), *box.messages):
         if message.seq <= before:
@@ -94,7 +94,7 @@ _BY_HAND = "stop the team and correct the file by hand"
 
 
 def _known_to(task: Task, listed: TaskList, known: Collection[str]) -> Collection[str]:
-    """Return what a task may name: one that is over also what may be in the archive."""
+    """Return the ids open to a task's references. A settled task may also name archived tasks."""
     over = task.status in SETTLED and listed.sealed
     return {*known, *task.dependencies, *([task.parent] if task.parent else [])} if over else known
 

@@ -1,1 +1,1 @@
-"""The rules of import: tickets of other programs as tasks."""
+"""The rules of import: tickets of other programs become tasks."""

@@ -1,11 +1,11 @@
-"""Tickets of other programs as tasks: their states mapped, their gates honoured, each of them once (behaviour 2.24).
+"""Tickets of other programs become tasks: states mapped, gates honoured, each ticket once (behaviour 2.24).
 
 Laws:
 
-* A file is no word of a person: what it calls closed waits for its gate when it has one, a verdict in it is
-  none, and a command it never has.
-* Who works on a ticket is not known here: one in progress is pending again, and offered first.
-* A ticket is known by its origin: importing it again changes nothing.
+* A file is no word of a person. A closed ticket with a gate waits at that gate. A verdict in a file does not count.
+* An imported task never has a command.
+* The worker of a ticket is unknown here. So a ticket in progress becomes pending, and is offered first.
+* A ticket is known by its origin. A second import changes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,9 +27,9 @@ from pro0.rules.tasks.gates import at_gate
 from pro0.rules.tasks.limits import Limits
 
 IMPORT = "import"
-"""The act of a task's first entry, and the author of notes that no person has written."""
+"""The act of a task's first entry, and the author of notes not written by a person."""
 NAMED = 10
-"""How many faults are named at once."""
+"""The most faults named in one error."""
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
-    """A ticket as it was read: `origin` is its program and its id there, which `parent` and `blocked_by` name too."""
+    """A ticket as read. `origin` is its program and its id there; `parent` and `blocked_by` hold origins too."""
 
     origin: str
     file: str
@@ -71,9 +71,9 @@ def take_over(
     now: datetime,
     bounds: Limits = limits.DEFAULT,
 ) -> tuple[TaskList, list[Task]]:
-    """Return the list with the tickets that are new; `known` are the ids of those that are not, by origin.
+    """Add the new tickets to the list. `known` holds the task ids of earlier imports, by origin.
 
-    Raises BadInput naming the files that cannot be used, Refused for a cycle; then nothing is taken over.
+    Raises BadInput with the names of bad files, and Refused for a cycle. Then nothing is imported.
     """
     new = sorted(
         (one for one in tickets if one.origin not in known), key=lambda one: (moment(one.created_at), one.origin)
@@ -91,14 +91,14 @@ def take_over(
 
 
 def faults(named: Sequence[str]) -> BadInput:
-    """Return the error that names what is wrong with files."""
+    """Return an error with the faults of files, NAMED of them at most."""
     more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
     hint = "mend these files, or move them away; nothing was imported"
     return BadInput(f"cannot import {'; '.join(named[:NAMED])}{more}", code="bad_import", hint=hint)
 
 
 def moment(at: datetime | None) -> datetime:
-    """Return a moment in UTC; one without a zone is taken for UTC, none for the beginning of time."""
+    """Return a moment in UTC. A moment without a zone counts as UTC, None as the beginning of time."""
     if at is None:
         return datetime.min.replace(tzinfo=UTC)
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
@@ -138,7 +138,7 @@ def _task(ticket: Ticket, ids: Mapping[str, str], caller: Caller, now: datetime)
 
 
 def _standing(task: Task, ticket: Ticket, now: datetime) -> Task:
-    """Return the task where its ticket stands."""
+    """Put a task into the state of its ticket."""
     begun = _known(ticket.started_at) or task.created_at
     if ticket.status == "closed":
         return _closed(task, ticket, now)
@@ -153,6 +153,7 @@ def _closed(task: Task, ticket: Ticket, now: datetime) -> Task:
     over = replace(
         task, started_at=_known(ticket.started_at), closed_reason=text.checked(ticket.closed_reason, "reason")
     )
+    # A closed ticket is no approval: only a person's verdict passes the gate.
     if ticket.requires is None:
         return replace(over, status=Status.COMPLETED, completed_at=_known(ticket.closed_at) or now)
     wait = Wait(kind=Awaiting(ticket.requires.value), since=now, by=IMPORT, reason=at_gate(ticket.requires))

@@ -1,4 +1,4 @@
-"""The files of `ticket`: `.tickets/ID.md`, front matter and text."""
+"""The files of the program `ticket`: `.tickets/ID.md`, front matter and text."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _State = Literal["open", "in_progress", "closed"]
 
 
 def read(data: bytes, file: str) -> Ticket:
-    """Return the ticket in a file, or raise BadInput."""
+    """Read the ticket in a file, or raise BadInput."""
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -56,7 +56,7 @@ def _origin(id: str) -> str:
 
 
 def _fields(front: str) -> Mapping[str, str]:
-    """Return the fields, each of which is one line: a word, a text, or a list in brackets."""
+    """Read the fields, one a line: each value is a word, a text, or a list in brackets."""
     fields = {}
     for line in front.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -79,7 +79,7 @@ def _list(text: str) -> list[str]:
 
 
 def _sections(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the text before the first heading of the second level, under no name, and each section under its own."""
+    """Yield the text before the first `##` heading, under an empty name, then each section under its own name."""
     parts = re.split(r"^## +(.+?)[ \t]*$", body, flags=re.MULTILINE)
     yield "", parts[0].strip()
     for name, text in zip(parts[1::2], parts[2::2], strict=True):

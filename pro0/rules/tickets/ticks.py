@@ -1,4 +1,4 @@
-"""The files of `ticks`: `.tick/issues/ID.json`, one tick each."""
+"""The files of the program `ticks`: `.tick/issues/ID.json`, one tick each."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ Word = TypeVar("Word", Gate, Awaiting)
 
 
 class _Tick(msgspec.Struct):
-    """A tick, as far as it is taken over."""
+    """The imported fields of a tick."""
 
     id: str
     title: str
@@ -42,7 +42,7 @@ _TICK = msgspec.json.Decoder(_Tick)
 
 
 def read(data: bytes, file: str) -> Ticket:
-    """Return the tick in a file, or raise BadInput; what was marked as manual waits for a person's work."""
+    """Read the tick in a file, or raise BadInput. A manual tick without another wait waits for a person's work."""
     try:
         tick = _TICK.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
@@ -72,7 +72,7 @@ def read(data: bytes, file: str) -> Ticket:
 
 
 def _word(kind: type[Word], text: str | None) -> Word | None:
-    """Return what a word stands for, None for none; one that nobody knows is no gate that could be left out."""
+    """Return the value of a word, or None. An unknown word raises BadInput: a gate must not be dropped."""
     if not text:
         return None
     try:
@@ -86,7 +86,7 @@ def _origin(id: str) -> str:
 
 
 def _notes(text: str) -> Iterator[Note]:
-    """Yield the notes of the flat text that they are kept in; a line without a time goes on with the note before."""
+    """Yield the notes in a flat text. A line without a time belongs to the note before."""
     note: Note | None = None
     for line in text.splitlines():
         match = _NOTE.fullmatch(line)
