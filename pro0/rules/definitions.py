@@ -1,4 +1,4 @@
-"""Are the agents right that the settings define? Each trouble names the agent and what is wrong with it."""
+"""Check the agents defined in the settings. Each error names the agent and its fault."""
 
 import re
 from collections.abc import Iterable
@@ -11,16 +11,16 @@ from pro0.model.ids import NAME
 from pro0.rules.misfit import misfit
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
-"""The name of a variable, or the beginning of several."""
+"""The name of a variable, or the common prefix of several before a `*`."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 GIVEN = ("prompt", "prompt_file", "model", "effort")
-"""What a session is given, by the names that words may have for it."""
+"""The values of a session, by the names of their placeholders."""
 OPTIONS = "{options}"
 COMMAND = "{command}"
 
 
 def definitions(written: object) -> dict[str, Definition]:
-    """Return agents by name, or raise BadInput for what is none."""
+    """Return agents by name, or raise BadInput for a bad definition."""
     if not isinstance(written, dict):
         raise BadInput(
             "agents must be a mapping of names to definitions", hint='agents: {mine: {argv: [mine, "{prompt}"]}}'

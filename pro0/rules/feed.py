@@ -1,4 +1,4 @@
-"""What a subscriber is told: how one state of the task list became another, one event a task."""
+"""Events for a subscriber: the change from one state of the task list to another, one event a task."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
@@ -9,7 +9,7 @@ from pro0.model.task import Task
 
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One change: a task as it is now, or the id of one that was deleted; a snapshot has them all."""
+    """One change: a task as it is now, or the id of a deleted task. A snapshot holds all tasks."""
 
     event: Literal["snapshot", "create", "update", "delete"]
     tasks: tuple[Task, ...] | None = None
@@ -18,12 +18,12 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def snapshot(tasks: Iterable[Task]) -> Event:
-    """Return the event that everything begins with."""
+    """Return the first event of a subscription: all tasks."""
     return Event("snapshot", tasks=tuple(tasks))
 
 
 def events(before: Mapping[str, Task], after: Mapping[str, Task]) -> Iterator[Event]:
-    """Yield how `after` came of `before`, one event a task; what happened twice in between is one."""
+    """Yield the change from `before` to `after`, one event a task. Two changes of one task in between are one event."""
     for id, task in after.items():
         if id not in before:
             yield Event("create", task=task)

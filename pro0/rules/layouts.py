@@ -1,7 +1,7 @@
-"""Layout files: what people write, short, becomes a layout, in three passes over plain data.
+"""Layout files: people write short forms, and three passes over plain data make a layout of them.
 
-`expand` writes short forms out, `inherit` gives each member what stands above it, `checked` makes a Layout of it or
-says what is wrong and where. The words for windows and panes are tmuxp's.
+`expand` writes short forms out. `inherit` gives each member the values of its window and of the file. `checked` makes a
+Layout, or raises an error with the fault and its place. The words for windows and panes are tmuxp's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,18 +16,18 @@ from pro0.rules.misfit import misfit
 Data: TypeAlias = dict[str, object]
 
 INHERITED = ("agent", "role", "model", "effort", "permission_mode", "nudge")
-"""What members take from their window, and from the file, when they do not say it."""
+"""The keys of a member with a default in its window or in the file."""
 _TOP = frozenset({*Layout.__struct_fields__, *INHERITED, "start_directory"})
 _WINDOW = frozenset({"window_name", "layout", "panes", "start_directory", "focus", *INHERITED})
 
 
 def layout_of(written: object) -> Layout:
-    """Return the layout that a file says; raises BadInput, naming the place, for anything that is none."""
+    """Return the layout in a file, or raise BadInput with the place of the fault."""
     return checked(inherit(expand(written)))
 
 
 def expand(written: object) -> Data:
-    """Write every short form out: members and roles by name, panes that name members, tasks that are titles."""
+    """Write every short form out: members and roles by name, panes as member names, tasks as titles."""
     top = _mapping(written, "the layout", _TOP)
     members = [_named(name, value, "members") for name, value in _items(top.get("members"), "members")]
     windows = [_window(value, number) for number, value in enumerate(_list(top.get("windows"), "windows"), 1)]
@@ -37,7 +37,7 @@ def expand(written: object) -> Data:
 
 
 def inherit(data: Data) -> Data:
-    """Give each member what its window and the file say for all, and each window the members that its panes bring."""
+    """Give each member the defaults of its window and of the file. Each pane makes a member of its window."""
     windows = cast("list[Data]", data["windows"])
     members = {str(member["name"]): member for member in cast("list[Data]", data["members"])}
     for window in windows:
@@ -58,7 +58,7 @@ def inherit(data: Data) -> Data:
 
 
 def checked(data: Data) -> Layout:
-    """Return the layout, or raise BadInput for what is not one: an unknown word, a wrong kind, two of one name."""
+    """Return the layout, or raise BadInput for an unknown word, a wrong type, or two of one name."""
     try:
         layout = msgspec.convert(
             _camel({key: value for key, value in data.items() if key != "start_directory"}), Layout
@@ -79,7 +79,7 @@ def _window(value: object, number: int) -> Data:
 
 
 def _pane(value: object, window: str, number: int) -> Data:
-    """Return a pane as a member: a name alone is a member's, `shell_command` makes one that runs it."""
+    """Return a pane as a member. A name alone is a member's name; `shell_command` makes a member for that command."""
     if isinstance(value, str):
         return {"name": value}
     pane = dict(_mapping(value, f"{window}, pane {number}", None))
@@ -108,7 +108,7 @@ def _handed_down(above: Mapping[str, object]) -> Data:
 
 
 def _items(value: object, where: str) -> Iterator[tuple[str, object]]:
-    """Yield what is written by name: as a mapping, as a list of names, or of mappings with a name."""
+    """Yield named items from a mapping, from a list of names, or from a list of mappings with a name."""
     if isinstance(value, list):
         for number, item in enumerate(value, 1):
             if isinstance(item, str):
@@ -152,7 +152,7 @@ def _wrong(said: str, hint: str | None = None) -> BadInput:
 
 
 def _camel(value: object) -> object:
-    """Return data with the keys of files, `window_name`, spelled as values have them, `windowName`."""
+    """Respell the keys of files, `window_name`, as the keys of values, `windowName`."""
     if isinstance(value, dict):
         return {_word(str(key)): _camel(item) for key, item in value.items()}
     return [_camel(item) for item in value] if isinstance(value, list) else value

@@ -9,25 +9,25 @@ from msgspec.structs import replace
 from pro0.model.message import HandOver, Mailbox, Message, Notice, Unread
 
 HEAD_COUNT = 200
-"""Messages in the head at most; on the way past it the older half is sealed."""
+"""The most messages in the head. Past it the older half is sealed."""
 HEAD_BYTES = 256 * 1024
-"""Bytes of message text in the head at most, but for the newest message."""
+"""The most bytes of message text in the head. The newest message may be over it."""
 
 LOST = "lost"
-"""Who has what was given out and did not arrive: no incarnation, those are uuids."""
+"""The holder of mail given out but never received. It is no incarnation: those are uuids."""
 DELIVERED_COUNT = 32
-"""Ids of delivered notices in the head, besides those that are still owed."""
+"""The newest ids of delivered notices in the head. The ids of still queued notices stay too."""
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """A message as `inbox` gives it; `again` when an earlier session was given it and never acknowledged it."""
+    """A message as `inbox` gives it. `again` marks one given out before and never acknowledged."""
 
     message: Message
     again: bool = False
 
 
 def numbered(box: Mailbox) -> Mailbox:
-    """Give the messages of another program their seq, which is their place, and the head what follows from them."""
+    """Number the messages of another program by their place, and set `next_seq` and `acked` of the head."""
     if box.revision and all(message.seq for message in box.messages):
         return box
     seq, messages = 0, list[Message]()
@@ -40,7 +40,7 @@ def numbered(box: Mailbox) -> Mailbox:
 
 
 def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
-    """Append a message; one whose id is already there changes nothing, which makes owed notices idempotent."""
+    """Append a message. A second one of the same id changes nothing, so that delivery is idempotent."""
     if notice.id in [message.id for message in box.messages]:
         return box
     message = Message(
@@ -58,9 +58,9 @@ def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
 
 
 def deliver(box: Mailbox, notice: Notice, now: datetime, owed: Collection[str]) -> Mailbox:
-    """Append an owed notice, unless it was delivered before, also when its message has long been sealed.
+    """Append a queued notice, unless it was delivered before, even if its message is sealed by now.
 
-    Until a notice is owed no more (`owed`), its id stays in the head.
+    The id of a notice stays in the head as long as the notice is in `owed`.
     """
     if notice.id in box.delivered:
         return box
@@ -70,9 +70,9 @@ def deliver(box: Mailbox, notice: Notice, now: datetime, owed: Collection[str]) 
 
 
 def overflow(box: Mailbox) -> tuple[Mailbox, tuple[Message, ...]]:
-    """Split off the older half, or more, of a head that is over a limit; a head within it is returned with nothing."""
+    """Split off the older half, or more, of a head over a limit. A head within its limits stays as it is."""
     letters = sum([len(message.content) for message in box.messages])
-    if len(box.messages) <= HEAD_COUNT and letters * 4 <= HEAD_BYTES:  # 4 bytes a letter at most: counting costs
+    if len(box.messages) <= HEAD_COUNT and letters * 4 <= HEAD_BYTES:  # 4 bytes a letter at most: exact counts are slow
         return box, ()
     sizes = [len(message.content.encode()) for message in box.messages]
     if len(sizes) <= HEAD_COUNT and sum(sizes) <= HEAD_BYTES:
@@ -86,10 +86,11 @@ def overflow(box: Mailbox) -> tuple[Mailbox, tuple[Message, ...]]:
 
 
 def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple[Mailbox, list[Delivery]]:
-    """Give out what is unread, once per incarnation; what the same incarnation was given before is acknowledged."""
+    """Give out unread mail, once per incarnation. Mail given to the same incarnation before is acknowledged."""
     earlier = box.handed
     if earlier and earlier.incarnation == incarnation:
         box = acknowledge(box, earlier.seq)
+    # Mail up to this seq was given out before, perhaps to a session now dead.
     given = earlier.seq if earlier else 0
     fresh = [message for message in unread if message.seq > box.acked]
     deliveries = [Delivery(message, again=message.seq <= given) for message in fresh]
@@ -99,14 +100,14 @@ def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple
 
 
 def take_back(box: Mailbox, incarnation: str) -> Mailbox:
-    """Let what this incarnation was last given count as not given: it is given again, marked so."""
+    """Take back the mail last given to this incarnation. It is given again, marked as such."""
     if box.handed is None or box.handed.incarnation != incarnation:
         return box
     return replace(box, handed=replace(box.handed, incarnation=LOST))
 
 
 def acknowledge(box: Mailbox, seq: int) -> Mailbox:
-    """Mark everything up to `seq` as read; going back is impossible, and so is reading what is yet to come."""
+    """Mark every message up to `seq` as read. `acked` never falls, and never passes the newest message."""
     seq = min(seq, box.next_seq - 1)
     if seq <= box.acked:
         return box
@@ -115,13 +116,13 @@ def acknowledge(box: Mailbox, seq: int) -> Mailbox:
 
 
 def given_up_to(box: Mailbox, incarnation: str) -> int:
-    """Return the seq up to which a session knows its mail: what was acknowledged, or given to itself."""
+    """Return the highest seq known to a session: acknowledged, or given to itself."""
     handed = box.handed.seq if box.handed and box.handed.incarnation == incarnation else 0
     return max(box.acked, handed)
 
 
 def news(box: Mailbox, incarnation: str) -> Unread:
-    """Return what a session must be told of; urgent mail so old that it is sealed counts as any other."""
+    """Return the figures of a session's unread mail. Sealed urgent mail counts as ordinary mail."""
     known, newest = given_up_to(box, incarnation), box.next_seq - 1
     if newest <= known:
         return Unread()
@@ -130,7 +131,7 @@ def news(box: Mailbox, incarnation: str) -> Unread:
 
 
 def unread_up_to(box: Mailbox) -> int:
-    """Return the seq of the newest unread message, 0 when everything is read."""
+    """Return the seq of the newest unread message, or 0."""
     newest = box.next_seq - 1
     return newest if newest > box.acked else 0
 

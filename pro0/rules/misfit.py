@@ -1,4 +1,4 @@
-"""What does not fit: what msgspec says of data that people or agents wrote, in plain words and with its place."""
+"""Validation errors of msgspec about data from people or agents, in plain words and with the place."""
 
 import re
 
@@ -18,7 +18,7 @@ _STEP = re.compile(r"[^.\[\]]+")
 
 
 def misfit(error: Exception) -> str:
-    """Return what is wrong, after its place where that is not the whole: `members, 1, agent: it must be a text`."""
+    """Return the fault after its place, if it has one: `members, 1, agent: it must be a text`."""
     what, _, path = str(error).partition(" - at `$")
     place = ", ".join(str(int(step) + 1) if step.isdigit() else step for step in _STEP.findall(path.removesuffix("`")))
     return f"{place}: {_plain(what)}" if place else _plain(what)

@@ -1,4 +1,4 @@
-"""What a PIN may be, and how many wrong tries there are before nobody is asked for a while."""
+"""The form of a PIN, and the lock after TRIES wrong ones."""
 
 from datetime import datetime, timedelta
 
@@ -10,18 +10,18 @@ from pro0.model.caller import Pin
 TRIES = 5
 LOCKED = timedelta(minutes=15)
 SHORTEST, LONGEST = 6, 128
-"""Characters: whoever can read the file can try all of what is shorter."""
+"""Lengths of a PIN in characters. Any reader of the file could try all shorter PINs."""
 
 
 def checked(said: str) -> str:
-    """Return a new PIN; raises BadInput for one that is too short, or that cannot be typed again."""
+    """Return a valid new PIN, or raise BadInput for a bad length or for unprintable characters."""
     if not SHORTEST <= len(said) <= LONGEST or not said.isprintable():
         raise BadInput(f"a PIN has {SHORTEST} to {LONGEST} characters, and no control characters")
     return said
 
 
 def require_open(pin: Pin, now: datetime) -> None:
-    """Raise Refused while no PIN is taken; a clock that was set back far locks nobody out for longer."""
+    """Raise Refused during a lock. A clock set far back makes no lock longer."""
     if pin.locked_until and now < pin.locked_until <= now + LOCKED:
         minutes = -(-(pin.locked_until - now) // timedelta(minutes=1))
         said = f"{TRIES} PINs were wrong: none is taken for {minutes} minutes"
@@ -29,12 +29,12 @@ def require_open(pin: Pin, now: datetime) -> None:
 
 
 def tried(pin: Pin, now: datetime) -> Pin:
-    """Return what is kept before a try is looked at, so that no killed process had a free one; Refused when locked."""
+    """Count a try before its check, so that a killed process had no free try; raise Refused during a lock."""
     require_open(pin, now)
     wrong = 1 if pin.locked_until else pin.wrong + 1
     return replace(pin, wrong=wrong, locked_until=now + LOCKED if wrong >= TRIES else None)
 
 
 def right(pin: Pin) -> Pin:
-    """Return what is kept after the right PIN."""
+    """Reset the wrong tries and the lock after the right PIN."""
     return replace(pin, wrong=0, locked_until=None)

@@ -1,4 +1,4 @@
-"""How much a JSON text holds, told before it is parsed: a value of two bytes may take a hundred in memory."""
+"""The size of a JSON text before parsing: a value of two bytes may take a hundred in memory."""
 
 import re
 
@@ -7,7 +7,8 @@ _SIGNS = (b",", b"[", b"{", b'"')
 
 
 def holds_more_than(limit: int, data: bytes) -> bool:
-    """Say whether a JSON text holds more than so many texts, lists, mappings and commas; texts count as one each."""
+    """Return True when a JSON text has more than `limit` texts, lists, mappings and commas. Each text counts as one."""
+    # A cheap upper bound first: quotes and commas within texts count too.
     if sum(map(data.count, _SIGNS)) <= limit:
         return False
     return any(count > limit for count, _ in enumerate(_TOKEN.finditer(data), 1))

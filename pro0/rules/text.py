@@ -1,20 +1,20 @@
-"""One gate for every text that is stored: what it may hold, and how long it may be; and one for all that is shown."""
+"""Checks for every stored text, on content and length, and an escape for every shown text."""
 
 from collections.abc import Iterable
 
 from pro0.errors import BadInput
 
 LINE_LIMIT = 200
-"""Bytes of a label, a role, a name that is displayed."""
+"""The most bytes of a label, a role or a display name."""
 LABELS = 50
-"""Labels of one task at most."""
+"""The most labels of one task."""
 TITLE_LIMIT = 1024
 REASON_LIMIT = 16 * 1024
 TEXT_LIMIT = 256 * 1024
 
 
 def checked(text: str, what: str, limit: int = TEXT_LIMIT) -> str:
-    """Return the text, or raise BadInput when it is over `limit` bytes of UTF-8, or is not Unicode text."""
+    """Return the text, or raise BadInput for invalid Unicode or over `limit` bytes of UTF-8."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -25,14 +25,14 @@ def checked(text: str, what: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def title(text: str) -> str:
-    """Return a task's title: one line that is not empty, or raise BadInput."""
+    """Return a task's title, one line and not empty, or raise BadInput."""
     if not text.strip():
         raise BadInput("a task needs a title", hint='pro0 task create "what to do"')
     return one_line(text, "title", TITLE_LIMIT, hint="put the rest into --description")
 
 
 def labels(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return a task's labels, each once: short lines that are not empty, or raise BadInput."""
+    """Return a task's labels, each once, or raise BadInput. A label is a short line and not empty."""
     found = tuple(dict.fromkeys(one_line(text, "label") for text in texts))
     if "" in found:
         raise BadInput("a label is empty", hint="leave it out")
@@ -42,35 +42,35 @@ def labels(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def one_line(text: str, what: str, limit: int = LINE_LIMIT, hint: str | None = None) -> str:
-    """Return a text without its margins, or raise BadInput when it is not one line of at most `limit` bytes."""
+    """Return a text without its margins. Raise BadInput for several lines or over `limit` bytes."""
     if "\n" in text or "\r" in text:
         raise BadInput(f"the {what} is more than one line", hint=hint)
     return checked(text.strip(), what, limit)
 
 
 def visible(text: str) -> str:
-    r"""Return text with control characters, bidi marks and the like made visible (`\x1b`); newline and tab stay."""
+    r"""Escape control characters, bidi marks and the like (`\x1b`). Newline and tab stay."""
     if text.isprintable():
         return text
     return "".join(_escape(character) if unseen(character) else character for character in text)
 
 
 def unseen(character: str) -> bool:
-    """Say whether a terminal obeys a character, or nobody sees it (bidi marks, zero width); not newline and tab."""
+    """Return True for control and invisible characters (bidi marks, zero width), except newline and tab."""
     import unicodedata
 
     return character not in "\n\t" and unicodedata.category(character) in _UNSEEN
 
 
 def drawn(text: str) -> str:
-    """Return text without the characters that leave nothing on a screen; blanks of every kind stay."""
+    """Remove characters without a mark on a screen. Blanks of every kind stay."""
     if text.isascii():
         return text
     return "".join(one for one in text if one.isspace() or not (unseen(one) or one in _FILLERS))
 
 
 _FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
-"""Letters and marks that nobody sees, though Unicode does not call them so."""
+"""Invisible letters and marks. Unicode does not class them as invisible."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

@@ -1,4 +1,4 @@
-"""What a task looks like at the edges that speak of tickets: their words for its status (behaviour 2.23)."""
+"""The ticket words for the status of a task (behaviour 2.23)."""
 
 from pro0.model.task import Status, Task
 
@@ -13,5 +13,5 @@ _WORDS = {
 
 
 def ticket_status(task: Task) -> str:
-    """Return open, in_progress, needs_review, done, closed or failed."""
+    """Return the ticket word of a task: open, in_progress, needs_review, done, closed or failed."""
     return "needs_review" if task.waits else _WORDS[task.status]
