@@ -35,7 +35,7 @@ class Follower:
         """
         data = self._new(limit)
         whole = data.rfind(b"\n") + 1
-        if not whole and len(data) == limit:  # one line of that size: nothing worth waiting for
+        if not whole and len(data) == limit:  # a line over the limit: skip it
             self._offset += len(data)
             self._skipping = True
             return []

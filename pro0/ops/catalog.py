@@ -1,4 +1,4 @@
-"""Which operations exist, and who may call each."""
+"""The operations of pro0, and the callers allowed for each."""
 
 from pro0.ops import grants
 from pro0.ops.context import OPERATIONS

@@ -1,4 +1,4 @@
-"""Who asks, of which team, and what an operation may use: the store, a clock, new ids."""
+"""The caller, the team and the tools of an operation: the store, a clock, new ids."""
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -31,15 +31,15 @@ R = TypeVar("R")
 
 
 Vouch = Callable[[Path, Callable[[], Path], str], None]
-"""Raises Refused unless a person says it: of which home, of which project, what."""
+"""A check of a person's verdict: takes home, project and act; raises Refused unless a person gives it."""
 
 
 def in_process(_home: Path, _project: Callable[[], Path], _act: str) -> None:
-    """Let what a program of ours does by itself count as it is said."""
+    """Accept every verdict; for calls inside pro0's own programs."""
 
 
 def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
-    """Refuse every verdict: where agents speak, nobody is a person."""
+    """Refuse every verdict; for surfaces where agents speak and no person does."""
     raise Refused(f"to {act} is a person's, and no person speaks here", code="not_allowed", hint="do it in a terminal")
 
 
@@ -61,10 +61,10 @@ class Context(msgspec.Struct, frozen=True):
     now: Callable[[], datetime] = clock
     new_id: Callable[[], str] = new_id
     vouch: Vouch = in_process
-    """How a person's verdict is known for one: what calls from outside says so."""
+    """The check of a person's verdict; calls from outside choose a stricter one."""
 
     def person(self, act: str) -> None:
-        """Raise Refused when a human's verdict is not known for a person's; others are judged by what they may do."""
+        """Raise Refused for a human's unproven verdict; other callers are judged by their permissions."""
         if self.caller.who is Who.HUMAN:
             self.vouch(self.team.paths.home, self._project, act)
 
@@ -80,17 +80,17 @@ class Operation(msgspec.Struct, frozen=True):
     changes: bool
     summary: str
     verdict: bool = False
-    """Whether it is a person's word, which needs a terminal (behaviour 5.3)."""
+    """True when it is a person's verdict, given on a terminal (behaviour 5.3)."""
 
 
 OPERATIONS: dict[str, Operation] = {}
-"""Every operation, by name; the noun modules of this room fill it, `catalog` has them all."""
+"""Every operation, by name; the noun modules of this package fill it, `catalog` imports them all."""
 
 
 def operation(
     name: str, by: frozenset[Who], *, changes: bool = True, verdict: bool = False
 ) -> Callable[[Callable[Concatenate[Context, P], R]], Callable[Concatenate[Context, P], R]]:
-    """Enter a function into the table; whoever is not in `by`, or acts for a session that is over, is refused."""
+    """Enter a function into the table; a caller outside `by`, or of an ended session, is refused."""
 
     def enter(function: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Context, P], R]:
         summary = (function.__doc__ or "").splitlines()[0]
@@ -108,7 +108,7 @@ def operation(
 
 @contextmanager
 def already(done: str) -> Iterator[None]:
-    """Let a StoreError that comes after a change say what is done."""
+    """Add the change already made to a StoreError raised after it."""
     try:
         yield
     except StoreError as error:
@@ -116,12 +116,12 @@ def already(done: str) -> Iterator[None]:
 
 
 def lead_context(team: TeamStore) -> Context:
-    """Return the context in which the lead process acts."""
+    """Return the context of the lead process."""
     return Context(team, THE_LEAD)
 
 
 def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str | None]:
-    """Return who this process is, and a member's team; raises Refused where that is only claimed, or cannot be seen."""
+    """Return this process's caller and a member's team; raises Refused when identity is only claimed, or hidden."""
     session = session_of(environment, home)
     if session is None:
         if hidden(home):
@@ -140,7 +140,7 @@ def _member(agent: str, incarnation: str) -> Caller:
 
 
 def _named(variable: str, gate: Callable[[str], str], value: str) -> str:
-    """Return what a variable of a member's environment says, or raise BadInput: it becomes a path."""
+    """Check a variable of a member's environment; raises BadInput, since the value becomes a path."""
     try:
         return gate(value)
     except BadInput as error:
@@ -162,7 +162,7 @@ def _permit(context: Context, operation: Operation) -> None:
 
 
 def require_living(context: Context) -> None:
-    """Raise Refused for a session that is over or was replaced."""
+    """Raise Refused for an ended or replaced session."""
     caller = context.caller
     if caller.who is Who.LEAD_AGENT and (outside := context.team.require().wanted.read().outside):
         if outside.incarnation == caller.incarnation:

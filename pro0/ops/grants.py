@@ -1,7 +1,7 @@
-"""Grants: what lets a program that no guard stands above act as a member; a person makes each, and can end it.
+"""Grants: a person lets a program without a guard act as a member; a person makes and ends each grant.
 
-They stand in wanted.json: they are wishes of a person about a seat, made and ended by operations under its lock, and
-they go with the team. Only the hash of a token is kept, so that who reads the file can use none.
+Grants are in wanted.json: they are a person's wishes about a seat. Operations make and end them under its lock, and
+they go with the team. pro0 stores only a token's hash, so a reader of the file cannot use it.
 """
 
 import msgspec
@@ -21,24 +21,25 @@ from pro0.rules.tasks.changes import find
 from pro0.store.paths import HOME_VARIABLE
 
 LIMIT = 100
-"""Grants of one team that are good at the same time."""
+"""The most valid grants of one team at a time."""
 
 
 class GrantStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """One grant as the person sees it; never its token, of which only a hash is kept."""
+    """One grant as the person sees it; its token is never shown, since only a hash is stored."""
 
     id: str
     agent_id: str
     by: str
     at: str
     valid: bool
-    """Whether its session is still the member's present one."""
+    """True while its session is the member's present one."""
 
 
 @operation("member.env", HUMAN_ONLY, verdict=True)
 def make(context: Context, name: str, task: str | None = None) -> dict[str, str]:
     """Make a grant and return the variables with which a program acts as a member's present session."""
     found = find(context.team.require().tasks.read(), ids.task_id(task)) if task else None
+    # Two random ids make one token too long to guess.
     token = "".join(context.new_id().replace("-", "") for _ in range(2))
     with context.team.wanted.change("grant a member's part") as change:
         known = Roster(context.team.name, change.value, context.team.runtime.read())

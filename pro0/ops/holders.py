@@ -1,4 +1,4 @@
-"""Whose grant a token is: looked up by its hash, for a program that no guard stands above."""
+"""The holder of a token, found by its hash, for a program without a guard."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -13,9 +13,9 @@ INVALID = "invalid_grant"
 
 
 def holder(home: Path, token: str, named: str | None, hint: str) -> tuple[str, str, str]:
-    """Return team, incarnation and agent id that a token was given for; raises Refused when it is wrong or over.
+    """Return the team, incarnation and agent id of a token; raises Refused for a wrong or expired one.
 
-    With a `named` team it is one of that team.
+    With a `named` team, only that team's grants count.
     """
     team, grant = _found(home, digest(token), named, hint)
     if not valid(grant, team.runtime.read()):
@@ -25,13 +25,13 @@ def holder(home: Path, token: str, named: str | None, hint: str) -> tuple[str, s
 
 
 def valid(grant: Grant, runtime: Runtime) -> bool:
-    """Say whether the session that a grant is for is still the member's present one."""
+    """Return True while the grant's session is the member's present one."""
     state = runtime.session(grant.incarnation)
     return state is not None and state.agent_id == grant.agent_id and state.state not in ENDED
 
 
 def digest(token: str) -> str:
-    """Return what is kept of a token."""
+    """Return the hash stored for a token."""
     return sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 

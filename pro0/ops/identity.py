@@ -1,6 +1,6 @@
-"""Who a process is: proven by the guard above it or by the guard's mark, from outside by a grant; never only claimed.
+"""Who a process is: proven by its guard, the guard's mark or a grant from outside; never by a claim alone.
 
-Programs that many agents start at once ask here, before they import anything that takes longer.
+Programs started by many agents at once ask here, before slower imports.
 """
 
 import os
@@ -13,31 +13,31 @@ TEAM = "PRO0_TEAM"
 AGENT_ID = "PRO0_AGENT_ID"
 INCARNATION = "PRO0_INCARNATION"
 MEMBER_OF = "PRO0_MEMBER_OF"
-"""The home that the words of an environment are about: they mean nothing in another one (behaviour 2.3)."""
+"""The home of an environment's identity variables; they mean nothing in another home (behaviour 2.3)."""
 GRANT = "PRO0_GRANT"
-"""What a person gave a program, so that it acts as a member from outside."""
+"""A token from a person; with it a program acts as a member from outside."""
 TASK_ID = "PRO0_TASK_ID"
 PARENT_TASK_ID = "PRO0_PARENT_TASK_ID"
 TEAM_UID = "PRO0_TEAM_UID"
 IDENTITY = (TEAM, AGENT_ID, INCARNATION, MEMBER_OF, GRANT, TASK_ID, PARENT_TASK_ID, TEAM_UID)
 
 UNKNOWN = "unknown"
-"""The agent id where only a guard was found: what runs below one is never a person's."""
+"""The agent id when only a guard is known: a process below a guard is never a person's."""
 MISMATCH, UNPROVEN = "identity_mismatch", "identity_unproven"
 CLAIMS = f"{AGENT_ID} {INCARNATION} {GRANT}"
 HINT = f'as yourself: unset {CLAIMS}; as a member, after that: eval "$(pro0 member env NAME)"'
 _FIRST_NAMESPACE = 0xEFFFFFFC
-"""The inode by which Linux names the namespace of processes that all others are in."""
+"""The inode of Linux's outermost process namespace."""
 
 Session = tuple[str | None, str, str]
 """Team, incarnation and agent id of a member's session."""
 
 
 def session_of(environment: Mapping[str, str], home: str | os.PathLike[str]) -> Session | None:
-    """Return the session that this process belongs to, None outside every session of that home.
+    """Return this process's session, None outside every session of that home.
 
-    Below a guard it is that guard's, whatever the environment says. Raises Refused for an environment that names
-    somebody else, or a member without any proof.
+    Below a guard it is the guard's session, whatever the environment says. Raises Refused for an environment naming
+    another session, or claiming a member without proof.
     """
     where = os.path.abspath(home)  # noqa: PTH100 - pathlib takes long to import
     proven = _guarded(where) or _marked(where)
@@ -52,9 +52,10 @@ def session_of(environment: Mapping[str, str], home: str | os.PathLike[str]) -> 
 
 
 def hidden(home: str | os.PathLike[str]) -> bool:
-    """Say whether a guard could be above this process and not be seen: it cannot see the lead that is at work.
+    """Return True when a guard above may be invisible: the working lead is invisible too.
 
-    So it is in a namespace of processes of its own, which a member may have made. On the outermost all are seen.
+    The process is then in its own process namespace, perhaps made by a member. In the outermost namespace all processes
+    are visible.
     """
     from pro0.processes import table
     from pro0.store.root import teams_of
@@ -72,7 +73,7 @@ def hidden(home: str | os.PathLike[str]) -> bool:
 
 
 def _agree(environment: Mapping[str, str], home: str, proven: Session, granted: Session | None) -> None:
-    """Raise Refused when the environment names another session than the one that is proven."""
+    """Raise Refused when the environment names a session other than the proven one."""
     team, incarnation, agent = proven
     said = [(TEAM, team), (AGENT_ID, agent), (INCARNATION, incarnation)] if _is_about(environment, home) else []
     wrong = next((name for name, own in said if environment.get(name) not in (None, "", own) and own != UNKNOWN), None)
@@ -105,7 +106,7 @@ def _claim(environment: Mapping[str, str]) -> str:
 
 
 def _is_about(environment: Mapping[str, str], home: str) -> bool:
-    """Say whether what the environment says of an identity is about this home."""
+    """Return True when the identity in the environment is about this home."""
     from pro0.store.root import alike
 
     named = environment.get(MEMBER_OF)
@@ -113,14 +114,15 @@ def _is_about(environment: Mapping[str, str], home: str) -> bool:
 
 
 def _guarded(home: str) -> Session | None:
-    """Return whose guard is above: the nearest that its own report confirms, else the nearest that looks like one.
+    """Return the session of the guard above: the nearest confirmed by its report, else the nearest look-alike.
 
-    Anybody may call a program as guards are called, so the words of a command line alone name nobody.
+    Anybody may name a program like a guard, so a command line alone proves no session.
     """
     from pro0.processes import table
     from pro0.store.root import launched, shared, teams_of
 
     doubtful: Session | None = None
+    # The nearest ancestor comes first; an unconfirmed look-alike must not hide a confirmed guard above it.
     for ancestor in table.above(_me()):
         called = table.command_line(ancestor.pid).removesuffix(b"\0").rpartition(b"\0")[2]
         found = launched(os.fsdecode(called))
@@ -137,7 +139,7 @@ def _guarded(home: str) -> Session | None:
 
 
 def _marked(home: str) -> Session | None:
-    """Return whose mark this process carries, as what a guard started does wherever it went (Linux)."""
+    """Return the session of this process's mark (Linux); every process started below a guard carries one."""
     from pro0.processes import mark
 
     if (carried := mark.carried_by(os.getpid())) is None:
@@ -150,7 +152,7 @@ def _marked(home: str) -> Session | None:
 
 
 def _sessions(home: str) -> Iterator[tuple[str, str]]:
-    """Yield the folder of the team and the incarnation of every session of a home that left anything there."""
+    """Yield team folder and incarnation of every session with files in a home."""
     from pro0.store.root import SESSIONS, teams_of
 
     for folder in teams_of(home):
@@ -162,7 +164,7 @@ def _sessions(home: str) -> Iterator[tuple[str, str]]:
 
 
 def _said(folder: str, incarnation: str) -> tuple[str, tuple[int, str, str] | None] | None:
-    """Return whose session this is and which process guards it: as the guard says, else as the lead wrote down."""
+    """Return a session's agent id and guard process: from the guard's report, else from the lead's record."""
     from pro0.store.root import DOCUMENT, RUNTIME, SESSIONS
 
     report = _read(f"{folder}/{SESSIONS}/{incarnation}{DOCUMENT}")
@@ -186,7 +188,7 @@ def _process(values: object) -> tuple[int, str, str] | None:
 
 
 def _read(path: str) -> dict[str, object] | None:
-    """Return what a document of the store holds, None for one that cannot be read."""
+    """Return the content of a store document, None for an unreadable one."""
     from json import loads
 
     try:
@@ -198,7 +200,7 @@ def _read(path: str) -> dict[str, object] | None:
 
 
 def _leads_unseen(folder: str) -> bool:
-    """Say whether the lead of a team is at work, and is not among the processes that can be seen here."""
+    """Return True when a team's lead is at work but invisible from here."""
     from pathlib import Path
 
     from pro0.processes import table
@@ -210,7 +212,7 @@ def _leads_unseen(folder: str) -> bool:
 
 
 def _me() -> int:
-    """Return the number of this process in the system's table, which may be that of a namespace around its own."""
+    """Return this process's number in the system's table; an outer namespace may number it differently."""
     try:
         return int(os.readlink("/proc/self"))  # noqa: PTH115
     except (OSError, ValueError):

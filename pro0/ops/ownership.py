@@ -1,4 +1,4 @@
-"""Whose is a process? Proven by what it was started with: a file may name any process, that of a stranger too."""
+"""Prove a process's owner by its start arguments and mark; a file may name any process, even a stranger's."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -16,23 +16,23 @@ from pro0.store.paths import HOME_VARIABLE, LAUNCH
 from pro0.store.teams import TeamStore
 
 _GUARD = resources.GUARD.parts[-3:]
-"""How the path of a guard's program ends, whichever pro0 has started it."""
+"""The last parts of a guard program's path, the same for every pro0 installation."""
 
 
 def is_guard(team: TeamStore, process: Process, incarnation: str) -> bool:
-    """Say whether this process lives and guards this session of the team: it was called with its launch file."""
+    """Return True when this process lives and guards this session; its arguments name the session's launch file."""
     called = [Path(argument) for argument in arguments(process.pid)[-2:]]
     if len(called) < 2 or called[0].parts[-3:] != _GUARD:
         return False
     launch = team.paths.sessions / team.paths.launch(incarnation)
     below = launch.relative_to(team.paths.home).parts
     home = Path(*called[1].parts[: -len(below)])
-    # Asked last: if it is alive now, then what was read was its own.
+    # Alive is checked last: only then the arguments above are surely this process's own.
     return called[1].parts[-len(below) :] == below and _is_home(home, team) and processes.alive(process)
 
 
 def home_of_guard(called: Sequence[str]) -> Path | None:
-    """Return the home whose session a guard guards, by its program and its launch file; None for another program."""
+    """Return the home of a guard, from its program and launch file; None for another program."""
     program, launch = map(Path, called)
     is_ours = program.parts[-3:] == _GUARD and launch.is_absolute() and launch.name.endswith(LAUNCH)
     place = launch.parts[-4:-1]
@@ -42,7 +42,7 @@ def home_of_guard(called: Sequence[str]) -> Path | None:
 
 
 def is_lead(team: TeamStore, process: Process) -> bool:
-    """Say whether this process lives and was started as a lead of the team."""
+    """Return True when this process lives and was started as the team's lead."""
     called = [argument for argument in arguments(process.pid) if argument != resources.REVIVED]
     said = processes.variables(process, (SPARED, HOME_VARIABLE))
     marked = said.get(SPARED) == "1" and HOME_VARIABLE in said and _is_home(Path(said[HOME_VARIABLE]), team)
@@ -50,15 +50,15 @@ def is_lead(team: TeamStore, process: Process) -> bool:
 
 
 def of_sessions(team: TeamStore, uid: str, incarnations: Collection[str]) -> dict[str, list[Process]]:
-    """Return the processes that are proven to be of these sessions of the team, which has this uid."""
+    """Return the processes proven to belong to these sessions of the team with this uid."""
     found = processes.proven(INCARNATION, incarnations)
     return {one: [process for process in those if _is_of(team, uid, one, process)] for one, those in found.items()}
 
 
 def of_team(team: TeamStore, uid: str) -> list[Process]:
-    """Return the processes that are proven to be of some session of the team, which has this uid.
+    """Return the processes proven to belong to any session of the team with this uid.
 
-    Its sessions are those that it has on disk, and those that processes with its uid name.
+    Its sessions are those on disk, and those named by processes with its uid.
     """
     said = [values for _, values in processes.having((TEAM_UID, INCARNATION)) if values[TEAM_UID] == uid]
     sessions = {values[INCARNATION] for values in said} | _on_disk(team)
@@ -67,7 +67,7 @@ def of_team(team: TeamStore, uid: str) -> list[Process]:
 
 
 def was_started_in_a_session(process: Process) -> bool:
-    """Say whether a living process is of the very session that it names; where there are no marks, it is believed."""
+    """Return True when a living process belongs to the session it names; without marks its word counts."""
     named = processes.variables(process, (INCARNATION,)).get(INCARNATION, "")
     is_proven = not mark.available() or mark.carried_by(process.pid) == mark.mark_of(named)
     return is_proven and processes.alive(process)
@@ -80,10 +80,10 @@ def _on_disk(team: TeamStore) -> set[str]:
 
 
 def _is_of(team: TeamStore, uid: str, incarnation: str, process: Process) -> bool:
-    """Say whether a process of such a session belongs to this very team, and not to the one that it is a copy of.
+    """Return True when a session's process belongs to this team, not to the original of a copied team.
 
-    A copy has the same sessions in its files. What a process was told of its home and team tells which it is of; one
-    that threw that away is of the home whose guard still lives.
+    A copied team has the same sessions in its files. A process's variables name its home and team. A process without
+    them belongs to the home with the living guard.
     """
     said = processes.variables(process, (TEAM_UID, TEAM, MEMBER_OF))
     named = said.get(TEAM_UID, uid if mark.available() else "") == uid and said.get(TEAM, team.name) == team.name
@@ -93,12 +93,12 @@ def _is_of(team: TeamStore, uid: str, incarnation: str, process: Process) -> boo
 
 
 def _is_guarded_elsewhere(team: TeamStore, incarnation: str) -> bool:
-    """Say whether a guard was called with the launch file that a session of this incarnation has in another home."""
+    """Return True when a guard of this incarnation was started with a launch file in another home."""
     name = team.paths.launch(incarnation)
     launches = [Path(last) for last in last_arguments() if last.endswith(f"/{name}")]
     return any(os.path.realpath(one.parent) != os.path.realpath(team.paths.sessions) for one in launches)
 
 
 def _is_home(named: Path, team: TeamStore) -> bool:
-    """Say whether this is the team's home, or was before it was moved."""
+    """Return True when this is the team's home, or was before the home moved."""
     return os.path.realpath(named) == os.path.realpath(team.paths.home) or not os.path.lexists(named)

@@ -1,4 +1,4 @@
-"""Finding members: by agent id, by name, in any case."""
+"""Find members by agent id or name, in any case."""
 
 import msgspec
 
@@ -11,14 +11,14 @@ from pro0.store.teams import TeamStore
 
 
 class Roster(msgspec.Struct, frozen=True):
-    """All seats of a team with what is known of each."""
+    """All seats of a team, with the sessions' states."""
 
     team: str
     wanted: Wanted
     runtime: Runtime
 
     def find(self, text: str) -> Seat:
-        """Return the seat with that id or name, in any case, or raise NotFound."""
+        """Return the seat with that id or name, in any case; raises NotFound."""
         folded = text.strip().casefold()
         for seat in self.wanted.seats:
             if folded in (seat.agent_id, seat.name.casefold()):
@@ -27,34 +27,34 @@ class Roster(msgspec.Struct, frozen=True):
         raise NotFound(f"{text!r} is not a member of {self.team}", hint=f"members: {names}")
 
     def state(self, agent_id: str) -> SeatState | None:
-        """Return what is known of a seat's present generation, or None when nothing is yet."""
+        """Return the state of a seat's present generation, None before its first report."""
         wanted = next((seat.generation for seat in self.wanted.seats if seat.agent_id == agent_id), 0)
         return next((s for s in self.runtime.seats if s.agent_id == agent_id and s.generation == wanted), None)
 
     def ended(self, agent_id: str) -> State | None:
-        """Return how a member ended, or None while it lives or is being started."""
+        """Return the end state of a member, None while it lives or starts."""
         state = self.state(agent_id)
         return state.state if state and state.state in ENDED else None
 
     def live(self) -> list[Seat]:
-        """Return the seats that have not ended."""
+        """Return the seats still alive or starting."""
         return [seat for seat in self.wanted.seats if not self.ended(seat.agent_id)]
 
     def awaits_restart(self, agent_id: str) -> bool:
-        """Return whether a member has crashed and can be restarted; a session for one task cannot."""
+        """Return True when a crashed member can be restarted; a session for one task cannot."""
         seat = next((seat for seat in self.wanted.seats if seat.agent_id == agent_id), None)
         lasting = seat is not None and not seat.disposable and not seat.task
         return lasting and self.ended(agent_id) is State.CRASHED
 
     def mailbox(self, text: str) -> str:
-        """Return where a message to `text` goes, as `address` does; also to one that crashed and can be restarted."""
+        """Return the mailbox for a message, like `address`; a crashed member with a possible restart counts too."""
         folded = text.strip().casefold()
         if folded not in (LEAD, HUMAN) and self.awaits_restart(id := self.find(text).agent_id):
             return id
         return self.address(text)
 
     def address(self, text: str) -> str:
-        """Return the id of a member, `lead` or `human`; raises NotFound for nobody and for who has ended."""
+        """Return the id of a member, `lead` or `human`; raises NotFound for an unknown or ended member."""
         folded = text.strip().casefold()
         if folded in (LEAD, HUMAN):
             return folded
@@ -66,11 +66,11 @@ class Roster(msgspec.Struct, frozen=True):
 
 
 def led(wanted: Wanted) -> bool:
-    """Return whether an agent reads the mailbox `lead`: one with a seat, or one from outside that is there."""
+    """Return True when an agent reads the mailbox `lead`: a seated one, or a living one from outside."""
     outside = wanted.outside
     return any(seat.agent_id == LEAD for seat in wanted.seats) or bool(outside and processes.alive(outside.process))
 
 
 def roster(team: TeamStore) -> Roster:
-    """Read who is on the team, without a lock."""
+    """Read the team's members, without a lock."""
     return Roster(team.name, team.require().wanted.read(), team.runtime.read())

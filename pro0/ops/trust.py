@@ -1,9 +1,9 @@
-"""Trust: what a project's files may do only after the person has agreed to them, as they are.
+"""Trust: a project's files may do some things only after the person has agreed to their present text.
 
-Anybody may have written those files: who made the repository, or an agent that works in it. What they say of looks, and
-limits that are not above the person's own, counts at once. What they would run (hooks, agents, layouts), hand out
-(variables), allow (modes, verdicts on plans) or spend (higher limits of sessions, tasks and times) counts only while it
-is what the person has agreed to with `pro0 config trust`.
+Anybody may have written these files: the repository's author, or an agent working in it. Settings of looks, and
+limits not above the person's own, count at once. Four kinds count only as agreed to with `pro0 config trust`: things to
+run (hooks, agents, layouts), to hand out (variables), to allow (modes, verdicts on plans) and to spend (higher limits
+of sessions, tasks and times).
 """
 
 import hashlib
@@ -29,34 +29,34 @@ _consent = partial(File, name=TRUSTED, kind=Consent, absent=Consent)
 def settings(
     home: Path, project: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] | None = None
 ) -> config.Settings:
-    """Return the settings in force; flags have the settings' names, None meaning not given."""
+    """Return the settings in force; flags have the settings' names, None for an absent flag."""
     return config.load(home, project, environ, flags or {}, partial(_agreed, home, project))
 
 
 def chosen(home: Path, project: Path, environ: Mapping[str, str]) -> tuple[config.Chosen, ...]:
-    """Return every setting in force, and where it came from."""
+    """Return every setting in force, with its source."""
     return config.explain(home, project, environ, {}, partial(_agreed, home, project))
 
 
 def granted(home: Path, project: Path) -> config.Powers:
-    """Return what a project's settings ask for, when the person has agreed to it as it is, else nothing."""
+    """Return the requests of a project's settings when the person has agreed to their present text, else nothing."""
     powers = config.powers(home, project)
     return powers if _agreed(home, project, powers) else {}
 
 
 def withheld(home: Path, project: Path) -> config.Powers:
-    """Return what does not count of a project's settings, since the person has not agreed to it as it is."""
+    """Return the requests of a project's settings without the person's agreement to their present text."""
     powers = config.powers(home, project)
     return {} if _agreed(home, project, powers) else powers
 
 
 def asked(home: Path, project: Path) -> config.Powers:
-    """Return all that a project's files ask for, by hook, setting and layout."""
+    """Return all requests of a project's files, by hook, setting and layout."""
     return {**config.powers(home, project), **_layouts(project)}
 
 
 def agree(home: Path, project: Path) -> config.Powers:
-    """Let all that a project's files ask for count, as it is now; a change of it needs a new yes. Returns it."""
+    """Agree to all present requests of a project's files and return them; any change needs a new yes."""
     powers, layouts = config.powers(home, project), _layouts(project)
     agreed = {str(project): digest(powers)} if powers else {}
     agreed |= {str(project / name): digest({"": said}) for name, said in layouts.items()}
@@ -69,7 +69,7 @@ def agree(home: Path, project: Path) -> config.Powers:
 
 
 def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None:
-    """Raise Refused for a layout of the project that the person has not agreed to as it is."""
+    """Raise Refused for a project's layout without the person's agreement to its present text."""
     if layout.parent == project / LAYOUTS and not _known(home, layout, _version(data)):
         raise Refused(
             f"you have not agreed to the layout {layout}, which can run commands",
@@ -79,7 +79,7 @@ def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None
 
 
 def digest(powers: config.Powers) -> str:
-    """Return what tells this from anything else."""
+    """Return a digest identifying these requests."""
     return hashlib.sha256(msgspec.json.encode(sorted(powers.items()))).hexdigest()
 
 
@@ -92,12 +92,12 @@ def _known(home: Path, layout: Path, said: tuple[str, ...]) -> bool:
 
 
 def _word(home: Path, path: Path | None) -> str:
-    """Return the digest of what the person has agreed to of a project or a layout, "" for nothing."""
+    """Return the digest of the requests agreed to for a project or a layout, "" for none."""
     return _consent(home).read().projects.get(str(path), "") if home.is_dir() else ""
 
 
 def _layouts(project: Path) -> config.Powers:
-    """Return the layouts of a project, each with what tells it from any other version of itself."""
+    """Return the layouts of a project, each with a digest of its version."""
     folder = project / LAYOUTS
     files = sorted(path for path in folder.iterdir() if path.suffix in LAYOUT_SUFFIXES) if folder.is_dir() else []
     return {str(LAYOUTS / path.name): _version(_bytes(path)) for path in files if path.is_file()}

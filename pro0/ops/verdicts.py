@@ -1,7 +1,7 @@
-"""A person's word: a verdict needs a terminal, and the PIN where there is one (behaviour 5.3, 5.4).
+"""A person's verdict: it needs a terminal, and the PIN where one is set (behaviour 5.3, 5.4).
 
-Whoever is no member may be a program that an agent has started outside: by `tmux run-shell`, a hook, cron. Such a one
-has no terminal. What makes itself a terminal is kept out by the PIN, which is never taken from anywhere else.
+A caller without a session may be a program started outside by an agent: by `tmux run-shell`, a hook, cron. Such a
+program has no terminal. The PIN keeps out programs making their own terminal; it is read only from a terminal.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _file = partial(File, name=PIN, kind=Pin, absent=Pin)
 
 
 def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask = hidden) -> None:
-    """Raise Refused unless the person says so on a terminal, with the PIN if there is one, or lets scripts do it."""
+    """Raise Refused unless the person confirms on a terminal, with the PIN if set, or allows scripts."""
     if (file := _there(home)) and (known := file.read()).hash:
         rules.require_open(known, datetime.now(UTC))
         _try(file, _answer(ask, f"PIN for your verdicts, to {act}: "))
@@ -37,13 +37,13 @@ def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask =
 
 
 def has_pin(home: Path) -> bool:
-    """Return whether verdicts ask for a PIN."""
+    """Return True when verdicts ask for a PIN."""
     file = _there(home)
     return file is not None and bool(file.read().hash)
 
 
 def set_pin(home: Path, *, ask: Ask = hidden) -> bool:
-    """Ask for a new PIN twice, before that for the old one if there is one; return whether there was one."""
+    """Ask for the old PIN, if set, then twice for the new one; return True when there was an old one."""
     before = _proved(home, ask)
     new = rules.checked(_answer(ask, "new PIN: "))
     if _answer(ask, "the same again: ") != new:
@@ -56,7 +56,7 @@ def set_pin(home: Path, *, ask: Ask = hidden) -> bool:
 
 
 def remove_pin(home: Path, *, ask: Ask = hidden) -> bool:
-    """Ask for the PIN and let verdicts ask for none any more; return whether there was one."""
+    """Ask for the PIN and remove it; return True when there was one."""
     if not (before := _proved(home, ask)):
         return before
     with _file(home).change("remove the verdict PIN") as change:
@@ -87,7 +87,7 @@ def _answer(ask: Ask, question: str) -> str:
 
 
 def _try(file: File[Pin], said: str) -> None:
-    """Raise Refused for a wrong PIN; a try is written down before it is looked at."""
+    """Raise Refused for a wrong PIN; each try is recorded before it is checked."""
     with file.change("try the verdict PIN") as change:
         change.value = known = rules.tried(change.value, datetime.now(UTC))
     if not hmac.compare_digest(_hashed(said, bytes.fromhex(known.salt)), known.hash):

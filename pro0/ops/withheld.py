@@ -1,4 +1,4 @@
-"""What members are not shown: the incarnations of other sessions, which name processes, files and claims."""
+"""The secrets withheld from members: other sessions' incarnations, which name processes, files and claims."""
 
 import os
 import re
@@ -10,17 +10,17 @@ from pro0.ops.context import Context
 from pro0.store.paths import DOCUMENT
 
 WITHHELD = "withheld"
-"""What stands in the place of another's incarnation."""
+"""The replacement for another session's incarnation."""
 _KEPT_FROM = frozenset({Who.MEMBER, Who.LEAD_AGENT, Who.OUTSIDE})
 
 
 def may_see(context: Context, incarnation: str) -> bool:
-    """Say whether a caller may know of this session by its incarnation: members know their own alone."""
+    """Return True when a caller may see this session's incarnation; members see only their own."""
     return context.caller.who not in _KEPT_FROM or context.caller.incarnation == incarnation
 
 
 def veil(context: Context) -> Callable[[str], str]:
-    """Return what takes the incarnations that a caller must not know out of a text."""
+    """Return a function removing from a text the incarnations hidden from the caller."""
     hidden = sorted(one for one in _known(context) if not may_see(context, one))
     if not hidden:
         return str
@@ -29,7 +29,7 @@ def veil(context: Context) -> Callable[[str], str]:
 
 
 def _known(context: Context) -> set[str]:
-    """Return the incarnations of all sessions of a team that left anything there."""
+    """Return the incarnations of all sessions with files in a team."""
     if context.caller.who not in _KEPT_FROM:
         return set()
     with suppress(OSError):

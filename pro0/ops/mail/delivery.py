@@ -1,4 +1,4 @@
-"""Whether a message that is in a mailbox has reached its reader; nothing here says so before it is true."""
+"""The delivery of a message to its reader; never reported before it is true."""
 
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ from pro0.ops.seats import Roster, roster
 
 
 class Delivered(StrEnum):
-    """What became of a message: its reader was given it, it waits, or nobody will read it."""
+    """The result for a message: delivered to its reader, queued, or failed for good."""
 
     DELIVERED = "delivered"
     QUEUED = "queued"
@@ -21,12 +21,12 @@ class Delivered(StrEnum):
 
 
 class Fate(msgspec.Struct, frozen=True):
-    """What became of a message, and why it waits or failed."""
+    """The result for a message, and the reason it waits or failed."""
 
     result: Delivered
     why: str = ""
     crashed: bool = False
-    """Whether it waits until somebody restarts its reader."""
+    """True when it waits for a restart of its reader."""
 
 
 _WAITS = {

@@ -21,11 +21,11 @@ from pro0.store.files import File
 from pro0.store.teams import TeamStore
 
 Owing = TypeVar("Owing", TaskList, Wanted)
-"""A document whose changes owe notices."""
+"""A document with notices to deliver after its changes."""
 
 
 class Letter(msgspec.Struct, frozen=True):
-    """A delivery together with the mailbox it came from."""
+    """A delivery together with its mailbox."""
 
     mailbox: str
     message: Message
@@ -36,8 +36,8 @@ class Letter(msgspec.Struct, frozen=True):
 def send(context: Context, to: str, content: str, *, in_reply_to: str | None = None, urgent: bool = False) -> Message:
     """Put a message into one member's mailbox, or that of `lead` or `human`; the sender is stamped.
 
-    For a member that crashed and can be restarted it is kept (behaviour 3.4).
-    An `urgent` one stops the turn of an agent that works, where that agent can be stopped.
+    A message to a crashed member stays in its mailbox for a restart (behaviour 3.4).
+    An `urgent` message interrupts the turn of a working agent, if the agent can be interrupted.
     """
     address = roster(context.team).mailbox(to)
     notice = Notice(
@@ -78,11 +78,11 @@ def broadcast(context: Context, content: str) -> list[Message]:
 @operation("message.inbox", PEOPLE_AND_AGENTS)
 def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     """Give out the unread messages of the caller; acknowledged by the next call, or at once (behaviour 3.4)."""
-    # A human has no incarnation that ends: a call that was never shown must not count as read by the next one.
+    # A human's incarnation never ends: unseen mail of one call must not count as read at the next.
     reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
     mine = addresses(context.team, context.caller)
     given: dict[str, list[Letter]] = {}
-    for address in mine:  # all of it before any is marked as read: an error later must not hide what came before
+    for address in mine:  # read all before marking any as read: a later error must not hide earlier mail
         with _after(given, "was given out"):
             mail = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge and len(mine) == 1)
         given[address] = [Letter(address, delivery.message, delivery.again) for delivery in mail]
@@ -121,7 +121,7 @@ def _mark_read(context: Context, letters: Iterable[Letter]) -> None:
 
 
 def _after(earlier: Collection[str], what: str) -> AbstractContextManager[None]:
-    """Let an error at one mailbox say what has happened to those before it."""
+    """Add the mailboxes already done to an error at a later one."""
     return already(f"the mail of {' and '.join(earlier)} {what}") if earlier else nullcontext()
 
 
@@ -149,7 +149,7 @@ def unread(context: Context) -> int:
 
 
 def addresses(team: TeamStore, caller: Caller) -> list[str]:
-    """Return the mailboxes a caller reads: its own, and for a human without a lead agent the lead's (behaviour 3.8)."""
+    """Return a caller's mailboxes: its own; for a human without a lead agent also the lead's (behaviour 3.8)."""
     if caller.who is not Who.HUMAN:
         return [caller.agent_id]
     return [HUMAN] if led(team.require().wanted.read()) else [HUMAN, LEAD]
@@ -158,9 +158,9 @@ def addresses(team: TeamStore, caller: Caller) -> list[str]:
 def deliver(
     context: Context, notices: tuple[Notice, ...], owed: Callable[[], Collection[str]] | None = None
 ) -> frozenset[str]:
-    """Deliver what is owed and return the ids that are owed no more: also who was told before, or has gone.
+    """Deliver owed notices and return the ids of those settled: delivered now or before, or to a removed mailbox.
 
-    `owed` says what is owed still; without it, all of these are.
+    `owed` returns the ids still owed; without it, all of these are.
     """
     paid, these = set(), frozenset(notice.id for notice in notices)
     for notice in notices:
@@ -174,9 +174,9 @@ def deliver(
 
 
 def pay(context: Context, file: File[Owing]) -> None:
-    """Deliver what a document owes, then take it off the list; again after a crash, nobody is told twice.
+    """Deliver a document's notices, then remove them from its outbox; a repeat after a crash delivers none twice.
 
-    What cannot be delivered, since a mailbox is corrupt, stays owed, and keeps nobody else from being told.
+    A notice for a corrupt mailbox stays owed, and delays no other notice.
     """
 
     def owed() -> set[str]:
@@ -191,13 +191,13 @@ def pay(context: Context, file: File[Owing]) -> None:
 
 
 def pay_if_possible(context: Context, file: File[Owing]) -> None:
-    """Deliver what an act owes; the act is done, and what cannot be delivered now the lead delivers later."""
+    """Deliver an act's notices if possible; the act is done, and the lead delivers the rest later."""
     with suppress(StoreError):
         pay(context, file)
 
 
 def _merged(boxes: Iterable[list[Letter]]) -> list[Letter]:
-    """Return the letters of several mailboxes by time, each mailbox in its own order, which no clock can change."""
+    """Merge the letters of several mailboxes by time; each mailbox keeps its own order, whatever the clock did."""
     return list(heapq.merge(*boxes, key=lambda letter: letter.message.timestamp))
 
 

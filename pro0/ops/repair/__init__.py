@@ -1,1 +1,1 @@
-"""The operations that find and repair damage."""
+"""The operations to find and repair damage."""

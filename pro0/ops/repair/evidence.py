@@ -1,4 +1,4 @@
-"""What the files and processes of a team tell about a document of it that cannot be read."""
+"""Evidence about an unreadable document of a team, from its other files and its processes."""
 
 import os
 import re
@@ -25,7 +25,7 @@ _TASK = re.compile(rb'"task-(\d{1,9})"')
 
 
 def known(context: Context, project: str) -> Known:
-    """Return all that can be read of a team; `project` is where it belongs when nothing tells."""
+    """Return everything readable of a team; `project` is its place when no file names one."""
     team, said = context.team, tuple(events(context.team))
     found = tuple(reports(team))
     return Known(
@@ -45,9 +45,9 @@ def known(context: Context, project: str) -> Known:
 
 
 def certain(file: File[T]) -> T | None:
-    """Return a document, None when it is missing or broken; an error of the disk, which may pass, is raised.
+    """Return a document, None when it is missing or broken; a disk error is raised, since it may pass.
 
-    What is rebuilt from less than there is would lose what was only out of reach.
+    A rebuild from partial evidence would lose the parts out of reach for a moment.
     """
     try:
         return file.read()
@@ -58,28 +58,28 @@ def certain(file: File[T]) -> T | None:
 
 
 def readable(file: File[T]) -> T | None:
-    """Return a document, None when it cannot be read."""
+    """Return a document, None when it is unreadable."""
     with suppress(Pro0Error):
         return file.read()
     return None
 
 
 def report_files(team: TeamStore) -> Iterator[tuple[str, File[Report]]]:
-    """Yield the files in which guards report, each with its incarnation."""
+    """Yield the guards' report files, each with its incarnation."""
     for path in entries(team.paths.sessions):
         if path.name.endswith(DOCUMENT) and not path.name.endswith(LAUNCH):
             yield path.name.removesuffix(DOCUMENT), File(team.paths.sessions, path.name, Report)
 
 
 def reports(team: TeamStore) -> Iterator[Report]:
-    """Yield what guards said that can be read."""
+    """Yield the readable reports of guards."""
     for _, file in report_files(team):
         if report := certain(file):
             yield report
 
 
 def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
-    """Yield the events of a team, as far as they can be read; they are never the truth, but may be all there is."""
+    """Yield the readable events of a team; they are never the truth, but may be the only evidence."""
     for line in Journal(team.paths.team / EVENTS).fresh():
         with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
             value = msgspec.json.decode(line)
@@ -88,7 +88,7 @@ def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
 
 
 def carriers(home: Path) -> list[tuple[Process, str, str]]:
-    """Return the processes of all sessions of a home, each with the name and the uid of its team."""
+    """Return the processes of all sessions of a home, each with its team's name and uid."""
     here = os.path.realpath(home)
     return [
         (process, values[TEAM], values[TEAM_UID])
@@ -98,7 +98,7 @@ def carriers(home: Path) -> list[tuple[Process, str, str]]:
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return what is in a folder in order, nothing when there is none."""
+    """Return the entries of a folder in order, none for a missing folder."""
     with suppress(OSError):
         return sorted(folder.iterdir())
     return []

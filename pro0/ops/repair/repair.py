@@ -1,6 +1,6 @@
-"""Repair of one team: what cannot be read is moved aside and made anew from its remains and the other files.
+"""Repair one team: move unreadable documents aside, and rebuild them from their remains and the other files.
 
-What only the lead writes is repaired under the lead's lease; beside a living lead it stays as it is, and is named.
+Documents written only by the lead are repaired under the lead's lease. With a living lead they stay, and are named.
 """
 
 import re
@@ -32,14 +32,14 @@ from pro0.store.mending import MENDABLE, Bad, T, mending, move_aside, remnant, t
 
 NEWER = "newer_schema"
 MOST_PAGES = 1000
-"""Files of one task's older history that are repaired at most: a count beyond is no count of ours."""
+"""The most history files repaired for one task; a larger count cannot be right."""
 _OWN_ID = re.compile(rb'"id"\s*:\s*"(task-[1-9]\d{0,8})"')
 _TASK = re.compile(r"task-[1-9]\d{0,8}")
 Made = Callable[[Remains[T], Bad], T]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What was repaired, and what was not because the team's lead is alive, each as a sentence."""
+    """The repairs made, and those refused because the lead is alive, each as a sentence."""
 
     done: list[str]
     refused: list[str]
@@ -54,11 +54,11 @@ class Work(msgspec.Struct):
     holder: str | None = None
 
     def say(self, text: str) -> None:
-        """Note one thing that was done."""
+        """Note one repair."""
         self.outcome.done.append(text)
 
     def known(self) -> Known:
-        """Return what the team's files say now."""
+        """Return the present content of the team's files."""
         return known(self.context, self.project)
 
 
@@ -89,7 +89,7 @@ def _under_the_lease(work: Work) -> None:
 
 
 def _ground(work: Work) -> None:
-    """Make folders that are missing, free the places of locks, tighten modes: without these nothing can be done."""
+    """Make missing folders, free the places of locks, tighten modes; all other repairs need this."""
     paths, now = work.context.team.paths, work.context.now()
     for folder in (paths.team, paths.tasks, paths.mailboxes, paths.sessions, paths.logs):
         if not folder.exists() and not folder.is_symlink():
@@ -105,7 +105,7 @@ def _ground(work: Work) -> None:
 
 
 def _leads_documents(work: Work) -> None:
-    """Mend runtime.json and config.json, which only the lead writes."""
+    """Repair runtime.json and config.json, written only by the lead."""
     team = work.context.team
     for path, error in ((team.runtime.path, trouble(team.runtime)), (team.config.path, trouble(team.config))):
         if error and work.holder and error.code != NEWER:
@@ -118,7 +118,7 @@ def _leads_documents(work: Work) -> None:
 
 
 def _with_wishes(work: Work) -> Known:
-    """Return what is known, with what can be salvaged of the wishes when they cannot be read."""
+    """Return the evidence; for unreadable wishes, with their salvaged part."""
     facts, file = work.known(), work.context.team.wanted
     if facts.wanted or not (bad := remnant(file)) or salvage.is_newer(bad.data):
         return facts
@@ -149,7 +149,7 @@ def _tasks(work: Work) -> None:
 
 
 def _archive(work: Work) -> None:
-    """Mend what lies beside tasks.json, and count it again when something of it was lost."""
+    """Repair the files beside tasks.json; recount the archive when some of it was lost."""
     file = work.context.team.tasks
     listed = certain(file)
     segments = file.segments(listed.sealed if listed else 0)
@@ -183,7 +183,7 @@ def _remarks(work: Work) -> None:
 
 
 def _reports(work: Work) -> None:
-    """Mend reports of sessions; that of a living guard is only moved aside, since the guard will write it again."""
+    """Repair the sessions' reports; a living guard's report is only moved aside, since the guard writes it again."""
     team = work.context.team
     runtime = certain(team.runtime)
     states = {state.incarnation: state for state in runtime.seats} if runtime else {}
@@ -212,7 +212,7 @@ def _mailboxes(work: Work) -> None:
 
 
 def _references(work: Work) -> None:
-    """Take references to nobody out of the tasks, and see to it that no number is given twice."""
+    """Remove references to unknown members from the tasks, and make sure no number is given twice."""
     team, wanted = work.context.team, certain(work.context.team.wanted)
     listed = certain(team.tasks)
     if wanted is None or listed is None or trouble(team.tasks):
@@ -229,11 +229,12 @@ def _references(work: Work) -> None:
 
 
 def _the_dead(work: Work) -> None:
-    """Give back what dead sessions hold, and end those of a stopped team in the record, where no lead will do it."""
+    """Give back the tasks of dead sessions; record a stopped team's dead sessions as ended, since no lead will."""
     team = work.context.team
     runtime, wanted, listed = certain(team.runtime), certain(team.wanted), certain(team.tasks)
     if runtime is None or wanted is None or listed is None or trouble(team.tasks) or trouble(team.runtime):
         return
+    # A stopped team should have no living session; _is_dead still confirms each one.
     over = runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
     for task in soundness.stale_claims(listed, () if over else living(runtime)):
         if task.claim and _is_dead(work, task.claim.incarnation):
@@ -254,7 +255,7 @@ def _the_dead(work: Work) -> None:
 
 
 def living(runtime: Runtime) -> set[str]:
-    """Return the sessions that may be alive: not recorded as ended, and without a guard that is known to be dead."""
+    """Return the sessions possibly alive: not recorded as ended, and without a guard known to be dead."""
     return {s.incarnation for s in runtime.seats if s.state not in ENDED and (not s.guard or processes.alive(s.guard))}
 
 
@@ -267,7 +268,7 @@ def _give_back(work: Work, task: Task) -> None:
 
 
 def _is_dead(work: Work, incarnation: str) -> bool:
-    """Return whether nothing of a session lives, neither its guard nor what carries its tag."""
+    """Return True when nothing of a session lives: no guard, and no process with its tag."""
     team = work.context.team
     report = certain(File(team.paths.sessions, team.paths.report(incarnation), Report)) if incarnation else None
     runtime = certain(team.runtime)
@@ -291,7 +292,7 @@ def _already(value: T) -> Made[T]:
 
 
 def _mend_plainly(work: Work, file: File[T]) -> None:
-    """Mend a document of which nothing is known elsewhere."""
+    """Repair a document from its own remains alone."""
 
     def made(found: Remains[T], _bad: Bad) -> T:
         fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.fields.items()}
@@ -301,7 +302,7 @@ def _mend_plainly(work: Work, file: File[T]) -> None:
 
 
 def _mend(work: Work, file: File[T], made: Made[T], about: Callable[[T], str] | None = None) -> None:
-    """Put a document made of its remains in the place of one that cannot be read; one of a newer pro0 stays."""
+    """Replace an unreadable document by one rebuilt from its remains; a newer pro0's document stays."""
     error = trouble(file)
     if error is None or error.code == NEWER:
         return

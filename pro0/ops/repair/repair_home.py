@@ -1,4 +1,4 @@
-"""Repair of a home: teams that are half made or half removed, what killed writers left, sockets and processes."""
+"""Repair a home: half-made and half-removed teams, leftovers of killed writers, sockets and processes."""
 
 import os
 import re
@@ -31,13 +31,13 @@ _SERVER = re.compile(r"pro0-[0-9a-f]{8}")
 
 
 def permit(caller: Caller) -> None:
-    """Refuse everybody but a human: who repairs may end processes and moves files."""
+    """Refuse everyone but a human: a repair may end processes and move files."""
     if caller.who is not Who.HUMAN:
         raise Refused(f"{caller.agent_id} may not repair the store: only human may", code="not_allowed")
 
 
 def tidy(store: Store, say: Say) -> None:
-    """Mend what belongs to no single team: modes, locks, half-done teams, folders without one, temporary files."""
+    """Repair the parts outside single teams: modes, locks, half-done teams, stray folders, temporary files."""
     home = store.home
     tops = health.folders(home)
     for lock in list(health.odd_locks(home, *tops)):
@@ -55,14 +55,14 @@ def tidy(store: Store, say: Say) -> None:
 
 
 def sweep_temporary(say: Say, *tops: Path) -> None:
-    """Remove the temporary files of writers that were killed."""
+    """Remove the temporary files of killed writers."""
     for path in list(health.temporary(*tops)):
         path.unlink(missing_ok=True)
         say(f"{path} was left by a writer that was killed: removed it")
 
 
 def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]:
-    """Return the processes of teams that are stopped or gone, by the name of the team; never this one's ancestors."""
+    """Return the processes of stopped or removed teams, by team name; never the ancestors of this process."""
     spared = {os.getpid(), *(process.pid for process in processes.ancestors(os.getpid()))}
     found: dict[str, list[Process]] = {}
     over: dict[tuple[str, str], bool] = {}
@@ -76,10 +76,10 @@ def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]
 
 
 def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
-    """Yield the guards whose home is gone, each with that home and what is below the guard.
+    """Yield each guard without a home, with the path of that home and the processes below the guard.
 
-    Nobody else tells of them: they keep their agents as long as they are not sure that the team was removed. It is the
-    program and its argument that prove a guard; a variable proves nothing.
+    No other check reports them: they keep their agents while the team's removal is uncertain. A guard is proven by its
+    program and its argument; a variable proves nothing.
     """
     for pid in table.own():
         called = arguments(pid)[-2:]
@@ -90,7 +90,7 @@ def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
 
 
 def _is_there(path: Path, pid: int) -> bool:
-    """Say whether something is at a path here, or for a process that has another root."""
+    """Return True when the path exists here, or in the root of that process."""
     return os.path.lexists(path) or os.path.lexists(f"/proc/{pid}/root{path}")
 
 
@@ -103,7 +103,7 @@ def end_left_over(store: Store, grace: float, say: Say, only: str | None = None)
 
 
 def left_sockets(store: Store) -> list[Path]:
-    """Return the sockets of dead tmux servers of teams that are not there; none while a team's uid is unknown."""
+    """Return sockets of dead tmux servers without a team; none while any team's uid is unknown."""
     known = set()
     for name in store.names():
         config = readable(store.team(name).config)
@@ -121,7 +121,7 @@ def remove_sockets(store: Store, say: Say) -> None:
 
 
 def stopped(team: TeamStore) -> bool:
-    """Return whether a team was to stop, has stopped, and nobody leads it; no for one that cannot be read."""
+    """Return True when a team was told to stop, has stopped, and has no lead; False for an unreadable team."""
     runtime, wanted = readable(team.runtime), readable(team.wanted)
     over = runtime is not None and wanted is not None and runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
     return over and health.held(team.paths.team / LEASE) is None
@@ -145,7 +145,7 @@ def _is_left(path: Path) -> bool:
     with suppress(OSError):
         status = path.lstat()
         ours = stat.S_ISSOCK(status.st_mode) and status.st_uid == os.geteuid()
-        # One that is just being made does not listen yet.
+        # A new socket does not listen yet.
         return ours and time.time() - status.st_mtime > health.STALE and not tmux_socket.listening(str(path))
     return False
 
@@ -159,7 +159,7 @@ def _tighten(path: Path, say: Say) -> None:
 
 
 def _free(path: Path, say: Say) -> None:
-    """Free the name of a folder without a team: an empty one goes, any other is moved aside."""
+    """Free the name of a folder without a team: remove an empty one, move any other aside."""
     with suppress(OSError):
         path.rmdir()
         say(f"{path} was empty and belongs to no team: removed it")

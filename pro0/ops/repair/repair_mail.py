@@ -1,4 +1,4 @@
-"""Repair of one mailbox: the head and all segments at once, under its lock; a segment is written first, as always."""
+"""Repair one mailbox: head and all segments together, under its lock; a segment is written first, as always."""
 
 import os
 import re
@@ -25,7 +25,7 @@ NEWER = "newer_schema"
 
 
 class Look(msgspec.Struct, frozen=True):
-    """A mailbox as it is on disk: why its parts cannot be read, by file, and what is wrong between those that can."""
+    """A mailbox on disk: errors of its unreadable files, and findings between the readable ones."""
 
     head: Mailbox | None
     segments: dict[int, Segment | None]
@@ -34,12 +34,12 @@ class Look(msgspec.Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether there is nothing to repair."""
+        """True when there is nothing to repair."""
         return not self.troubles and not self.findings
 
 
 def examine(box: Box) -> Look:
-    """Return what is wrong with a mailbox, without a lock."""
+    """Examine a mailbox for damage, without a lock."""
     troubles: list[Pro0Error] = []
     head = _read(box.head, troubles)
     numbers = set(_numbers(box)) | set(range(1, (min(head.sealed, 1_000_000) if head else 0) + 1))
@@ -64,7 +64,7 @@ def examine(box: Box) -> Look:
 
 
 def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> None:
-    """Make a mailbox whole: every message that can be read, once and in order, and notes where some are lost."""
+    """Rebuild a mailbox: every readable message, once and in order, with notes in the place of lost ones."""
     box = context.team.mailbox(name)
     if not box.folder.exists():
         box.make()
@@ -96,7 +96,7 @@ def _rebuild(context: Context, box: Box, folder: int, found: Look, say: Callable
 
 
 def _pieces(context: Context, box: Box, found: Look, bad: Bad, parts: dict[int, Bad]) -> tuple[Pieces, list[str]]:
-    """Return what can be read of a mailbox, and what cannot, in words."""
+    """Return the readable pieces of a mailbox, and the lost ones in words."""
     lost: list[str] = []
     if found.head:
         fields = {name: getattr(found.head, name) for name in found.head.__struct_fields__}
@@ -106,6 +106,7 @@ def _pieces(context: Context, box: Box, found: Look, bad: Bad, parts: dict[int, 
     segments = {}
     for number, part in found.segments.items():
         segments[number] = part.messages if part else _salvaged(parts[number], lost)
+    # The highest seq in any trace keeps new messages from reusing a lost one's number.
     mentioned = [int(seq) for one in (bad, *parts.values()) for seq in _SEQ.findall(one.data)]
     mentioned += [_number(event["seq"]) for event in events(context.team) if _was_sent(event, box.agent_id)]
     return (
@@ -129,7 +130,7 @@ def _bad_segment(folder: int, number: int) -> Bad:
 
 
 def _write_segments(context: Context, folder: int, found: Look, made: Rebuilt) -> list[str | None]:
-    """Write the segments that are not what they should be, and move aside those there are too many of."""
+    """Write the changed segments, and move the surplus ones aside."""
     moved = []
     with atomic.subfolder(folder, ARCHIVE) as archive:
         for number, messages in made.segments.items():
@@ -140,7 +141,7 @@ def _write_segments(context: Context, folder: int, found: Look, made: Rebuilt) -
         for number in found.segments:
             if number not in made.segments:
                 moved.append(set_aside(archive, segment(number), context.now()))
-                with suppress(FileNotFoundError):  # of what had to be renamed
+                with suppress(FileNotFoundError):  # set_aside may have renamed it
                     os.unlink(segment(number), dir_fd=archive)
     return moved
 

@@ -1,4 +1,4 @@
-"""How an act on a task is done: one locked write of tasks.json, which also carries the notices it owes."""
+"""Carry out an act on a task: one locked write of tasks.json, including the notices owed."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +27,7 @@ def act(context: Context, id: str, what: Act, said: str = "") -> Task:
 
 
 def carry_out(context: Context, id: str, asked: Request) -> Task:
-    """Do what a request says on one task."""
+    """Carry out a request on one task."""
     reopens = asked.act in _MAY_REOPEN
     return edit(
         context, asked.act, id, lambda tasks: changes.act(tasks, task_id(id), in_turn(context, asked)), named=reopens
@@ -35,9 +35,9 @@ def carry_out(context: Context, id: str, asked: Request) -> Task:
 
 
 def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool = False) -> Task:
-    """Change one task, wherever it is, note it in the log, and deliver what is owed.
+    """Change one task, live or archived, log the change, and deliver the notices owed.
 
-    With `named` what the task names is looked for in the archive too: it may be open again afterwards.
+    With `named`, the tasks it names are also looked up in the archive, since the act may reopen it.
     """
     with context.team.require().tasks.change(f"{what} a task") as change:
         listed = recalled(context, change.value, {task_id(id)}, named=named)
@@ -52,7 +52,7 @@ def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool =
 
 
 def request(context: Context, act: Act, said: str = "") -> Request:
-    """Return the request for one act of this caller, with the limits in force and who is told of what stops."""
+    """Return the request for one act of this caller, with the limits in force and the watchers of a stop."""
     asked = Request(act=act, caller=context.caller, now=context.now(), text=text.checked(said, "text"))
     if act is Act.COMPLETE:
         asked = replace(asked, cycles=limits(context).cycles)
@@ -60,12 +60,12 @@ def request(context: Context, act: Act, said: str = "") -> Request:
 
 
 def in_turn(context: Context, asked: Request) -> Request:
-    """Return a request with the time of its turn, under the lock: who waited comes later, also by the history."""
+    """Stamp a request with the time under the lock; a caller kept waiting comes later in the history too."""
     return replace(asked, now=context.now())
 
 
 def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:
-    """Return the list with these tasks from the archive and, with `named`, with what they name."""
+    """Return the list with these tasks from the archive; with `named`, also the tasks they name."""
     asked: set[str] = set()
     while wanted := archive.absent(listed, ids, named=named) - asked:
         asked |= wanted
@@ -74,14 +74,14 @@ def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: b
 
 
 def environ(context: Context) -> Mapping[str, str]:
-    """Return the variables that decide settings: of a session not its own, but those its team was started with."""
+    """Return the variables for settings: a session's are its team's start variables, never its own."""
     if context.caller.who in (Who.HUMAN, Who.LEAD):
         return os.environ
     return context.team.environment.read().variables
 
 
 def settings(context: Context) -> Settings:
-    """Return the settings in force, of which no session can change any by its environment."""
+    """Return the settings in force; no session can change them by its environment."""
     project = Path(context.team.config.read().project)
     return trust.settings(context.team.paths.home, project, environ(context))
 
@@ -94,7 +94,7 @@ def settings_to_hire(context: Context) -> Settings:
 
 
 def limits(context: Context) -> Limits:
-    """Return the limits in force, which no session can raise."""
+    """Return the limits in force; no session can raise them."""
     known = settings(context)
     return Limits(
         depth=known.max_subtask_depth,
@@ -105,12 +105,12 @@ def limits(context: Context) -> Limits:
 
 
 def watchers(context: Context) -> tuple[str, ...]:
-    """Return who is told when a supervised tree stops: lead and human, once each (behaviour 2.8)."""
+    """Return the watchers of a stopped supervised tree: lead and human, once each (behaviour 2.8)."""
     return (LEAD,) if LEAD in addresses(context.team, THE_HUMAN) else (LEAD, HUMAN)
 
 
 def log(context: Context, what: str, task: Task) -> None:
-    """Note in events.jsonl what was done to a task."""
+    """Log an act on a task in events.jsonl."""
     context.team.log_event(context.now(), context.caller.agent_id, f"task.{what}", task=task.id, status=task.status)
 
 

@@ -1,4 +1,4 @@
-"""Members as they are asked for: which agent each runs, as the settings say, and whether it can be started."""
+"""Drafts of members: their agents, as defined in the settings, and the checks before a start."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,7 +14,7 @@ from pro0.model.team import PermissionMode
 
 
 class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A member as it is asked for."""
+    """A draft of a member."""
 
     name: str
     agent: str = "shell"
@@ -27,18 +27,18 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     effort: str = ""
     permission_mode: PermissionMode | None = None
     leads: bool = False
-    """Whether this is the team's lead agent, who reads the mailbox `lead`."""
+    """True for the team's lead agent, the reader of the mailbox `lead`."""
     delegates: bool = False
     worktree: bool | None = None
-    """Whether it gets a worktree of its own; None for what the team's members get."""
+    """True for its own worktree; None for the team's default."""
     plan: bool = False
-    """Whether it has to have a plan approved before it changes anything."""
+    """True when it needs an approved plan before any change."""
     definition: Definition | None = None
-    """How its agent is run, for one that the settings define."""
+    """The definition of its agent, for an agent from the settings."""
 
 
 def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Definition]) -> list[SeatDraft]:
-    """Return the drafts, each that runs an agent of the settings with its definition; raises BadInput for no agent."""
+    """Add definitions to drafts of agents from the settings; raises BadInput for an unknown agent."""
     for draft in (found := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
         if draft.definition is None and draft.agent not in AGENTS:
             known = ", ".join(sorted({*AGENTS, *definitions}))
@@ -47,7 +47,7 @@ def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Defi
 
 
 def takeable(draft: SeatDraft) -> None:
-    """Raise BadInput for a model or an effort that its agent does not take."""
+    """Raise BadInput for a model or an effort its agent does not accept."""
     takes = defined(draft.agent, draft.definition).takes
     for what, asked in (("model", draft.model), ("effort", draft.effort)):
         if asked and what not in takes:
@@ -55,14 +55,14 @@ def takeable(draft: SeatDraft) -> None:
 
 
 def taken(draft: SeatDraft) -> SeatDraft:
-    """Return the draft without what its agent does not take, of what all members of a layout are given."""
+    """Return the draft without a model or effort its agent does not accept, of a layout's common values."""
     takes = defined(draft.agent, draft.definition).takes
     model, effort = (draft.model if "model" in takes else "", draft.effort if "effort" in takes else "")
     return replace(draft, model=model, effort=effort)
 
 
 def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
-    """Raise BadInput for what its agent cannot be, EnvironmentMissing when its program is nowhere on the PATH."""
+    """Check that a member can start; raises BadInput for a wrong draft, EnvironmentMissing for a missing program."""
     adapter = defined(draft.agent, draft.definition)
     if draft.agent == "command" and not draft.argv:
         hint = "pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"
@@ -85,7 +85,7 @@ def _instructed(draft: SeatDraft) -> bool:
 
 
 def _plannable(draft: SeatDraft) -> None:
-    """Raise BadInput for a member that cannot be kept to planning."""
+    """Raise BadInput for an agent without a plan mode."""
     modes = draft.definition.modes if draft.definition else None
     limits = bool(modes and modes.plan is not None) if draft.definition else _instructed(draft)
     if draft.leads or not limits:
@@ -94,7 +94,7 @@ def _plannable(draft: SeatDraft) -> None:
 
 
 def limitable(draft: SeatDraft, mode: PermissionMode) -> None:
-    """Raise BadInput for a mode that the definition of its agent does not know; one without any cannot be limited."""
+    """Raise BadInput for a permission mode unknown to its agent's definition; no modes means no limits."""
     modes = draft.definition.modes if draft.definition else None
     if modes and modes.words(mode) is None:
         hint = f"--permission-mode {' or '.join(modes.known)}, or define it: agents.{draft.agent}.modes"

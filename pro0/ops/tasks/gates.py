@@ -1,4 +1,4 @@
-"""What waits for a human, and what a human says to it: verdicts, holds, and what becomes of a task that failed."""
+"""Tasks in need of a human, and the human's acts: verdicts, holds, and the fate of failed tasks."""
 
 from msgspec.structs import replace
 
@@ -73,7 +73,7 @@ def answer(context: Context, id: str, verdict: Verdict, said: str = "") -> Task:
 
 
 def at_the_gate(context: Context, task: Task) -> Task:
-    """Return a task, or tell a human whose word was no approval that it waits for one; the change is made."""
+    """Return a task, or raise Refused when a human's act left it at its gate; the change is made."""
     kind = task.awaiting.kind.value if task.awaiting else None
     if context.caller.who is Who.HUMAN and task.requires and task.requires.value == kind:
         hint = f"pro0 task approve {task.id}, or pro0 task reject {task.id} FEEDBACK"
@@ -82,14 +82,14 @@ def at_the_gate(context: Context, task: Task) -> Task:
 
 
 def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
-    """Let a task wait for a human: one's own by handing it off, which is all an agent may; else by holding it."""
+    """Let a task wait for a human: hand off the caller's own task, else hold it; agents may only hand off."""
     claim, caller = changes.find(context.team.require().tasks.read(), task_id(id)).claim, context.caller
     mine = claim is not None and (claim.agent_id, claim.incarnation) == (caller.agent_id, caller.incarnation)
     return (hand_off if mine or caller.who is not Who.HUMAN else hold)(context, id, kind, reason)
 
 
 def _last_session(context: Context, task: Task) -> Caller:
-    """Return the session that held the last claim, or raise Refused when it cannot go on."""
+    """Return the session of the last claim; raises Refused when it cannot go on."""
     if task.session == HUMAN:
         return THE_HUMAN
     for seat in context.team.runtime.read().seats:

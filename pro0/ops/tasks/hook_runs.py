@@ -1,4 +1,4 @@
-"""Running hooks: one JSON object on stdin, the end of stderr kept, the time limited, the whole tree ended."""
+"""Run hooks: one JSON object on stdin, the end of stderr kept, a time limit, the whole process tree ended."""
 
 import os
 import tempfile
@@ -17,15 +17,15 @@ from pro0.rules.text import visible
 from pro0.store.teams import TeamStore
 
 REFUSES = 2
-"""The exit code that says no."""
+"""The exit code of a refusal."""
 SAID_LIMIT = 8 * 1024
-"""Bytes of stderr that are passed on, the last ones."""
+"""The longest refusal text, in bytes: the end of stderr."""
 GRACE = 2.0
 POLL = 0.2
 
 
 class Runs:
-    """Runs hooks of one team, each for as long as the settings allow."""
+    """Run one team's hooks, each within the time limit of the settings."""
 
     def __init__(self, team: TeamStore, environ: Mapping[str, str]) -> None:
         self._team = team
@@ -42,9 +42,9 @@ class Runs:
         about: Mapping[str, object],
         over: Callable[[], str] = str,
     ) -> str:
-        """Run commands at an event, one after the other; return what the first says that says no, else "".
+        """Run an event's commands in order; return the text of the first refusal, else "".
 
-        `over` is asked from time to time for a reason to end a command that still runs.
+        `over` is polled for a reason to end a running command.
         """
         told = {
             "hook_event_name": event,
@@ -63,7 +63,7 @@ class Runs:
         return ""
 
     def _run(self, command: str, told: bytes, cwd: str, over: Callable[[], str]) -> tuple[int | None, str]:
-        """Return the exit code and the end of stderr; no code, and why, for a command that was ended."""
+        """Return exit code and end of stderr; for an ended command no code, and the reason."""
         environment = {name: value for name, value in os.environ.items() if name != SPARED}
         environment[TEAM_UID] = self._config.uid
         with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
@@ -88,7 +88,7 @@ class Runs:
 
 
 def _drop(_output: bytes) -> None:
-    """Let go of what a command prints: only its stderr counts."""
+    """Drop a command's output: only its stderr counts."""
 
 
 def _place(cwd: str) -> Path:

@@ -1,8 +1,8 @@
-"""Hooks: a person's own commands, asked before a task is made or completed, told of what changes.
+"""Hooks: a person's own commands, asked before a task is made or completed, told of changes.
 
-A command gets one JSON object on stdin, with the field names that such hooks have elsewhere. Exit 2 says no, and what
-it said on stderr is why; any other failure is noted in events.jsonl and changes nothing. None runs under a lock. Those
-of a project's file run only while they are what the person agreed to: anybody may write that file, agents too.
+A command gets one JSON object on stdin, with the usual field names of such hooks. Exit 2 refuses, with stderr as the
+reason. Any other failure is logged in events.jsonl and changes nothing. No hook runs under a lock. A project's hooks
+run only while the person has agreed to their present text: anybody may write that file, even an agent.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,22 +19,21 @@ from pro0.ops.tasks.acting import environ
 from pro0.store.teams import TeamStore
 
 BLOCKED = "blocked_by_hook"
-"""The code of the error that says no."""
+"""The error code of a refusal."""
 Commands = Mapping[Event, tuple[str, ...]]
 
 
 def in_force(home: Path, project: Path) -> Commands:
-    """Return the commands of each event: those of the person's settings, then the project's if the person agreed."""
+    """Return each event's commands: the person's, then the project's if the person agreed."""
     ours, theirs = config.hooks(home), trust.granted(home, project)
     both = {event: (*ours.get(event, ()), *theirs.get(event, ())) for event in Event}
     return {event: commands for event, commands in both.items() if commands}
 
 
 def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **about: object) -> None:
-    """Ask before tasks are made or completed; raises Refused with what a hook says that says no.
+    """Ask the hooks before tasks are made or completed; raises Refused with the text of a refusal.
 
-    `tasks` returns them as they would be, and raises whatever stands in the way; it is called only when there is
-    somebody to ask.
+    `tasks` returns the tasks after the change, and raises any error in the way. It is called only when hooks exist.
     """
     team = context.team.require()
     commands = in_force(team.paths.home, Path(team.config.read().project)).get(event, ())
@@ -51,7 +50,7 @@ def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **abou
 
 
 def workplace(team: TeamStore, caller: Caller) -> str:
-    """Return the folder in which a caller works: its worktree, else the project."""
+    """Return a caller's working folder: its worktree, else the project."""
     seats = team.runtime.read().seats if caller.who in (Who.MEMBER, Who.LEAD_AGENT) else ()
     own = next((seat.worktree for seat in seats if seat.incarnation == caller.incarnation), "")
     return own or team.config.read().project

@@ -1,4 +1,4 @@
-"""Taking tickets of other programs over: all that are new in one write, or none."""
+"""Import tickets of other programs: all new ones in one write, or none."""
 
 from collections.abc import Sequence
 

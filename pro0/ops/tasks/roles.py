@@ -1,4 +1,4 @@
-"""Roles: looked up by everybody, changed by a human; they belong to a home, not to a team (behaviour 2.25)."""
+"""Roles: read by everyone, changed by a human; they belong to a home, not to a team (behaviour 2.25)."""
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ def known(store: Store) -> tuple[Role, ...]:
 
 
 def named(store: Store, name: str) -> Role:
-    """Return the role of that id or name, in any case, or raise NotFound."""
+    """Return the role of that id or name, in any case; raises NotFound."""
     folded = name.strip().casefold()
     all_of_them = known(store)
     for role in all_of_them:
@@ -42,12 +42,12 @@ def named(store: Store, name: str) -> Role:
 
 
 def of(store: Store, id: str | None) -> Role:
-    """Return the role of a task, one that says nothing when the task has none, or one that is gone."""
+    """Return a task's role; an empty role when the task has none, or a removed one."""
     return next((role for role in known(store) if role.id == id), Role(id="none", name=""))
 
 
 def told(store: Store, draft: SeatDraft) -> SeatDraft:
-    """Return a member as asked for, told what its role says; a role that is not known is only its category."""
+    """Return a draft with its role's prompt and model added; an unknown role is only a category."""
     folded = draft.role.strip().casefold()
     role = next((role for role in known(store) if folded in (role.id, role.name.casefold())), None)
     if role is None:
@@ -57,7 +57,7 @@ def told(store: Store, draft: SeatDraft) -> SeatDraft:
 
 
 def add(store: Store, caller: Caller, role: Role) -> Role:
-    """Add a role; raises Refused for an id or a name that is taken."""
+    """Add a role; raises Refused for a taken id or name."""
     _human(caller, "add roles")
     role = _checked(role)
     make_folder(store.home)
@@ -71,7 +71,7 @@ def add(store: Store, caller: Caller, role: Role) -> Role:
 
 
 def edit(store: Store, caller: Caller, name: str, changes: dict[str, object]) -> Role:
-    """Change fields of a role; sessions that run keep what they were told."""
+    """Change fields of a role; running sessions keep their text."""
     _human(caller, "change roles")
     make_folder(store.home)
     with store.roles.change(f"change the role {name}") as change:
@@ -113,7 +113,7 @@ def _users(store: Store, id: str) -> list[str]:
 
 def _checked(role: Role) -> Role:
     ids.agent_id(role.id)
-    if role.agent and not ids.NAME.fullmatch(role.agent):  # whether it is there is known when it is to be started
+    if role.agent and not ids.NAME.fullmatch(role.agent):  # the program itself is checked at the start
         raise BadInput(f"{role.agent!r} cannot be the name of an agent", hint="pro0 agent list")
     if bool(role.argv) != (role.agent == "command"):
         hint = "pro0 role add NAME --agent command -- PROGRAM [ARG ...]"

@@ -1,4 +1,4 @@
-"""Tasks: every change is one locked write of tasks.json, which also carries the notices it owes."""
+"""Tasks: every change is one locked write of tasks.json, including the notices owed."""
 
 from collections.abc import Iterable
 
@@ -26,14 +26,14 @@ from pro0.store.teams import Store
 
 RESULT_LIMIT = 64 * 1024
 AGENT = "agent"
-"""The author of a remark that is no person's and no member's."""
+"""The author of a remark by neither a person nor a member."""
 
 
 @operation("task.create", PEOPLE_AND_AGENTS)
 def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> list[Task]:
     """Add tasks, all or none; their dependencies may name each other by key.
 
-    With `last` one without a priority goes after its pending siblings (behaviour 2.10).
+    With `last`, a task without a priority goes after its pending siblings (behaviour 2.10).
     """
     drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
     hooks.gate(context, Event.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
@@ -79,8 +79,8 @@ def release(context: Context, id: str, reason: str = "") -> Task:
 def complete(context: Context, id: str, result: str = "") -> Task:
     """Finish a claimed task with its result; its dependents become ready.
 
-    A gated one waits from then on, which to a human is an error: approve is for that (behaviour 2.1). A hook that
-    says no is exit 4, and the task stays as it is.
+    A gated task then waits at its gate. To a human this is an error: approve is the right act (behaviour 2.1).
+    A refusal by a hook is exit 4, and the task stays unchanged.
     """
     text.checked(result, "result", RESULT_LIMIT)
     hooks.gate(context, Event.TASK_COMPLETED, lambda: _to_complete(context, id, result), result=result)
@@ -190,7 +190,7 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
 
 
 def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> None:
-    """Raise Refused when a gate, a wait or an agent's command is taken out of the way by what is no person's word."""
+    """Raise Refused when a change removes a gate, a wait or an unagreed command without a person's verdict."""
     task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
     gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
     if gated and (fields is None or fields.requires is not None or fields.run is not None):
@@ -198,7 +198,7 @@ def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> No
 
 
 def _seat_of(context: Context) -> Seat | None:
-    """Return the seat of a member that asks, which says its task and its role: never the caller does."""
+    """Return the calling member's seat; the seat, never the caller, gives task and role."""
     seats = context.team.wanted.read().seats if context.caller.who is Who.MEMBER else ()
     return next((seat for seat in seats if seat.agent_id == context.caller.agent_id), None)
 
@@ -276,7 +276,7 @@ def board(context: Context) -> Board:
 
 
 def family(context: Context, id: str | None = None) -> Board:
-    """Return the tasks of tasks.json, or one, with all that is below them: what is archived of that too."""
+    """Return the tasks of tasks.json, or one task, with all subtasks, archived ones too."""
     listed = context.team.require().tasks.read()
     found = (*listed.tasks, *context.team.tasks.archived(listed))
     whole = Board(sorted(found, key=lambda task: task_number(task.id)))
@@ -318,7 +318,7 @@ def _made(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool
 
 
 def _to_complete(context: Context, id: str, result: str) -> list[Task]:
-    """Return a task that is about to be completed, nothing for one that is complete; raises what stands in the way."""
+    """Return the task about to be completed, nothing for a complete one; raises any error in the way."""
     before = show(context, id)
     listed = recalled(context, context.team.tasks.read(), {before.id})
     _, after = changes.act(listed, before.id, request(context, Act.COMPLETE, result))

@@ -1,4 +1,4 @@
-"""Sessions for tasks: what a human wants started, and what the lead notes when it opens one, fails to, or gives up."""
+"""Sessions for tasks: a human's wish for one, and the lead's records of opening, failing and timing out."""
 
 from msgspec.structs import replace
 
@@ -46,7 +46,7 @@ def begin(context: Context, id: str, agent_id: str, incarnation: str, ground: Gr
 def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") -> Task:
     """Take the claim of a session back that could not be opened, if it has it; a human may start the task again.
 
-    A task that nobody had asked for by hand has failed: else it would be tried for ever.
+    A task nobody started by hand fails instead: otherwise the lead would retry it for ever.
     """
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:

@@ -1,4 +1,4 @@
-"""What a team has used and what that costs: per session, member and team."""
+"""A team's usage and its cost: per session, member and team."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -13,7 +13,7 @@ from pro0.ops.context import Context, operation
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What one member, or all, have used; `cost_usd` is None when a part of it has no known price."""
+    """The usage of one member, or of all; `cost_usd` is None when part of it has no known price."""
 
     agent_id: str
     agent: str = ""
@@ -56,12 +56,12 @@ def limit(context: Context, usd: float) -> None:
 
 
 def spent(sessions: Iterable[SessionUsage]) -> float:
-    """Return what sessions cost as far as that is known, in US dollars."""
+    """Return the known cost of sessions, in US dollars."""
     return sum(price(entry) or 0.0 for entry in sessions)
 
 
 def price(entry: SessionUsage) -> float | None:
-    """Return what a session costs: as its agent says, else at list prices; None when no price is known."""
+    """Return a session's cost: as its agent reports it, else at list prices; None without a known price."""
     if entry.cost_usd is not None:
         return entry.cost_usd
     tokens = (entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
@@ -70,11 +70,11 @@ def price(entry: SessionUsage) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _list_price(model: str, tokens: tuple[int, int, int, int]) -> float | None:
-    from genai_prices import Usage, calc_price  # late: it takes longer to import than all of pro0
+    from genai_prices import Usage, calc_price  # imported late: its import takes longer than all of pro0's
 
     fresh, output, read, write = tokens
     usage = Usage(
-        input_tokens=fresh + read + write,  # they count what came from a cache as input, too
+        input_tokens=fresh + read + write,  # genai_prices counts cached tokens as input too
         output_tokens=output,
         cache_read_tokens=read,
         cache_write_tokens=write,

@@ -1,4 +1,4 @@
-"""What a subscriber to the task list is told: everything, then every change of it."""
+"""The events for a subscriber to the task list: a snapshot, then every change."""
 
 from pro0.model.caller import ANYONE
 from pro0.model.task import Task
@@ -8,7 +8,7 @@ from pro0.rules.feed import Event
 
 
 class Feed:
-    """One subscription: it remembers what was told, so that who asks late misses no task."""
+    """One subscription: it remembers the events sent, so a late reader misses no task."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -17,14 +17,14 @@ class Feed:
         self._segments: object = None
 
     def news(self) -> list[Event]:
-        """Return a snapshot the first time, then what has changed since; raises NotFound when the team is gone."""
+        """Return a snapshot first, then the changes since the last call; raises NotFound for a removed team."""
         before, self._known = self._known, self._now()
         return [feed.snapshot(self._known.values())] if before is None else [*feed.events(before, self._known)]
 
     def _now(self) -> dict[str, Task]:
         listed = self._context.team.require().tasks.read()
         if self._segments != (listed.sealed, listed.recalled):
-            # Who went into the archive has not been deleted; it is read again only when it has changed.
+            # An archived task is not a deleted one. The archive is read again only after a change.
             self._old = {task.id: task for task in self._context.team.tasks.archived(listed)}
             self._segments = (listed.sealed, listed.recalled)
         return self._old | {task.id: task for task in listed.tasks}

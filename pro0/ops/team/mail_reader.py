@@ -1,4 +1,4 @@
-"""What a program of pro0's own does with the mail of its session: it reads it aloud, and answers a shutdown request."""
+"""Read a session's mail in a program of pro0's own: report it, and answer a shutdown request."""
 
 from collections.abc import Callable
 
@@ -11,17 +11,17 @@ from pro0.ops.team import members
 
 
 class MailReader:
-    """Reads the mail of one session; `say` is told what is in it."""
+    """Reads the mail of one session; `say` gets its text."""
 
     def __init__(self, context: Context, say: Callable[[str], None]) -> None:
         self._context = context
         self._say = say
         self._owes_an_answer = False
         self.agreed = False
-        """Whether it has agreed to shut down."""
+        """True once it has agreed to shut down."""
 
     def read(self, busy_with: Task | None) -> None:
-        """Read all that is new, and answer; raises Pro0Error when it cannot, and the next call answers."""
+        """Read all new mail and answer; raises Pro0Error on failure, and the next call then answers."""
         if messages.unread(self._context):
             letters = messages.inbox(self._context)
             for message in (letter.message for letter in letters):

@@ -1,4 +1,4 @@
-"""Members: what is wanted of each seat; the lead makes it so."""
+"""Members: the wishes for each seat; the lead carries them out."""
 
 import os
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def restart(
 ) -> Seat:
     """Ask for a new session in an ended seat: same id, same mailbox; its agent goes on where it was, or `fresh`.
 
-    An agent that the settings define is run as they do now, where they still do.
+    An agent from the settings runs by its present definition there, if it still has one.
     """
     with context.team.require().wanted.change("restart a member") as change:
         spawning(context, change.value)
@@ -151,12 +151,12 @@ def identity(team: TeamStore, state: SeatState) -> dict[str, str]:
 
 
 def task_identity(task: str, parent: str) -> dict[str, str]:
-    """Return the variables that name the task a program works on, empty for none."""
+    """Return the variables naming a program's task, empty for none."""
     return {"PRO0_TASK_ID": task, "PRO0_PARENT_TASK_ID": parent}
 
 
 def worker_identity(task: str, leader: str) -> dict[str, str]:
-    """Return the variables that tell a worker what it is, under the names that such workers know."""
+    """Return the variables of a worker, under the names such workers know."""
     return {"PI_TEAMS_WORKER": "1", "PI_TEAMS_TICKET_ID": task, "PI_TEAMS_LEADER_SESSION": leader}
 
 
@@ -175,20 +175,20 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
 
 
 def renewed(seat: Seat, runtime: Runtime) -> Seat:
-    """Return a seat that asks for a new session."""
+    """Return a seat with a wish for a new session."""
     newest = _unused(seat.agent_id, seat.generation, runtime)
     return replace(seat, generation=newest, shutdown=None, answer=None)
 
 
 def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
-    """Return what is wanted, with this seat added or in its place."""
+    """Return the wishes with this seat added or replaced."""
     if any(old.agent_id == seat.agent_id for old in wanted.seats):
         return replace(wanted, seats=tuple(seat if old.agent_id == seat.agent_id else old for old in wanted.seats))
     return replace(wanted, seats=(*wanted.seats, seat))
 
 
 def spawning(context: Context, wanted: Wanted) -> None:
-    """Refuse what needs new sessions while the team is stopping or stopped."""
+    """Refuse new sessions while the team is stopping or stopped."""
     if wanted.wish is Wish.STOP:
         name = context.team.name
         raise Refused(f"{name} is stopping or stopped", code="stopping", hint=f"pro0 team resume -t {name}")
@@ -200,6 +200,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not known.ended(same.agent_id):
         raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
+    # A team over its budget starts no new session, not even a lead's.
     if wanted.max_cost and costs.spent(context.team.usage.read().sessions) >= wanted.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
         raise Refused(f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code="over_budget", hint=hint)
@@ -235,19 +236,19 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:
-    """Return whether a member gets a worktree of its own; a lead agent works where the others' work is merged."""
+    """Return True for a member's own worktree; a lead agent works in the project, where others' work is merged."""
     if draft.worktree is None:
         return context.team.config.read().worktrees and not draft.leads
     return draft.worktree
 
 
 def _unused(agent_id: str, newest: int, runtime: Runtime) -> int:
-    """Return the next generation of a seat, never one that could not be started: that one is not tried again."""
+    """Return the next generation of a seat, above any failed one; a failed generation is never retried."""
     return 1 + max([newest, *(failure.generation for failure in runtime.failures if failure.agent_id == agent_id)])
 
 
 def path_of(context: Context) -> str:
-    """Return the PATH on which the agents of a team are found."""
+    """Return the PATH for finding the agents of a team."""
     return (context.team.environment.read().variables or os.environ).get("PATH", os.defpath)
 
 
@@ -256,7 +257,7 @@ def _same_name(one: str, other: str) -> bool:
 
 
 def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
-    """Return the request that stands, also when the lead has yet to record that it asked; raises Refused for none."""
+    """Return the shutdown request in force, even before the lead records it; raises Refused for none."""
     wish = wanted.stop or seat.shutdown
     if wish is None:
         raise Refused("nobody asks this session to shut down", code="no_request")
@@ -264,10 +265,10 @@ def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
 
 
 def _to_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> list[Notice]:
-    """Return what is owed to whoever asked, and to the lead address, about an answer."""
+    """Return the notices of an answer, for its asker and for the lead address."""
     asker = _wish(wanted, seat).by
     verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
-    unled_human = asker == ids.HUMAN and not led(wanted)  # who reads the lead's mailbox too
+    unled_human = asker == ids.HUMAN and not led(wanted)  # such a human reads the lead's mailbox too
     return [
         Notice(
             id=context.new_id(),

@@ -1,4 +1,4 @@
-"""A person's own agent, outside any team: it makes one, or takes one up again, and leads it from then on (3.16)."""
+"""A person's own agent, outside any team: it makes or takes up a team, and then leads it (3.16)."""
 
 import os
 
@@ -37,7 +37,7 @@ def _taken(context: Context, why: str) -> Refused:
 
 
 def introduced(caller: Caller) -> OutsideAgent:
-    """Return what is noted of an agent from outside, for which this process speaks."""
+    """Return the record of an outside agent; this process speaks for it."""
     process = processes.identify(os.getpid())
     if process is None:
         raise EnvironmentMissing("this process cannot be found among those of the system")
@@ -45,5 +45,5 @@ def introduced(caller: Caller) -> OutsideAgent:
 
 
 def as_lead(caller: Caller) -> Caller:
-    """Return an agent from outside as the lead agent that it becomes."""
+    """Return an outside agent as the team's lead agent."""
     return Caller(Who.LEAD_AGENT, LEAD, caller.incarnation)

@@ -1,4 +1,4 @@
-"""Plans that members hand in before they change anything, and the verdicts on them."""
+"""Plans from members, handed in before any change, and the verdicts on them."""
 
 from msgspec.structs import replace
 

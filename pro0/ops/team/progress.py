@@ -1,4 +1,4 @@
-"""Whether anything of a team can still move by itself, and if not, how its work ended (behaviour 3.19)."""
+"""A team's progress: can anything still move by itself, and if not, how did its work end (behaviour 3.19)."""
 
 from enum import IntEnum
 
@@ -17,7 +17,7 @@ from pro0.rules.tasks.gates import wait_in_words
 
 
 class Outcome(IntEnum):
-    """How a team's work stands; the value is the exit code of `team wait` (behaviour 3.19)."""
+    """The state of a team's work; the value is the exit code of `team wait` (behaviour 3.19)."""
 
     ALL_DONE = 0
     SOMETHING_FAILED = 1
@@ -25,7 +25,7 @@ class Outcome(IntEnum):
 
 
 class Progress(msgspec.Struct, frozen=True, rename="camel"):
-    """Whether anything can still move by itself; if not, how it ended and what is left."""
+    """The progress of a team: moving or not, and at rest its outcome and the open tasks."""
 
     moving: bool
     outcome: Outcome
@@ -56,13 +56,13 @@ def progress(context: Context) -> Progress:
 
 
 def _harvests(known: Roster, board: Board) -> bool:
-    """Return whether a worker is over, and what it leaves is being saved."""
+    """Return True while a finished worker's output is being saved."""
     over = {task.id for task in board if task.status in SETTLED}
     return known.wanted.wish is Wish.RUN and any(seat.disposable and seat.task in over for seat in known.wanted.seats)
 
 
 def _somebody_can(known: Roster, board: Board) -> bool:
-    """Return whether a living member could take a task by itself; the shell agent takes those with `run`."""
+    """Return True when a living member could take a task by itself; the shell agent takes only those with `run`."""
     for seat in known.live():
         state = known.state(seat.agent_id)
         if seat.task or seat.agent == "command" or (state and state.state in ENDED):

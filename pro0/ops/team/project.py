@@ -1,4 +1,4 @@
-"""Which project a directory belongs to, read from git's own files: no git is started for it."""
+"""The project of a directory, read from git's own files without running git."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from pro0.errors import BadInput, Pro0Error, StoreError
 from pro0.store.teams import Store
 
 LIMIT = 16 * 1024
-"""Bytes of the files in which git names a folder."""
+"""The longest part read of a git file naming a folder, in bytes."""
 
 
 def root(folder: Path) -> Path:
@@ -18,7 +18,7 @@ def root(folder: Path) -> Path:
 
 
 def common(folder: Path) -> Path | None:
-    """Return the git directory that all work trees of the folder's repository share, or None outside git."""
+    """Return the git directory shared by all work trees of the folder's repository, None outside git."""
     git = root(folder) / ".git"
     if git.is_dir():
         return git
@@ -31,7 +31,7 @@ def common(folder: Path) -> Path | None:
 
 
 def _text(path: Path) -> str:
-    """Return the beginning of a small file; git's own name one folder. Raises OSError for what is no file."""
+    """Return the beginning of a small file; git's own files name one folder. Raises OSError for a non-file."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(f"{path} is not a regular file")
@@ -39,10 +39,10 @@ def _text(path: Path) -> str:
 
 
 def bound(store: Store, folder: Path) -> list[str]:
-    """Return the teams of the nearest project around a folder, else those of its repository's other work trees.
+    """Return the teams of the nearest project around a folder, else of its repository's other work trees.
 
-    A team whose config cannot be read is passed over while another fits, else its error is raised: it might have been
-    the one.
+    A team with an unreadable config is skipped while another team matches. Otherwise its error is raised: it might be
+    the right team.
     """
     projects, trouble = _projects(store)
     for place in (folder, *folder.parents):

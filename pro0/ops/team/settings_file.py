@@ -1,4 +1,4 @@
-"""A person's change of one setting in a settings file."""
+"""Change one setting in a person's settings file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +9,13 @@ from pro0.store.files import make_folder, translate
 
 
 def put(path: Path, name: str, text: str) -> None:
-    """Give a setting a value in a settings file, which is made if need be; raises BadInput, and changes nothing."""
+    """Set a value in a settings file, making the file if needed; raises BadInput without any change."""
     value = config.value_of(name, text)
     _change(path, lambda before: config.with_value(before, path, name, value))
 
 
 def drop(path: Path, name: str) -> None:
-    """Let a settings file say nothing about a setting; raises BadInput, and changes nothing."""
+    """Remove a setting from a settings file; raises BadInput without any change."""
     config.known(name)
     _change(path, lambda before: config.without_value(before, path, name))
 
@@ -25,7 +25,7 @@ def _change(path: Path, edit: Callable[[str], str]) -> None:
     after = edit(before)
     if after == before:
         return
-    real = path.resolve()  # who keeps their settings elsewhere, behind a link, keeps them there
+    real = path.resolve()  # settings behind a link stay in their place
     make_folder(real.parent)
     try:
         with atomic.folder(real.parent) as folder:

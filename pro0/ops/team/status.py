@@ -1,4 +1,4 @@
-"""One look at a team: its members, its tasks, and what needs the person."""
+"""The status of a team: its members, its tasks, and the items in need of the person."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ LIST_FAILED = "pro0 task list --archived --status failed"
 
 
 class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """One member as `team status` shows it."""
+    """One member as shown by `team status`."""
 
     name: str
     agent_id: str
@@ -39,22 +39,22 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     note: str = ""
     incarnation: str | None = None
     source: str = ""
-    """What says `state`: the agent's own files or events, its title, its screen; empty for its guard."""
+    """The source of `state`: the agent's own files or events, its title, its screen; empty for its guard."""
     rule: str = ""
     session: str = ""
     """The agent's own id of its session."""
     model: str = ""
     permission_mode: str = ""
-    """What it may do without asking (behaviour 3.17), empty for an agent that knows no such modes."""
+    """Its permission mode (behaviour 3.17), empty for an agent without modes."""
     queued: str = ""
-    """Why its one line about mail waits."""
+    """The reason its line about mail still waits."""
     effort: str = ""
     plan: str = ""
-    """How its plan stands that has to be approved: required, handed in, rejected, approved; empty for no such plan."""
+    """The stage of its required plan: required, handed in, rejected, approved; empty without such a plan."""
     worktree: str = ""
     """The folder of its own worktree."""
     branch: str = ""
-    """The branch that its worktree began on."""
+    """The starting branch of its worktree."""
 
 
 class LeadStatus(msgspec.Struct, frozen=True):
@@ -65,24 +65,24 @@ class LeadStatus(msgspec.Struct, frozen=True):
 
 
 class LimitStatus(msgspec.Struct, frozen=True):
-    """An agent of which no new session starts until a moment, since its provider has enough for now."""
+    """A rate-limited agent: none of its sessions starts before `until`."""
 
     agent: str
     until: datetime
     named: bool
-    """Whether the provider named that moment; else it is when the next try is made."""
+    """True when the provider named `until`; else it is the time of the next try."""
     note: str
 
 
 class Attention(msgspec.Struct, frozen=True):
-    """One thing that needs the person, and what to type about it."""
+    """One item in need of the person, and the command for it."""
 
     what: str
     command: str
 
 
 class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """All of one team at one look."""
+    """The whole status of one team."""
 
     name: str
     project: str
@@ -92,7 +92,7 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     paused: bool
     lead: LeadStatus
     outside: LeadStatus | None
-    """The person's own agent that leads the team; None when no such agent ever did."""
+    """The person's own agent leading the team; None when there never was one."""
     members: tuple[MemberStatus, ...]
     tasks: dict[str, int]
     attention: tuple[Attention, ...]
@@ -125,12 +125,12 @@ def status(context: Context) -> TeamStatus:
 
 
 def lead_status(runtime: Runtime) -> LeadStatus:
-    """Return whether the lead that runtime.json names is alive, and goes on."""
+    """Return the state of the lead named in runtime.json."""
     return _state(runtime.lead)
 
 
 def counts(board: Board, archived: Archived) -> dict[str, int]:
-    """Return how many tasks have each status, those of the archive too, and how many of them are ready."""
+    """Return the number of tasks by status, archived ones included, and of ready tasks."""
     found = {str(status): int(getattr(archived, status, 0)) for status in Status}
     for task in board:
         found[task.status] += 1
@@ -144,7 +144,7 @@ def _state(process: Process | None) -> LeadStatus:
 
 
 def _left_alone(outside: LeadStatus | None, known: Roster) -> list[Attention]:
-    """Return that a person's own agent, which led the team, leads it no more while it runs."""
+    """Return a notice when a person's own agent led the running team and is gone."""
     if outside is None or outside.pid or known.runtime.phase is Phase.STOPPED:
         return []
     return [Attention("your own agent, which led the team, has gone: its mail is yours", "pro0 inbox")]
@@ -194,7 +194,7 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
 
 
 def _limited(seat: Seat) -> bool:
-    """Return whether a permission mode means anything to its agent."""
+    """Return True when its agent has permission modes."""
     return bool(seat.definition.modes) if seat.definition else seat.agent not in ("shell", "command")
 
 
@@ -245,7 +245,7 @@ def _attention(
 
 
 def failed_before(archived: Archived) -> str:
-    """Return how many tasks of the archive have failed."""
+    """Return the number of failed tasks in the archive, in words."""
     return f"{archived.failed} archived task{' has' if archived.failed == 1 else 's have'} failed"
 
 

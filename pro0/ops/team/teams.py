@@ -1,4 +1,4 @@
-"""Teams: made, paused, stopped, looked at."""
+"""Teams: create, pause, stop, dismiss, resume."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -23,7 +23,7 @@ from pro0.store.teams import Store
 
 
 class Home(msgspec.Struct, frozen=True):
-    """How a team is to be made."""
+    """The properties of a new team."""
 
     name: str
     project: Path
@@ -39,15 +39,15 @@ class Home(msgspec.Struct, frozen=True):
     panes_per_window: int = 0
     worktrees: bool = False
     environment: dict[str, str] = {}
-    """What leads and members get, whoever starts them; empty for the environment of who started the lead."""
+    """The environment of leads and members, whoever starts them; empty for that of the lead's starter."""
     reserved: dict[str, str] = {}
-    """What of it only agents get that name it in their definition."""
+    """The part of it reserved for agents naming it in their definition."""
 
 
 def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) -> Context:
-    """Make a team without members; raises Refused for a name that is taken, and for a caller who is a member.
+    """Make a team without members; raises Refused for a taken name, and for a member as caller.
 
-    An agent from outside leads the team that it makes.
+    An agent from outside leads the team it makes.
     """
     if caller.who not in (Who.HUMAN, Who.OUTSIDE):
         raise Refused("a teammate cannot start a team of its own", code="not_allowed")
@@ -75,7 +75,7 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
     if caller.who is Who.OUTSIDE:
         wanted, caller = Wanted(outside=introduced(caller)), as_lead(caller)
     context = Context(store.create(config, wanted, environment), caller, vouch=vouch)
-    # All of it, since nothing else tells it when config.json is lost.
+    # The event holds everything needed to rebuild a lost config.json.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
     details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}
     context.team.log_event(context.now(), caller.agent_id, "team.create", **details)
@@ -105,7 +105,7 @@ def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason
 def dismiss(context: Context) -> bool:
     """Let a team go that has no teammates left; raises Refused while one lives.
 
-    Returns True when the caller has a session of its own, which is asked to end: then the lead removes the team.
+    Returns True when the caller has a session of its own. It is asked to end; then the lead removes the team.
     """
     caller, name = context.caller, context.team.name
     with context.team.require().wanted.change("remove a team") as change:
@@ -151,12 +151,12 @@ def _resumed(context: Context) -> Wanted:
 
 
 def _comes_back(known: Roster, seat: Seat) -> bool:
-    """Return whether a stop, and nothing else, ended a member; a task's session comes with its task, a run is over."""
+    """Return True when only a stop ended a member; a task's session comes with its task, and a run is over."""
     return bool(known.ended(seat.agent_id)) and not (seat.shutdown or seat.task or seat.agent == RUNNER)
 
 
 def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
-    """Return whether a member's session went down together with the lead, so that nobody has seen it end."""
+    """Return True when a member's session died together with the lead, with no one to record its end."""
     state = next((s for s in runtime.seats if (s.agent_id, s.generation) == (seat.agent_id, seat.generation)), None)
     if state is None or state.state in ENDED or state.guard is None:
         return False

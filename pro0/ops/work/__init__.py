@@ -1,1 +1,1 @@
-"""The operations of those who work without a seat of their own choice: runs and workers."""
+"""The operations of runs and workers, members without a seat of their own choice."""

@@ -1,4 +1,4 @@
-"""Members' worktrees below the home: saved and removed; what is not merged, or cannot be saved, is kept and named."""
+"""Members' worktrees below the home: save and remove them; keep and name the unmerged and the unsavable."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,9 +14,9 @@ Say = Callable[[str], None]
 
 
 def clear(folder: Path, project: Path | None, say: Say) -> list[str]:
-    """Save and remove the worktrees in a folder; return the branches that stay, and the worktrees that cannot go.
+    """Save and remove the worktrees in a folder; return the kept branches and the kept worktrees.
 
-    They are those of a project's checkout, None for whichever repository they belong to.
+    They belong to the project's checkout; with None, each to its own repository.
     """
     kept = [left for path in entries(folder) if (left := _removed(path, project, say))]
     with suppress(OSError):
@@ -25,7 +25,7 @@ def clear(folder: Path, project: Path | None, say: Say) -> list[str]:
 
 
 def unmerged(team: TeamStore, project: Path) -> list[str]:
-    """Return the branches that workers of a team have left and that hold what the project's checkout does not."""
+    """Return the branches of a team's workers with commits missing in the project's checkout."""
     with suppress(Pro0Error):
         known = team.tasks.read()
         left = {task.branch for task in (*known.tasks, *team.tasks.archived(known)) if task.branch}
@@ -34,36 +34,36 @@ def unmerged(team: TeamStore, project: Path) -> list[str]:
 
 
 def clear_unused(folder: Path, project: Path) -> None:
-    """Remove those worktrees in a folder that hold nothing of their own (behaviour 3.14, cleanupOnExit)."""
+    """Remove the worktrees without content of their own in a folder (behaviour 3.14, cleanupOnExit)."""
     for path in entries(folder):
-        with suppress(Pro0Error):  # cleanup says what is wrong with it
+        with suppress(Pro0Error):  # cleanup reports the error
             Repository(project).remove_unused(path)
     with suppress(OSError):
         folder.rmdir()
 
 
 def left_over(store: Store) -> Iterator[Path]:
-    """Yield the folders that hold worktrees of teams that are not there; a team is there before its worktrees are."""
+    """Yield worktree folders without a team; a team exists before its worktrees do."""
     folders, known = entries(worktrees(store.home)), set()
     for name in store.names():
         try:
             known.add(trees_of(store.home, name, store.team(name).config.read().uid))
         except Pro0Error:
-            return  # any of them may be that team's
+            return  # any folder may belong to the unreadable team
     yield from (folder for folder in folders if folder not in known)
 
 
 def clear_left_over(store: Store, say: Say) -> None:
-    """Save and remove the worktrees of teams that are not there."""
+    """Save and remove the worktrees without a team."""
     for folder in list(left_over(store)):
         names = ", ".join(clear(folder, None, say))
         say(f"{folder} held worktrees of no team: removed them" + (f", kept {names}" if names else ""))
 
 
 def _removed(path: Path, project: Path | None, say: Say) -> str:
-    """Remove one worktree; return what is kept of it, empty for nothing."""
+    """Remove one worktree; return its kept branch or path, empty for none."""
     with suppress(OSError):
-        path.rmdir()  # nothing was ever in it
+        path.rmdir()  # an empty folder never held a worktree
         return ""
     try:
         return Repository(project or Repository(path).all()[0].path).remove(

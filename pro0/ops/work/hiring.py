@@ -1,4 +1,4 @@
-"""Seats for tasks: made and taken away by the lead, as `rules.hiring` says."""
+"""Seats for tasks: the lead makes them and takes them away, as `rules.lead.hiring` decides."""
 
 from msgspec.structs import replace
 
@@ -28,6 +28,7 @@ def hire(context: Context, id: str, agent_id: str) -> Seat | None:
         seat = next((s for s in change.value.seats if s.task == task.id), None)
         if seat and not known.ended(seat.agent_id) and not known.runtime.failed(seat):
             return None
+        # The name was taken meanwhile: the lead picks a free one at its next look.
         if seat is None and any(s.agent_id == agent_id for s in change.value.seats):
             return None
         made = _again(context, seat, task) if seat else _seat(context, task, Board(tasks.tasks), agent_id, change.value)
@@ -49,7 +50,7 @@ def dismiss(context: Context, agent_id: str, generation: int) -> None:
 
 
 def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wanted) -> Seat:
-    """Return the seat of a task: its agent is the one asked for, its role's, the usual one, or its parent's."""
+    """Return the seat of a task; the agent is the one asked for, its role's, the default, or its parent's."""
     role, above = roles.of(Store(context.team.paths.home), task.role), board.supervisor(task)
     parent = next((seat for seat in wanted.seats if above and seat.agent_id == above.assignee), None)
     asked = task.start.agent if task.start else None
@@ -80,12 +81,12 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
 
 
 def _any_agent(task: Task, *, disposable: bool) -> str:
-    """Return the agent where nobody has chosen one: in a worker, shell is of use only for a command."""
+    """Return the agent when nobody has chosen one; in a worker, shell is useful only for a command."""
     return (first_installed() if disposable and not task.run else None) or "shell"
 
 
 def _again(context: Context, seat: Seat, task: Task) -> Seat:
-    """Return the seat of a task for another session: the last one goes on where it can, if the task does."""
+    """Return the seat of a task for another session; it resumes if the agent is the same and the task goes on."""
     asked = (task.start.agent if task.start else None) or seat.agent
     definition = settings(context).agents.get(asked, seat.definition if asked == seat.agent else None)
     fresh = asked != seat.agent or task.status is not Status.DONE

@@ -1,4 +1,4 @@
-"""Runs of the run engine: started as members of the team, found again, counted."""
+"""Runs of the run engine: start them as members of the team, find them again, count their usage."""
 
 from itertools import count
 
@@ -25,7 +25,7 @@ from pro0.rules.tasks import changes
 
 
 def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -> Seat:
-    """Ask for a runner: in the first of the seats runner, runner-2 and so on that is free."""
+    """Ask for a runner, in the first free seat of runner, runner-2 and so on."""
     asked = replace(draft, agent=RUNNER, argv=(msgspec.json.encode(options).decode(),))
     for number in count(1):
         name = RUNNER if number == 1 else f"{RUNNER}-{number}"
@@ -40,19 +40,19 @@ def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -
 
 
 def abandoned(context: Context) -> list[str]:
-    """Return the living runners, also those about to be started, whom nobody waits for any more: they will end."""
+    """Return the living or starting runners with a dead client; they will end."""
     return [seat.agent_id for seat in roster(context.team).live() if seat.agent == RUNNER and not _is_wanted(seat)]
 
 
 def living(context: Context) -> frozenset[str]:
-    """Return the incarnations of the sessions that are not over, as far as anybody knows."""
+    """Return the incarnations of all sessions not known to be over."""
     known = roster(context.team)
     outside = {known.wanted.outside.incarnation} if known.wanted.outside else set[str]()
     return frozenset(outside | {state.incarnation for state in known.runtime.seats if state.state not in ENDED})
 
 
 def limits(context: Context) -> tuple[RateLimit, ...]:
-    """Return what the team knows of providers that have, or had, enough."""
+    """Return the team's record of rate-limited providers, past and present."""
     return context.team.runtime.read().limits
 
 

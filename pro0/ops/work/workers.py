@@ -1,4 +1,4 @@
-"""Workers: tasks that are delegated to one disposable session each; what they leave, and how it is merged."""
+"""Workers: tasks delegated to one disposable session each, their output, and its merge."""
 
 from pathlib import Path
 
@@ -26,15 +26,15 @@ from pro0.rules.words import prompts
 from pro0.worktrees import Repository
 
 TAG = "team"
-"""The label of every task that is delegated."""
+"""The label of every delegated task."""
 
 
 TITLE = 100
-"""Letters of a title that is made of a longer text."""
+"""The longest title made from a text, in characters."""
 
 
 class Crop(msgspec.Struct, frozen=True):
-    """What a worker left in git: the branch that is not merged, how much is on it, and what could not be saved."""
+    """A worker's output in git: the unmerged branch, its commits, and the part it could not save."""
 
     branch: str = ""
     commits: int = 0
@@ -43,19 +43,19 @@ class Crop(msgspec.Struct, frozen=True):
 
 
 class Worker(msgspec.Struct, frozen=True, rename="camel"):
-    """A delegated task with whoever works on it."""
+    """A delegated task with its worker."""
 
     task: Task
     stage: Stage
     agent_id: str
-    """Who works on it or did so last, empty for nobody yet."""
+    """The present or last worker, empty for none yet."""
     place: int
-    """Its place in line, from 1; 0 for a task that is not in line."""
+    """Its place in line, from 1; 0 for a task out of line."""
     state: SeatState | None
 
 
 def draft(said: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
-    """Return the task of a text: a long one is the description, its first line the title."""
+    """Return the task of a text: a long text is the description, its first line the title."""
     first = next((one.strip() for one in said.splitlines() if one.strip()), "")
     title = first if len(first) <= TITLE else f"{first[: TITLE - 1]}…"
     whole = "" if title == said.strip() else said
@@ -90,7 +90,7 @@ def workers(context: Context) -> list[Worker]:
 
 
 def find(context: Context, name: str) -> Worker:
-    """Return the worker of that name, or of that task; raises NotFound."""
+    """Return the worker of that name or task; raises NotFound."""
     for worker in workers(context):
         if name.casefold() in (worker.agent_id, worker.task.id, worker.task.id.removeprefix("task-")):
             return worker
@@ -160,7 +160,7 @@ def _noted(context: Context, task: Task, what: str, said: str) -> Task:
 
 
 def _branch(worker: Worker) -> str:
-    """Return the branch of a worker that is over; raises Refused while it works, NotFound when it left nothing."""
+    """Return a finished worker's branch; raises Refused while it works, NotFound when it left nothing."""
     if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
         what = f"{worker.task.worktree} could not be saved"
         raise Refused(what, code="kept", hint="save by hand what is in there, then: git worktree remove")
