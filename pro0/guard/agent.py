@@ -1,4 +1,4 @@
-"""Starting the agent as the guard's child, and what the system must know of the guard for it."""
+"""Start the agent as the guard's child, and prepare the guard's signals and orphans for it."""
 
 import os
 import sys
@@ -12,17 +12,17 @@ else:
 _PR_SET_CHILD_SUBREAPER = 36
 _TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 SETTABLE = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
-"""The signals that every program is started with the default answer to."""
+"""The signals set to their default in every started program."""
 
 
 class CannotStart(Exception):
-    """The agent's program or folder cannot be used; the message says which, and why."""
+    """The agent's program or folder cannot be used; the message names it, and the reason."""
 
 
 def catch_signals() -> int:
-    """Let every signal that concerns a guard only be noted; return the descriptor on which their numbers arrive.
+    """Catch all signals for a guard; return the descriptor for reading their numbers.
 
-    Those of the terminal are meant for the agent. They are caught, not ignored: what is ignored is so in children too.
+    The terminal's signals are meant for the agent. They are caught, not ignored: children inherit ignored signals.
     """
     listen, ring = os.pipe()
     os.set_blocking(listen, False)
@@ -35,9 +35,9 @@ def catch_signals() -> int:
 
 
 def become_subreaper(*, reap: bool = True) -> bool:
-    """Make orphans of the tree children of this process, not of init; False where the system has no such thing.
+    """Adopt the tree's orphans instead of init; False on a system without subreapers.
 
-    With `reap` false orphans go to init again.
+    With `reap` false, orphans go to init again.
     """
     try:
         return sys.platform == "linux" and _prctl(_PR_SET_CHILD_SUBREAPER, int(reap)) == 0
@@ -48,9 +48,10 @@ def become_subreaper(*, reap: bool = True) -> bool:
 def start(argv: list[str], cwd: str, env: dict[str, str], inherited: int, terminal: str = "") -> int:
     """Start a program found by the PATH in `env` and return its pid; raises CannotStart.
 
-    It gets exactly `env`, the descriptor `inherited` and the three standard ones, default signals and an empty mask;
-    with a `terminal`, the path of one, the standard ones are that, and it leads a session there.
-    The guard goes along into `cwd`, because posix_spawn cannot go there on behalf of the child.
+    The program gets exactly `env`, the descriptor `inherited`, the three standard ones, default signals and an empty
+    mask. With a `terminal`, given by its path, the standard descriptors are that terminal, and the program leads a
+    session there.
+    The guard changes into `cwd` too, because posix_spawn cannot do so for the child alone.
     """
     os.set_inheritable(inherited, True)
     place = ""
@@ -69,7 +70,7 @@ def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
     failure: OSError = FileNotFoundError(2, "")
     variables = {_bytes(name): _bytes(value) for name, value in env.items()}
     words = [_bytes(word) for word in argv]
-    # Who leads a session and opens a terminal has it for its controlling one.
+    # A session leader opening a terminal gets it as its controlling terminal.
     streams = [(os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0), *((os.POSIX_SPAWN_DUP2, 0, n) for n in (1, 2))]
     for program in _candidates(argv[0], env):
         try:
@@ -84,7 +85,7 @@ def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
             )
         except (FileNotFoundError, NotADirectoryError):
             pass
-        except PermissionError as error:  # as execvp: the next folder of the path may have one that can be run
+        except PermissionError as error:  # like execvp: the next folder of the path may have a runnable one
             failure = error
     raise failure
 
@@ -114,4 +115,4 @@ def _prctl(option: int, value: int) -> int:
 
 
 def _noted(number: int, frame: object) -> None:
-    """Do nothing: the number has gone to the wake-up descriptor already."""
+    """Do nothing: the number is in the wake-up descriptor already."""

@@ -1,4 +1,4 @@
-"""One who looks at a guard's terminal: what it asked, what it was sent, and what waits for it."""
+"""A client of a guard's terminal: its questions, its last frame, and its waiting messages."""
 
 import socket
 
@@ -16,7 +16,7 @@ class Gone(Exception):
 
 
 class Client:
-    """One connection. While something waits to be sent nothing is read from it, so what waits stays small."""
+    """One connection. While a message waits to be sent, nothing is read, so the waiting bytes stay few."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
@@ -26,10 +26,10 @@ class Client:
         self._rows: list[str] | None = None
         self._rest: Frame = {}
         self.views = False
-        """Whether it is a view, which has given the terminal its size."""
+        """True for a view: it has given the terminal its size."""
         self.watching = False
         self.seen = -1
-        """Which state of the terminal it was sent last."""
+        """The number of the terminal's state last sent."""
         self.due = 0.0
 
     def fileno(self) -> int:
@@ -38,11 +38,11 @@ class Client:
 
     @property
     def sending(self) -> bool:
-        """Return whether something waits to be sent."""
+        """Return True when a message waits to be sent."""
         return bool(self._out)
 
     def read(self) -> list[tuple[bytes, bytes]]:
-        """Return what it asks; raises Gone, or protocol.Broken."""
+        """Return the client's messages; raises Gone, or protocol.Broken."""
         try:
             data = self._connection.recv(READ)
         except BlockingIOError:
@@ -59,7 +59,7 @@ class Client:
         self.flush()
 
     def flush(self) -> None:
-        """Send as much of what waits as there is room for; raises Gone."""
+        """Send the waiting bytes as far as there is room; raises Gone."""
         try:
             while self._out:
                 del self._out[: self._connection.send(self._out)]
@@ -69,12 +69,12 @@ class Client:
             raise Gone from error
 
     def watch(self, *, watching: bool) -> None:
-        """Have frames sent or not; the next one will have everything in it."""
+        """Turn frames on or off; the next frame will be complete."""
         self.watching = watching
         self._rows, self._rest, self.seen, self.due = None, {}, -1, 0.0
 
     def show(self, state: int, rows: list[str], rest: Frame, now: float) -> None:
-        """Send what has changed since its last frame; raises Gone."""
+        """Send the changes since the client's last frame; raises Gone."""
         before = self._rows
         if before is None or len(before) != len(rows):
             changed = dict(enumerate(rows))
@@ -86,11 +86,11 @@ class Client:
         self._rows, self._rest, self.seen = rows, rest, state
 
     def close(self) -> None:
-        """Leave."""
+        """Close the connection."""
         self._connection.close()
 
     def farewell(self, patience: float) -> None:
-        """Send what waits, for so many seconds at most, and leave."""
+        """Send the waiting bytes within `patience` seconds, and close."""
         try:
             self._connection.settimeout(patience)
             self._connection.sendall(self._out)

@@ -1,4 +1,4 @@
-"""Starting a process that is nobody's child here: a lead must not belong to the session whose guard started it."""
+"""Start a process as no child of this one: a lead must not belong to the session of the guard starting it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ else:
 
 
 def start(argv: list[str], cwd: str, env: dict[str, str], errors: str) -> None:
-    """Start a program in a session of its own, without a terminal, what it says going to the end of a file.
+    """Start a program in a session of its own, without a terminal; append its output to the file `errors`.
 
-    Orphans of a guard's tree come to the guard, so the guard lets go of them for the moment in which this one becomes
-    an orphan. What else becomes one just then is found by its tag. Raises OSError when there is no process to be had.
+    Orphans of a guard's tree come to the guard. So the guard gives that up for a moment, while this program becomes an
+    orphan. Other orphans of that moment are found by their mark or tag. Raises OSError when no process can be started.
     """
     held, release = os.pipe()
+    # The process in between keeps all signals blocked: the guard's handlers are not meant for it.
     before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     try:
         middle = os.fork()
@@ -39,9 +40,9 @@ def start(argv: list[str], cwd: str, env: dict[str, str], errors: str) -> None:
 
 
 def _be_the_middle(argv: list[str], cwd: str, env: dict[str, str], errors: str, held: int, release: int) -> NoReturn:
-    """In the process in between: start the program, wait until it may become an orphan, and end."""
+    """Run as the process in between: start the program, wait for leave to become an orphan, and end."""
     try:
-        signal.set_wakeup_fd(-1)  # the guard hears what arrives there
+        signal.set_wakeup_fd(-1)  # a signal noted there would wake the guard
         os.close(release)
         os.setsid()
         os.chdir(cwd if os.path.isdir(cwd) else "/")  # noqa: PTH112
@@ -53,7 +54,7 @@ def _be_the_middle(argv: list[str], cwd: str, env: dict[str, str], errors: str, 
         )
         os.posix_spawn(argv[0], argv, env, file_actions=streams, setsigmask=(), setsigdef=agent.SETTABLE)
         os.read(held, 1)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, this process must never go on as a guard
+    except BaseException as error:  # noqa: BLE001 - after any error, this process must never go on as a guard
         _say(errors, f"pro0 guard: the lead cannot be started: {error}\n")
     finally:
         os._exit(0)

@@ -1,6 +1,6 @@
-"""What a guard is to start: the launch file, read once and removed, since it holds the agent's environment.
+"""A guard's launch file: read once and removed, for it holds the agent's environment.
 
-Who removes it has the session: of two guards that were started for one file, the second finds it gone and ends.
+The guard removing the file has the session. A second guard of the same file finds it gone and ends.
 """
 
 import os
@@ -11,7 +11,7 @@ LIMIT = 4 << 20
 
 
 class Launch:
-    """The values of model.runtime.Launch; raises ValueError for anything that does not have its shape."""
+    """The values of model.runtime.Launch; raises ValueError for any other shape."""
 
     def __init__(self, values: object) -> None:
         if not isinstance(values, dict):
@@ -36,7 +36,7 @@ class Launch:
 
 
 class Revival:
-    """The values of model.runtime.Revival; raises ValueError for anything that does not have its shape."""
+    """The values of model.runtime.Revival; raises ValueError for any other shape."""
 
     def __init__(self, values: object) -> None:
         if not isinstance(values, dict):
@@ -52,7 +52,7 @@ class Revival:
 
 
 class Terminal:
-    """The values of model.runtime.Terminal; raises ValueError for anything that does not have its shape."""
+    """The values of model.runtime.Terminal; raises ValueError for any other shape."""
 
     def __init__(self, values: object) -> None:
         if not isinstance(values, dict):
@@ -67,7 +67,7 @@ class Terminal:
 
 
 def take(path: str) -> Launch:
-    """Read the launch file and remove it, also when it is bad; raises OSError or ValueError."""
+    """Read the launch file and remove it, also a bad one; raises OSError or ValueError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         data = _read(descriptor)

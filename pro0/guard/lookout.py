@@ -1,6 +1,6 @@
-"""What a guard looks at every two seconds: is the team still there, and does somebody lead it (behaviour 3.12)?
+"""A guard's look every two seconds: is the team still there, and does a lead run (behaviour 3.12)?
 
-Looking is reading two files and one process: no lock, since a look must never keep a lead from taking the lease.
+A look reads two files and one process. It takes no lock, since a look must never keep a lead from the lease.
 """
 
 import os
@@ -13,7 +13,7 @@ from pro0.processes import table
 from pro0.store import atomic
 
 TRIES = 5
-"""How often one guard starts a lead without seeing that one has come, before it gives up."""
+"""Starts of a lead by one guard without a new lease, before the guard gives up."""
 LIMIT = 1 << 20
 
 
@@ -27,7 +27,7 @@ class Lookout:
         self._leads = Leads(launch.revival) if launch.revival else None
 
     def pause(self, usual: float) -> float:
-        """Return the seconds until the next look: the usual ones or a little less, fewer when something is due."""
+        """Return the seconds until the next look: the usual number or a little less, fewer when a start is due."""
         due = self._leads.due() if self._leads else usual
         return max(0.0, min(usual * (0.75 + fraction() / 4), due))
 
@@ -44,7 +44,7 @@ class Lookout:
         return True
 
     def _team_is_missing(self) -> bool:
-        """Say whether the home is there and the team is not: an unmounted home has no folder of teams either."""
+        """Return True when the home is there without the team: an unmounted home has no folder of teams either."""
         try:
             os.stat(self._team)
         except FileNotFoundError:
@@ -55,7 +55,7 @@ class Lookout:
 
 
 class Leads:
-    """What one guard has seen of the leads of its team, and done for one."""
+    """One guard's view of its team's leads, and its starts of a lead."""
 
     def __init__(self, revival: Revival) -> None:
         self._revival = revival
@@ -65,14 +65,14 @@ class Leads:
         self._tries = 0
 
     def due(self) -> float:
-        """Return the seconds until a lead is to be started, if none has come by then."""
+        """Return the seconds until a lead's start is due, should none come before."""
         return float("inf") if self._gone_since is None else self._gone_since + self._wait - time.monotonic()
 
     def look(self) -> None:
-        """Look once; start a lead when there was none at this look and the last ones, for the whole patience."""
+        """Look once; start a lead when none was seen for the whole patience."""
         lease = _values(_read(self._revival.lease).partition(b"\n")[0])
         if lease != self._seen:
-            self._seen, self._tries, self._gone_since = lease, 0, None  # there was another one meanwhile
+            self._seen, self._tries, self._gone_since = lease, 0, None  # another lead came meanwhile
         if _is_held(lease) or lease.get("rests") or self._tries >= TRIES:
             self._gone_since = None
             return
@@ -88,13 +88,13 @@ class Leads:
     def _start(self) -> None:
         kept = _values(_read(self._revival.environment)).get("variables")
         if not isinstance(kept, dict) or not kept:
-            return  # of a team that was made without: only who started its lead knows in which environment
+            return  # a team made without it: only its lead's starter knows the environment
         revival = self._revival
         detached.start(revival.argv, revival.cwd, {**kept, **revival.variables}, revival.errors)
 
 
 def fraction() -> float:
-    """Return a random number from 0 to 1, by which guards that started together do not look together."""
+    """Return a random number from 0 to 1: it spreads the looks of guards started together."""
     return os.urandom(1)[0] / 255
 
 

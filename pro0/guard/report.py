@@ -1,4 +1,4 @@
-"""What a guard says of its session: model.runtime.Report, replaced whole at every change."""
+"""A guard's report on its session: model.runtime.Report, replaced whole at every change."""
 
 import os
 
@@ -15,11 +15,11 @@ TELLABLE = frozenset(
     {"starting", "working", "idle", "running", "waiting", "dialog", "draft", "error", "unknown", "stopping"}
     | {"unresponsive"}
 )
-"""The states that an agent may claim of itself; that it has ended only its guard says."""
+"""The states an agent may claim; only its guard reports its end."""
 
 
 class Report:
-    """The report of one session. Its folder is held open: once that is removed, `gone` is true."""
+    """The report of one session. Its folder is held open; after the folder's removal `gone` is true."""
 
     def __init__(self, launch: Launch, guard: Entry | None) -> None:
         folder, self._name = os.path.split(launch.report)
@@ -41,9 +41,9 @@ class Report:
         self._revision = 0
 
     def write(self, *, durable: bool = False) -> None:
-        """Replace the file. A full disk is no reason to leave an agent unguarded: a later write may succeed.
+        """Replace the file. A full disk must not leave an agent unguarded: a later write may succeed.
 
-        Of last words, which are `durable`, there is no later one: they go over the file where it is, if need be.
+        Last words are `durable`, and no later write follows. If need be, they overwrite the file in place.
         """
         self._revision += 1
         self._values["revision"] = self._revision
@@ -63,13 +63,13 @@ class Report:
             pass
 
     def started(self, agent: Entry | None, first_state: str) -> None:
-        """Say that the agent runs."""
+        """Report the running agent."""
         self._values["agent"] = _process(agent) if agent else None
         self._state(first_state)
         self.write()
 
     def ended(self, state: str, code: int | None, signal: int | None, reason: str) -> None:
-        """Say that the agent has ended, and how."""
+        """Report the agent's end, with its exit code or signal and the reason."""
         self._values["exit"] = {"at": now(), "code": code, "signal": signal, "reason": reason}
         self._state(state)
         self.write()
@@ -79,7 +79,7 @@ class Report:
         self._values["note"] = note
 
     def told(self, lines: list[bytes]) -> None:
-        """Take over what the agent says of itself, one JSON object a line; anything else is not heard."""
+        """Merge the agent's own words, one JSON object a line; skip anything else."""
         changes = [self._merge(line) for line in lines]
         if any(changes):
             self.write()
@@ -104,7 +104,7 @@ class Report:
 
 
 class StatePipe:
-    """The read end of the pipe whose write end the agent has as PRO0_STATE_FD."""
+    """The read end of a pipe; the agent has the write end as PRO0_STATE_FD."""
 
     def __init__(self) -> None:
         self.fileno, self.agents_end = os.pipe()
@@ -113,11 +113,11 @@ class StatePipe:
         self._rest = b""
 
     def handed_over(self) -> None:
-        """Close this side's copy of the agent's end, so that the end of the pipe can be seen."""
+        """Close this side's copy of the agent's end, so the pipe's end becomes visible."""
         os.close(self.agents_end)
 
     def lines(self) -> list[bytes]:
-        """Return the whole lines that are there, at most one pipe full; the rest waits for its newline."""
+        """Return the whole lines received, at most one pipe full; an unfinished line waits for its newline."""
         try:
             data = os.read(self.fileno, PIPE)
         except BlockingIOError:
@@ -127,7 +127,7 @@ class StatePipe:
             os.close(self.fileno)
         *whole, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LINE_LIMIT:
-            self._rest = b"!"  # no JSON begins like this: whatever ends this line, it is not heard
+            self._rest = b"!"  # no JSON begins like this: the rest of this line is skipped
         return [line for line in whole if line and len(line) <= LINE_LIMIT]
 
 

@@ -1,4 +1,4 @@
-"""The life of a guard: take the launch file, start the agent, wait, end the tree, say how it ended."""
+"""The life of a guard: take the launch file, start the agent, wait, end the tree, report the end."""
 
 import os
 import select
@@ -29,11 +29,11 @@ TEAM_GONE = "ended: the team is gone"
 FAILED = "ended: the guard failed"
 
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-"""What agents are told of a terminal of ours."""
+"""Environment variables telling agents the kind of our terminal."""
 
 
 def main(arguments: list[str]) -> None:
-    """Guard the agent of the launch file given as the only argument, and leave with the agent's code."""
+    """Guard the agent of the launch file, the only argument, and exit with the agent's code."""
     try:
         guard = Guard(take(arguments[1]))
     except (OSError, ValueError, IndexError) as error:
@@ -42,12 +42,12 @@ def main(arguments: list[str]) -> None:
     code = BAD_LAUNCH
     try:
         code = guard.run()
-    except BaseException as error:  # noqa: BLE001 - whatever failed, the tree must not stay behind
+    except BaseException as error:  # noqa: BLE001 - after any failure, the tree must not stay behind
         _complain(f"{type(error).__name__}: {error}")
         guard.cause = guard.cause or FAILED
         guard.finish()
     finally:
-        os._exit(code)  # nothing to flush, and a terminal that is gone cannot fail it
+        os._exit(code)  # nothing to flush, and a missing terminal cannot fail this exit
 
 
 class Guard:
@@ -56,7 +56,7 @@ class Guard:
     def __init__(self, launch: Launch) -> None:
         self.cause = BY_ITSELF
         self._launch = launch
-        mark.take_off()  # should a session have started it: it is not of that
+        mark.take_off()  # a session may have started this guard: the guard is not part of it
         self._report = Report(launch, table.entry(os.getpid()))
         self._pipe = StatePipe()
         self._wake = agent.catch_signals()
@@ -68,7 +68,7 @@ class Guard:
         self._look_at = time.monotonic() + launch.look
 
     def run(self) -> int:
-        """Start the agent, stay until it or someone else ends it, end its tree; return the code to leave with."""
+        """Start the agent, stay until it ends or must end, end its tree; return the exit code."""
         self._report.write()
         if not self._report.gone and self._start():
             while not self._over():
@@ -102,13 +102,13 @@ class Guard:
             self._report.ended("crashed", CANNOT_START, None, str(error))
             return False
         finally:
-            mark.take_off()  # what a guard starts later, a lead, is not its session's
+            mark.take_off()  # later starts, such as a lead, are not part of this session
         self._pipe.handed_over()
         self._report.started(table.entry(self._pid), launch.first_state)
         return True
 
     def _make_terminal(self) -> tuple[dict[str, str], str]:
-        """Make the agent's terminal, when it is to have one of ours; return what it is told of it, and its path."""
+        """Make the agent's terminal, when the launch asks for ours; return its environment variables and its path."""
         if not self._launch.terminal:
             return {}, ""
         from pro0.guard import terminal  # late: a guard in a pane needs none of it
@@ -123,14 +123,14 @@ class Guard:
         return bool(self.cause) or not self._pid
 
     def _wait(self) -> None:
-        """Wait for a signal, a word of the agent or the time to look around, and take it in."""
+        """Wait for a signal, a word of the agent or the time of the next look, and handle it."""
         sources = [self._wake, self._pipe.fileno] if self._pipe.open else [self._wake]
         left = max(0.0, self._look_at - time.monotonic()) if self._launch.team_folder else None
         ready = select.select(sources, [], [], left)[0]
         if self._pipe.fileno in ready:
             self._listen()
         if self._wake in ready:
-            # Who asks comes first: an agent that a hang-up killed a moment ago did not end by itself.
+            # The request comes first: an agent just killed by a hang-up did not end by itself.
             numbers = os.read(self._wake, 4096)
             if signal.SIGTERM in numbers:
                 self.cause = ASKED
@@ -141,7 +141,7 @@ class Guard:
             self._look()
 
     def _look(self) -> None:
-        """Look around; whatever goes wrong with that, the agent is none the worse for it."""
+        """Look around; a failed look never harms the agent."""
         try:
             from pro0.guard import lookout  # late: a guard that starts needs none of it
 
@@ -158,15 +158,15 @@ class Guard:
 
     def _belonging(self) -> list[table.Entry]:
         found = tree.belonging(self._launch.incarnation, () if self._subreaper else self._leaders())
-        self._reap()  # after the look: so an agent that was dead by then has been taken in when nothing is found
+        self._reap()  # reap after the look: an agent dead by then is handled before the tree counts as empty
         return found
 
     def _leaders(self) -> tuple[int, ...]:
-        """Return who leads a terminal session here; the agent only while its number cannot be another's."""
+        """Return the leaders of terminal sessions here; the agent only while its pid cannot be another's."""
         return (os.getpid(), *([self._pid] if self._terminal else []))
 
     def _reap(self) -> None:
-        """Take in every child that has ended: the agent, and orphans of its tree that came here."""
+        """Reap every ended child: the agent, and the tree's orphans adopted by the guard."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)

@@ -1,7 +1,7 @@
-"""An agent's terminal when no tmux has one for it: drained always, remembered as a screen, served on a socket.
+"""An agent's terminal without tmux: always drained, remembered as a screen, served on a socket.
 
-It has a thread of its own, since nothing else that a guard does may keep an agent waiting that prints. Loaded only for
-a launch with a terminal; whoever looks is a client that may come, go and die.
+The terminal has its own thread, so no other work of a guard keeps a printing agent waiting. This module is loaded only
+for a launch with a terminal. A viewer is a client; clients may come, go and die.
 """
 
 import math
@@ -23,19 +23,19 @@ from pro0.terminals.emulator import Emulator
 from pro0.terminals.ghostty import Ghostty
 
 SETTLED = 0.003
-"""Seconds for which more may come before what came is shown: programs draw in several pieces."""
+"""Seconds to wait for more output before showing it: programs draw in several pieces."""
 HELD = 0.2
-"""Seconds for which a program may hold its drawing back (mode 2026)."""
+"""Seconds for a program to hold its drawing back (mode 2026)."""
 LAST = 0.5
-"""Seconds for the last output, and for clients to take the last frame in."""
+"""Seconds for the last output, and for clients to read the last frame."""
 CLIENTS = 64
 LAST_LINES = 2000
-"""How much of what was shown goes to the log when a session ends."""
+"""Lines of the screen and its history written to the log at a session's end."""
 MODES = (1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004)
-"""What a client's own terminal must do as this one does: keys, mouse, focus, paste."""
+"""Modes to repeat on a client's own terminal: keys, mouse, focus, paste."""
 _HOLD, _BRACKETED = 2026, 2004
 _KITTY = re.compile(rb"\x1b\[\?\d+u")
-"""The answer that keys come in kitty's way; they come as the client's terminal sends them."""
+"""An answer about kitty's keyboard protocol, never passed on: keys come as the client's terminal sends them."""
 
 
 Source = int | socket.socket | Client
@@ -58,12 +58,12 @@ class Terminal:
         self._shown: tuple[int, list[str], Frame] = (-1, [], {})
         self._settled = self._held = 0.0
         self._typed = -math.inf
-        """When a person has typed last."""
+        """The time of a person's last typing."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        """Take in the last output, write the end of what was shown to the log, and leave; once nobody prints."""
+        """Read the last output, write the screen's end to the log, and leave; call it once no process prints."""
         self._pty.let_go()
         os.close(self._stopper)
         self._thread.join(2 * LAST)
@@ -81,12 +81,13 @@ class Terminal:
             sys.stderr.write(f"pro0 guard: its terminal cannot be shown any more: {type(error).__name__}: {error}\n")
             sys.stderr.flush()
             self._listener.close()
+            # Nobody can watch any more, but an undrained agent would block on its output.
             while not select.select([self._stop], [], [], 0)[0]:
                 select.select([self._pty.fileno, self._stop], [], [])
                 self._pty.read()
 
     def _turn(self) -> bool:
-        """Wait for what happens next and do it; False when the session is over."""
+        """Wait for the next events and handle them; False when the session is over."""
         asking = [one for one in self._clients if not one.sending]
         sending = [one for one in self._clients if one.sending]
         sources: list[Source] = [self._stop, self._pty.fileno, self._listener, *asking]
@@ -124,7 +125,7 @@ class Terminal:
         return max(one.due, self._settled, self._held)
 
     def _patience(self) -> float | None:
-        """Return the seconds until a frame is due, None while none is."""
+        """Return the seconds until the next frame is due, or None when none is."""
         waiting = [self._due(one) for one in self._clients if self._lags(one)]
         return max(0.0, min(waiting) - time.monotonic()) if waiting else None
 
@@ -137,7 +138,7 @@ class Terminal:
             self._with(one, one.show, self._state, *self._drawn(), now)
 
     def _drawn(self) -> tuple[list[str], Frame]:
-        """Return the rows, and the rest of a frame, as they are now."""
+        """Return the current rows and the rest of a frame."""
         if self._shown[0] != self._state:
             cursor = self._screen.cursor()
             rest: Frame = {
@@ -152,7 +153,7 @@ class Terminal:
         return self._shown[1:]
 
     def _welcome(self) -> None:
-        """Take a new client in, if it is one of the same user."""
+        """Accept a new client of the same user; close any other."""
         try:
             connection, _ = self._listener.accept()
             ours = address.peer(connection) == os.geteuid()
@@ -166,7 +167,7 @@ class Terminal:
         self._with(one, one.send, protocol.packed(protocol.HELLO, self._hello))
 
     def _with(self, one: Client, act: Callable[..., None], *arguments: object) -> None:
-        """Do something with a client; one that has left, or makes no sense, is let go."""
+        """Act on a client; drop a departed client, or one breaking the protocol."""
         try:
             act(*arguments)
         except (client.Gone, protocol.Broken):
@@ -213,7 +214,7 @@ class Terminal:
                 raise protocol.Broken(f"nothing is called {kind!r}")
 
     def _put_when_quiet(self, wish: dict[str, object], form: Callable[[bytes], bytes]) -> bool:
-        """Put a text in, unless a person has typed a moment ago: it would be sent with what they are writing."""
+        """Put a text in, unless a person has just typed: their unfinished line would be sent with it."""
         text = protocol.text(wish, "text").encode(errors="replace")
         quiet = protocol.number(wish, "quiet", 0, protocol.LIMIT) / 1000
         return time.monotonic() - self._typed >= quiet and self._pty.put(form(text))
@@ -231,11 +232,12 @@ class Terminal:
             self._changed()
 
     def _answer(self, answer: bytes) -> None:
-        """Hand the program what the terminal answers it."""
+        """Pass the terminal's answer to the program."""
         if not _KITTY.fullmatch(answer):
             self._pty.put(answer)
 
     def _finish(self) -> None:
+        # A survivor of the tree's end may still print, so the last output has a deadline.
         deadline = time.monotonic() + LAST
         while select.select([self._pty.fileno], [], [], max(0.0, deadline - time.monotonic()))[0]:
             data = self._pty.read()
@@ -255,7 +257,7 @@ class Terminal:
 
 
 def _listening(path: str) -> socket.socket:
-    """Return a socket of ours alone that listens at this path."""
+    """Return a listening socket at this path, open to our user alone."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     mask = os.umask(0o177)
     try:

@@ -1,19 +1,19 @@
-"""JSON and dates, by the C modules inside json and datetime: json alone would double what a guard needs to start."""
+"""JSON and dates, by the C modules inside json and datetime: json alone would double a guard's start."""
 
 import time
 
 INTERPRETER = (ImportError, AttributeError, TypeError)
-"""What using another Python's private C module may raise."""
+"""Errors of another Python's private C module."""
 
 
 def now() -> str:
-    """Return this moment as ISO-8601 UTC with milliseconds."""
+    """Return the current time as ISO-8601 UTC with milliseconds."""
     moment = time.time()
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1000):03d}Z"
 
 
 def parse(text: str) -> object:
-    """Return the value of a JSON text; raises ValueError for anything else, and for one too deep."""
+    """Return the value of a JSON text; raises ValueError for invalid or too deep JSON."""
     try:
         return _parse(text.strip())
     except RecursionError as error:
@@ -32,7 +32,7 @@ def dump(value: object) -> str:
 
 
 def is_text(value: object) -> bool:
-    """Say whether a value is a str that can be written as UTF-8: JSON may spell half a surrogate pair."""
+    """Return True for a str writable as UTF-8: JSON may hold half a surrogate pair."""
     try:
         return isinstance(value, str) and value.encode() is not None
     except UnicodeEncodeError:
@@ -48,7 +48,7 @@ def _parse(text: str) -> object:
         import json
 
         value = json.loads(text, object_pairs_hook=_once)
-    except (StopIteration, SystemError):  # SystemError: before 3.12 it looks for json's own error only where imported
+    except (StopIteration, SystemError):  # SystemError: until 3.12 json's own error needs an imported json
         raise ValueError("not JSON") from None
     else:
         if end != len(text):
@@ -57,7 +57,7 @@ def _parse(text: str) -> object:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs of an object as a dict; a key that stands twice is damage."""
+    """Return the pairs of an object as a dict; raises ValueError for a repeated key, a sign of damage."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands twice")
@@ -65,7 +65,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 class _Choices:
-    """The attributes that the scanner takes its options from, as json.JSONDecoder has them."""
+    """The options of the scanner, as attributes like those of json.JSONDecoder."""
 
     strict = True
     object_hook = None

@@ -1,4 +1,4 @@
-"""What belongs to a session: the processes that must not outlive it."""
+"""The processes of a session: none must outlive it."""
 
 import os
 
@@ -10,12 +10,12 @@ STATE = "PRO0_STATE_FD"
 
 
 def belonging(incarnation: str, leaders: tuple[int, ...] = ()) -> list[table.Entry]:
-    """Return all that belongs to this guard's session, never the guard itself.
+    """Return all processes of this guard's session, never the guard itself.
 
-    A lead below the agent (it needed one, or started a team of its own), its guards and servers, and what is below
-    those are not the session's to end: orphans of that lead come to this guard.
-    Everything in the sessions of these leaders belongs to it too, be it the guard itself or its agent: needed where
-    orphans do not come to the guard and the environment of a process may be hidden (macOS).
+    An agent may start a lead: because it needed one, or for a team of its own. The session does not own that lead, nor
+    its guards and servers, nor their descendants, though orphans of that lead come to this guard.
+    The session does own the processes in the terminal sessions of `leaders`; a leader is the guard or its agent. macOS
+    needs this: there orphans do not come to the guard, and a process's environment may be hidden.
     """
     guard = os.getpid()
     found = {one.pid: one for one in table.below(guard, spared=table.is_spared)}

@@ -40,7 +40,7 @@ def carried_by(pid: int) -> int | None:
         return None
     try:
         return _as_mark(resource.prlimit(pid, _LIMIT)[0])
-    except PermissionError:  #  another group or user owns it now, as after `sg` and `su`
+    except PermissionError:  # another group or user owns it now, as after `sg` and `su`
         return _as_mark(_shown(pid))
     except (OSError, OverflowError):
         return None
@@ -70,7 +70,7 @@ def _set(soft: int) -> bool:
         return False
     try:
         resource.setrlimit(_LIMIT, (soft, resource.getrlimit(_LIMIT)[1]))
-    except (OSError, ValueError):  #  above the hard limit, or a system only resembling Linux
+    except (OSError, ValueError):  # above the hard limit, or a system only resembling Linux
         return False
     return True
 

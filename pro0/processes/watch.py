@@ -156,7 +156,7 @@ else:  # macOS
         def remove(self, key: int) -> None:
             try:
                 self._control(key, select.KQ_FILTER_PROC, select.KQ_EV_DELETE, 0)
-            except OSError:  #  the kernel has dropped the ended process by itself
+            except OSError:  # the kernel has dropped the ended process by itself
                 pass
 
         def ready(self) -> set[int]:

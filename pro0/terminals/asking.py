@@ -27,7 +27,7 @@ def hidden(question: str) -> str:
         quiet = [*before]
         quiet[3] &= ~termios.ECHO
         try:
-            termios.tcsetattr(terminal, termios.TCSAFLUSH, quiet)  #  keys typed before the question are no answer
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, quiet)  # keys typed before the question are no answer
             os.write(terminal, question.encode())
             return _line(terminal)
         finally:

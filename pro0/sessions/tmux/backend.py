@@ -161,7 +161,7 @@ class Tmux:
         if not place.inside_tmux:
             _leave(socket, last=len(ours) == len(there))
             return
-        if all(row.window_team in ("", place.uid) for row in there):  #  no other team is shown there
+        if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
             _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
 
 

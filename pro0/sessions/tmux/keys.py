@@ -6,7 +6,7 @@ from pro0.sessions.tmux.script import WINDOW, Command
 
 _ON = 'if-shell -F "#{==:#{window_panes},1}" next-window "select-pane -Z -t :.+"'
 _BACK = 'if-shell -F "#{==:#{window_panes},1}" previous-window "select-pane -Z -t :.-"'
-_OURS = f"#{{!=:#{{{WINDOW}}},}}"  #  compared with "", since if-shell takes a text beginning with 0 for false
+_OURS = f"#{{!=:#{{{WINDOW}}},}}"  # compared with "", since if-shell takes a text beginning with 0 for false
 KEYS = {"S-Down": _ON, "S-Right": _ON, "S-Up": _BACK, "S-Left": _BACK}
 LIST: Command = ("list-keys", "-T", "root")
 """Prints the key bindings."""
