@@ -118,6 +118,7 @@ class Running:
             for source in (self._output, exits, *([watch] if watch else ())):
                 selector.register(source, selectors.EVENT_READ)
             while self._runs():
+                # A closed output is no end: the command may run on without it.
                 for key, _ in selector.select(_until(deadline, poll)):
                     if key.fileobj == self._output and not self._read(pass_on):
                         selector.unregister(self._output)

@@ -218,7 +218,7 @@ def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, s
 
 
 def _form(plain: Mapping[str, str]) -> str:
-    """Return the settings only a repository itself can hold: the object format, and missing objects."""
+    """Return the config only a repository itself can hold: its object format, and the sign of missing objects."""
     lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
     if plain.get("extensions.objectformat", "").lower() == "sha256":
         lines.append("objectformat = sha256")

@@ -18,7 +18,7 @@ _INSTALLED = {"layouts": Path("share", "pro0", "layouts"), "man": Path("share", 
 
 
 def guard_argv(launch: Path) -> tuple[str, ...]:
-    """Return the argv for a guard with its launch file.
+    """Return the argv to start a guard with its launch file.
 
     Python starts without site (-S), apart from the user's environment and folder (-I). So a guard starts in a third of
     the time. Nobody's `PYTHONPATH` or `sitecustomize` gets into it.
@@ -27,7 +27,7 @@ def guard_argv(launch: Path) -> tuple[str, ...]:
 
 
 def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
-    """Return the argv for the lead of a team; `revived` when a guard restarts it."""
+    """Return the argv to start the lead of a team; `revived` when a guard restarts it."""
     return (sys.executable, "-I", "-m", "pro0", "lead", team, *((REVIVED,) if revived else ()))
 
 

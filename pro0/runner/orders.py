@@ -31,7 +31,7 @@ class Orders:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals for an end."""
+        """Install handlers for the signals to end."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._ask)
         yield

@@ -1,4 +1,4 @@
-"""One turn: one run of an agent's program on one task, to its end, its limit, or a reason to end it."""
+"""One turn: an agent's program runs on one task, to its end, its limit, or a reason to stop it."""
 
 import os
 from collections.abc import Callable

@@ -38,7 +38,7 @@ class ShellAgent:
         self._mail = MailReader(context, self._voice.say)
         self._own = own
         self._ran = 0
-        """The epoch of the last claim whose command was run, for its own task."""
+        """The epoch of the last claim for its own task with a run of its command."""
         self._trouble = ""
 
     def work(self) -> int:

@@ -13,7 +13,7 @@ from pro0.ops.team import members
 
 
 def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
-    """Refuse a verdict that needs a PIN: keys typed into the view may go to a member."""
+    """Refuse a verdict if it needs a PIN: keys typed into the view may go to a member."""
     if verdicts.has_pin(home):
         word = act.rpartition(".")[2]
         raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 task {word}", code="no_terminal")

@@ -59,7 +59,7 @@ def _line(parts: Sequence[str], hint: str, columns: int) -> str:
 
 
 def _around(parts: list[str], at: int, columns: int) -> list[str]:
-    """Return the parts with room around the shown one, and the number left out on either side."""
+    """Return the shown part with as many neighbours as fit, and the number left out on either side."""
     for first in range(at + 1):
         for last in range(len(parts), at, -1):
             before = [f"{DIM}+{first}{RESET}"] if first else []

@@ -121,6 +121,7 @@ class Nudger:
 
     def _paste(self, place: "Input", handle: Handle) -> str:
         looked = time.monotonic()
+        # A fixed line of an earlier try may still be there. Then only its Enter is missing.
         if stands := place.standing():
             place = replace(place, line=stands)
         elif why := place.closed():
@@ -145,7 +146,7 @@ class Input(msgspec.Struct, frozen=True):
     line: str
 
     def closed(self) -> str:
-        """Return the reason against typing now, empty for none."""
+        """Return the reason not to type now, empty for none."""
         reading, screen = self.sights.now(self.watched)
         if free(self.drawing, reading, screen):
             return ""

@@ -17,7 +17,7 @@ LINES = 60
 LOOKS = 20
 """Looks at a still worker until it counts as stuck."""
 SHORTEST, LONGEST = 0.5, 5.0
-"""Seconds between two looks: what a pane showed last is all that is left of it after a crash."""
+"""Bounds of the seconds between two looks. After a crash only the last look at a pane is left."""
 KEPT = 50
 """Sessions with a remembered last screen."""
 

@@ -44,7 +44,7 @@ def ensure_lead(team: TeamStore) -> str:
             # Reaps the child at its end, if this process lives that long.
             threading.Thread(target=child.wait, daemon=True).start()
         elif child and child.poll() is not None:
-            # A killed lead says nothing about the next one, so only its own failure counts.
+            # A killed lead says nothing about the next one. A refused lead met another lead at work.
             if (
                 child.returncode > 0
                 and child.returncode != Refused.exit_code

@@ -51,10 +51,11 @@ class Opener:
     def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
         """Open the sessions and record their places; a failure restores the state of `before`.
 
-        A session that cannot start does not stop the others. The others' places are opened all or none.
+        Each session prepares alone, so one failure does not stop the others. The backend then opens all or none.
         """
         states = {state.incarnation: state for state in runtime.seats}
         openings: dict[Start, Opening] = {}
+        # A bad seat must not keep the others from starting, so each failure is undone alone.
         for start in starts:
             try:
                 openings[start] = self._opening(start, states[start.incarnation], self._begun(start))
