@@ -104,7 +104,7 @@ def hire(view: View, plans: list[Plan]) -> list[Action]:
 
 
 def expire(view: View) -> tuple[list[Action], datetime | None]:
-    """Return the tasks that exceeded their time in progress, and the time of the next one to do so (2.7)."""
+    """Return the tasks over their limit of time in progress, and the time of the next one (behaviour 2.7)."""
     minutes = view.snapshot.task_minutes
     late, next_at = supervised.overdue(view.board, timedelta(minutes=minutes), view.now, view.at)
     if view.stopping:
@@ -170,7 +170,7 @@ def _is_free(view: View, plan: Plan) -> bool:
 
 
 def _is_done_with(view: View, plan: Plan) -> bool:
-    """Return True when a seat's session is dead and holds nothing, and its task will not continue there."""
+    """Return True when a seat's session is gone and holds nothing, and its task will not continue there."""
     if not _is_free(view, plan):
         return False
     if plan.state is None:

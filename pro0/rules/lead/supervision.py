@@ -85,6 +85,7 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
         asked = state.ending_since is not None or ending.approved(view, plan) is not None
         ended = State.SHUTDOWN if asked else report.state
         return plan.then(replace(seen, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
+    # Stopping lasts until the exit. Unresponsive lasts until the guard reports something newer.
     if state.state is State.STOPPING or (
         state.state is State.UNRESPONSIVE and view.at(report.since) <= view.at(state.since)
     ):
@@ -169,6 +170,7 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan
     if limit := throttling.holding(view, seat.agent):
         return plan.wake(throttling.ends(view, limit))
+    # The unread tasks may still belong to the last session.
     if state and view.blind:
         return plan
     # A new session must not run beside the remains of the last one.
@@ -280,7 +282,7 @@ def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
 
 
 def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
-    """Return True when the end of a session is to be told, since nobody had asked for it.
+    """Return True when the lead address is to hear of a session's end: nobody asked for it.
 
     A failed task reports its own failure (behaviour 2.8). A run reports its end where it was requested.
     """

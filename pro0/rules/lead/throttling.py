@@ -92,12 +92,15 @@ def ends(view: View, limit: RateLimit) -> datetime:
 def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
     """Return the limit of an agent after a rate-limit error."""
     named = said_end(error.note, error.since)
+    # The last hold ended long ago, or there was none: a new series begins.
     if before is None or error.since > before.until + LONGEST:
         end = named or error.since + FIRST
         return RateLimit(agent=agent, since=error.since, at=error.since, until=end, named=bool(named), note=error.note)
+    # The agent is rate-limited again soon after a hold: the series goes on, and a guessed hold doubles, up to LONGEST.
     if error.since > before.until:
         end = named or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
         return replace(before, at=error.since, until=end, named=bool(named), times=before.times + 1, note=error.note)
+    # The hold is still on, and this error names a later end.
     if named and named > before.until and error.since >= before.at:
         return replace(before, at=error.since, until=named, named=True, note=error.note)
     return before
