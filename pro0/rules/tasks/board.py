@@ -81,7 +81,7 @@ def blockers(board: Board, task: Task) -> list[str]:
 
 
 def hopeless(board: Board, task: Task) -> list[str]:
-    """Return a phrase for each failed, cancelled or missing dependency, direct or not. It needs a decision."""
+    """Return a phrase for each failed, cancelled or missing dependency, direct or not: none completes by itself."""
     found: dict[str, None] = {}
     seen, left = {task.id}, [task]
     while left:

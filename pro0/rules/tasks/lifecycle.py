@@ -13,7 +13,7 @@ nothing. A cell names the permitted callers, the effect, and the callers in need
 changes the task adds one history entry with its author, its time and its text.
 
 A person may do every act except the lead's. Verdicts (approve, reject), hold, clear, continue, close, wish and reopen
-are a person's alone. The lead agent assigns, cancels and retries, but cancels no gated or awaiting task, and retries
+are a person's alone. The lead agent assigns, cancels and retries. It cancels no gated or awaiting task, and retries
 only tasks of a pool. Any agent claims ready tasks. It completes, releases, fails or hands off the task of its own claim
 only; a person too hands off only their own. The lead starts tasks, undoes starts, frees tasks of dead sessions, settles
 parents and begins reviews. The lead may also release and fail tasks. Only a person leaves COMPLETED and CANCELLED, by

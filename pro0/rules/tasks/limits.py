@@ -22,7 +22,7 @@ DEFAULT = Limits()
 
 
 def check(board: Board, new: Iterable[Task], limits: Limits) -> None:
-    """Refuse new tasks below the deepest level, or under a full parent. The board holds them already."""
+    """Raise Refused for new tasks below the deepest level or under a full parent. They are on the board already."""
     for task in new:
         depth = sum(1 for _ in board.ancestors(task))
         if depth > limits.depth:
