@@ -1,5 +1,5 @@
-// The bridge between pro0 and one pi: says in a file what pi does, hands over what is put into a folder, and asks the
-// person before tools run, as the team's permission mode wants it, for pi itself asks for nothing.
+// The bridge between pro0 and one pi. It reports pi's state in a file and hands pi the lines put into a folder. It asks
+// the person before tools run, by the team's permission mode, since pi itself asks for nothing.
 //
 // PRO0_BRIDGE names the session's folder: bridge.json (settings, read once), state.json (written here), inbox/ (taken here).
 
@@ -29,14 +29,14 @@ export default function (pi) {
     for (const name of readdirSync(inbox).sort()) {
       const path = join(inbox, name);
       const text = readFileSync(path, "utf8");
-      unlinkSync(path); // first: what is handed over must not be there to be handed over again
+      unlinkSync(path); // removed first: no line may be handed over twice
       pi.sendUserMessage(text, { deliverAs: "followUp" });
     }
   }
 
   const lacking = lacks(pi);
   become(lacking ? { state: "unsupported", note: `this pi offers its extensions no ${lacking}` } : {});
-  if (lacking) throw new Error(now.note); // without the bridge nothing would be asked for
+  if (lacking) throw new Error(now.note); // without the bridge pi would run every tool unasked
 
   pi.on("session_start", (_event, context) => {
     mkdirSync(inbox, { recursive: true, mode: 0o700 });
@@ -60,12 +60,12 @@ export default function (pi) {
   });
 }
 
-// what a pi does not offer that is needed here, empty when all is there
+// the first function this pi lacks and the bridge needs, empty for none
 export function lacks(pi) {
   return ["on", "sendUserMessage"].find((name) => typeof pi[name] !== "function") ?? "";
 }
 
-// allow, ask, or which of the refusals
+// allow, ask, or the name of a refusal
 export function judge({ mode, delegates, commands }, tool, input) {
   const command = tool === "bash" ? ownCommand(input.command) : "";
   if (READING.includes(tool) || commands.includes(command)) return "allow";
@@ -75,7 +75,7 @@ export function judge({ mode, delegates, commands }, tool, input) {
   return "ask";
 }
 
-// The command of pro0 that a line runs, and nothing else; empty when it runs anything else too.
+// The one pro0 command run by a line; empty when the line runs anything else too.
 function ownCommand(line) {
   const bare = String(line).replace(/'[^']*'|"[^"$`\\]*"/g, "''");
   const found = /^\s*pro0 ([a-z]+)(?: [^;&|`$<>()\n\\#"]*)?$/.exec(bare.replaceAll("''", ""));
@@ -95,6 +95,6 @@ function attempt(act) {
   try {
     act();
   } catch {
-    // the folder is gone, or another tried at the same time: the next time
+    // the folder is gone, or another writer was faster: the next call tries again
   }
 }

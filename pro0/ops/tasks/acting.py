@@ -37,7 +37,7 @@ def carry_out(context: Context, id: str, asked: Request) -> Task:
 def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool = False) -> Task:
     """Change one task, live or archived, log the change, and deliver the notices owed.
 
-    With `named`, the tasks it names are also looked up in the archive, since the act may reopen it.
+    With `named`, the tasks it names are also looked up in the archive, since the act may reopen the task.
     """
     with context.team.require().tasks.change(f"{what} a task") as change:
         listed = recalled(context, change.value, {task_id(id)}, named=named)
