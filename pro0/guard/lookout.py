@@ -73,6 +73,7 @@ class Leads:
         lease = _values(_read(self._revival.lease).partition(b"\n")[0])
         if lease != self._seen:
             self._seen, self._tries, self._gone_since = lease, 0, None  # another lead came meanwhile
+        # A living lead, a resting lease, or too many tries: in each case no start is due.
         if _is_held(lease) or lease.get("rests") or self._tries >= TRIES:
             self._gone_since = None
             return

@@ -180,7 +180,7 @@ class Guard:
     def _agent_ended(self, status: int) -> None:
         self._pid = 0
         if self._pipe.open:
-            self._listen()
+            self._listen()  # the agent's last words come before its end
         code = os.waitstatus_to_exitcode(status)
         self._code = code if code >= 0 else 128 - code
         state = "shutdown" if self.cause == ASKED else "crashed"

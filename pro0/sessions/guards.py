@@ -5,7 +5,7 @@ from pro0.model.stored import Process
 
 
 def stamp(guard: Process | None) -> str:
-    """Return a guard's start and boot id, which no other guard of its pid has; "" for an ended guard."""
+    """Return a guard's start and boot id, unique together with its pid; "" for an ended guard."""
     return f"{guard.start} {guard.boot_id}" if guard else ""
 
 

@@ -66,7 +66,7 @@ class Headless:
         return self._handle(place, incarnation, guard.pid, guard, log)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return the last lines of a session's log, which outlives it; raises Refused when the log is gone."""
+        """Return the last lines of a session's log, even after its end; raises Refused when the log is gone."""
         try:
             descriptor = _opened(handle.log, os.O_RDONLY)
         except OSError as error:
@@ -96,7 +96,7 @@ class Headless:
         return False
 
     def close(self, handle: Handle) -> None:
-        """Tell the guard, when it still runs, that its place is gone: HUP, as a terminal does."""
+        """Send HUP to the guard if it still runs, as a closing terminal does: its place is gone."""
         processes.signal_process(guard_of(handle), signal.SIGHUP)
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ def _open(folder: int, name: str) -> int:
 def _rotate(folder: int, name: str, descriptor: int) -> None:
     if not lock_descriptor(descriptor, blocking=False):
         return
+    # Another writer may have renamed this file just before.
     if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):
         taken = max((rotation(name, other) for other in os.listdir(folder)), default=0)
         os.rename(name, rotated(name, taken + 1), src_dir_fd=folder, dst_dir_fd=folder)

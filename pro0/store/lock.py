@@ -21,7 +21,7 @@ from pro0.store.paths import LOCK
 PATIENCE = 10.0
 """Seconds with one holder before a waiter gives up and names that holder."""
 ASLEEP = 1.0
-"""Seconds before waiters pass over the first in line, for it left a free lock alone: it was stopped."""
+"""Seconds before waiters pass over the first in line: it leaves a free lock alone, so it is stopped."""
 LEFT = 5.0
 """Seconds with one holder before every waiter tries: the holder may be dead, and the first in line stopped."""
 SLOWEST = 0.1
@@ -38,6 +38,7 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
         with atomic.folder(path) as folder:
             descriptor = _taken(path, folder, patience)
             try:
+                # A lock file deleted or replaced meanwhile guards nothing: begin again with the present one.
                 if still_there(path, folder, LOCK, descriptor) and not replaced(folder, LOCK, descriptor):
                     if os.pread(descriptor, 1, 0):  # a killed holder could not remove its name
                         tidy(folder)
@@ -134,8 +135,10 @@ def _wait(path: Path, folder: int, descriptor: int, place: queue.Place, patience
     while True:
         _follow(folder, descriptor)
         before, now = place.before(), time.monotonic()
+        # Each new holder restarts the clock: patience is for one holder, not for the queue.
         if (named := holder(descriptor)) != by:
             by, since = named, now
+        # The lock goes by turns. Others pass over the first in line only when it seems stopped.
         passing = before > 0 and now - since > (ASLEEP if by == NOBODY else LEFT)
         if (passing or not before) and both_locked(folder, descriptor):
             if passing:
@@ -143,6 +146,7 @@ def _wait(path: Path, folder: int, descriptor: int, place: queue.Place, patience
             return
         if now - since > patience:
             raise _held_too_long(path, descriptor, patience)
+        # The clock's odd part spreads the tries; a waiter far back tries less often.
         pause = (0.001 + time.monotonic_ns() % 4_000_000 / 1e9) * (before + 1)
         time.sleep(min(pause, SLOWEST))
 

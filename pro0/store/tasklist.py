@@ -61,6 +61,7 @@ class TaskFile(File[TaskList]):
         return found
 
     def _save(self, folder: int, value: TaskList) -> None:
+        # A list of a newer pro0 must not spill into segments: the save below refuses it.
         if value.schema_version <= SCHEMA_VERSION:
             value = self._kept_small(folder, value)
         super()._save(folder, value)

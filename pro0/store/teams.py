@@ -201,7 +201,7 @@ def _told(place: Path) -> Iterator[None]:
 
 @contextmanager
 def _late(what_then: str) -> Iterator[None]:
-    """Mark an error that comes after a committed change."""
+    """Let an error after a committed change say so."""
     try:
         yield
     except OSError as error:

@@ -71,7 +71,7 @@ def sessions() -> list[Row]:
 def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
     """Make a session beside or below another, with a variable set on it; return its id.
 
-    One program does both, and goes on when this process is killed: so no session is left without a known owner.
+    One program does both, even when this process is killed meanwhile. So no session is left without a known owner.
     """
     said = call("session", "split", *(("-v",) if vertical else ()), "-s", session, then=(f"user.{variable}", value))
     made = _MADE.search(said.decode(errors="replace"))
