@@ -144,7 +144,7 @@ BARE: dict[str, tuple[str, ...]] = {
 }
 """In a terminal, without a prompt."""
 ASKING: dict[str, tuple[str, ...]] = {
-    "claude": ("claude", "--"),
+    "claude": ("claude", "--permission-mode", "default", "--"),
     "codex": (*BARE["codex"], "-s", "workspace-write", "-a", "on-request", "--"),
     "opencode": ("env", 'OPENCODE_PERMISSION={"bash":"ask"}', "opencode", "--prompt"),
     "pi": ("pi",),

@@ -43,7 +43,10 @@ def teammate(*work: Turn, offered: Mapping[str, tuple[Turn, ...]] | None = None)
 
 
 def planner(task: str, *plan: Turn) -> Script:
-    """Carry out a plan for a task with subtasks; after each of them that is over, say that the task is complete."""
+    """Carry out a plan for a task with subtasks; after each of them that is over, say that the task is complete.
+
+    Claude Code sends a first request at times before its MCP servers are connected: then it waits for their tools.
+    """
     left, complete = list(plan), use("complete_task", task_id=task, result="all is there")
 
     def script(request: Request) -> Turn:
@@ -51,6 +54,8 @@ def planner(task: str, *plan: Turn) -> Script:
             return use("check_messages")
         if any(SUBTASK_OVER.search(result) for result in request.results()):
             return complete
+        if left and not is_offered(left[0].calls[0], request.tools):
+            return shell("sleep 1")
         return left.pop(0) if left else say("I wait.")
 
     left.append(complete)

@@ -10,9 +10,7 @@ from tests.real_agents.provider.turns import say, shell, use
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 
-pytestmark = pytest.mark.usefixtures("scripts")
-
-pytestmark = pytest.mark.agents
+pytestmark = [pytest.mark.agents, pytest.mark.usefixtures("scripts")]
 
 
 @pytest.mark.parametrize("agent", BARE)

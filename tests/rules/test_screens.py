@@ -54,6 +54,7 @@ def test_small_and_large_terminals_are_recorded(agent: str, size: tuple[int, int
 
 NOTES = {
     "claude-permission-prompt": "Bash command · touch perm1.txt",
+    "claude-2.1.330-120x40-permission": "Bash command · touch made.txt",
     "claude-permission-prompt-mcp": 'Tool use · tiny - ping_team(text: "hi") (MCP)',
     "claude-apikey-prompt": "Do you want to use this API key?",
     "claude-api-error-retrying-401": "API error · Retrying in 1s · attempt 3/10",

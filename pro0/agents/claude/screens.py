@@ -21,7 +21,12 @@ CLAUDE_SCREENS = Drawing(
             name="permission",
             state=State.WAITING,
             menu=(r"(?i)\b(?:do you want to|would you like to|wants to) (?!use this API key|trust)",),
-            note=(r"^ (?!Do you want|Esc )(\w.*)$", r"^ {3}(?!\d\.)(\S.*)$", r"^ Do you want to ((?!proceed).*)\?$"),
+            note=(
+                r"^ (?!Do you want|Esc )(\w.*)$",
+                r"^ {3}(?!\d\.)(\S.*)$",
+                "^╌{8,}\n" + r" (?!Do you want|\s*\d+ )(\S.*)$",
+                r"^ Do you want to ((?!proceed).*)\?$",
+            ),
         ),
         Rule(
             name="question",

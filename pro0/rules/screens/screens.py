@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -177,7 +178,9 @@ def _found(pattern: str, rows: tuple[str, ...]) -> Iterator[str]:
 
 
 def _group(pattern: str, rows: tuple[str, ...]) -> str:
-    for row in _found(pattern, rows):
+    """Return what the pattern finds first in a row, or in pairs of rows when it has the end of one."""
+    pairs = tuple(map("\n".join, pairwise(rows))) if "\n" in pattern else rows
+    for row in _found(pattern, pairs):
         match = re.search(pattern, row)
         if match and match.group(1).strip():
             return " ".join(match.group(1).split())
