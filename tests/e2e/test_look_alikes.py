@@ -75,6 +75,7 @@ def life(
     request: pytest.FixtureRequest,
     cli: Callable[..., Result],
     home: Path,
+    scripts: None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Life]:
