@@ -228,7 +228,11 @@ def test_an_interrupt_that_python_drops_is_not_lost(tmp_path: Path, user: Path, 
     demo.leaves_nothing()
 
 
-@pytest.mark.parametrize("number", range(60))
+MOMENTS = [pytest.param(number, marks=() if number % 5 == 0 else pytest.mark.soak) for number in range(60)]
+"""Sixty in all; each fifth in the short lane."""
+
+
+@pytest.mark.parametrize("number", MOMENTS)
 def test_interrupted_in_its_first_two_seconds_it_leaves_nothing(tmp_path: Path, user: Path, number: int) -> None:
     """At sixty drawn moments, wherever the program is by then."""
     demo = start(tmp_path, user, sys.executable, "-c", FROM_ITS_FIRST_LINE, "demo", "--mode", "headless")

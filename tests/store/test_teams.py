@@ -107,7 +107,7 @@ def test_what_is_refused_says_what_to_do(home: Path) -> None:
     with pytest.raises(StoreError) as left:
         create(home, "beta")
     assert left.value.message == f"{home / 'mailboxes' / 'beta'} is there, but no team beta"
-    assert left.value.hint == "move it away; it may hold work"
+    assert left.value.hint == "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
     with pytest.raises(BadInput):
         Store(home).discard("alpha", "../u")
     assert Store(home).team("alpha").exists()
