@@ -75,6 +75,7 @@ def test_in_any_other_window_the_keys_reach_the_program(watched: Watched) -> Non
     watched.ask("new-window", "-t", "keys:", "cat -v")
     watched.press("S-Down", "Enter")
     wait_until(lambda: "^[[1;2B" in watched.ask("capture-pane", "-p", "-t", "keys"), 10, "the key arrives")
+    watched.ask("kill-window", "-t", "keys:{end}")  # the person's, so nothing of ours ends it
 
 
 def test_borders_say_what_each_member_does(watched: Watched) -> None:

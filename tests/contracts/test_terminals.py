@@ -173,6 +173,7 @@ def test_a_pane_with_another_program_is_refused(terminal: TmuxStage) -> None:
     assert terminal.backend.alive([handle]) == set()
     with pytest.raises(Refused):
         terminal.backend.nudge(handle, LINE)
+    terminal.tmux("kill-pane", "-t", handle.pane)  # the person's now, so nothing of ours ends it
 
 
 def test_a_stopped_server_stops_nobody(terminal: TmuxStage, monkeypatch: pytest.MonkeyPatch) -> None:
