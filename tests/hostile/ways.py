@@ -152,7 +152,11 @@ TMUX = {
         "{tmux} set-hook -gu after-list-windows",
         COMMANDS,
     ),
-    "tmux formats": Way("{tmux} display-message -p '#({run})'", COMMANDS),
+    "tmux formats": Way(  # tmux may end before its job has begun: asked again, as whoever wants it would
+        "for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do {tmux} display-message -p '#({run})'; sleep 0.5; "
+        "[ -e $(dirname {run}).json ] && exit 0; done; exit 1",
+        COMMANDS,
+    ),
     "tmux pipe-pane": Way("{tmux} pipe-pane -t person {run}", COMMANDS),
     "tmux new-window": Way("{tmux} new-window -d {run}", SERVER),
     "tmux new-session": Way("{tmux} new-session -d {run}", SERVER),
