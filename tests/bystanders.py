@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 SECONDS = STUCK
 
@@ -18,6 +18,14 @@ def somebodys_tmux(*sessions: str) -> Iterator[tuple[str, ...]]:
     for name in sessions:
         subprocess.run([*server, "new-session", "-d", "-s", name, "cat", "-"], check=True, timeout=SECONDS, env=strange)
     try:
+        # A new pane is the server itself until it has become its program.
+        wait_until(lambda: _programs(server, strange) == ["cat"] * len(sessions), SECONDS, "their programs run")
         yield server
     finally:
         subprocess.run([*server, "kill-server"], check=True, timeout=SECONDS)
+
+
+def _programs(server: tuple[str, ...], environment: dict[str, str]) -> list[str]:
+    called = [*server, "list-panes", "-a", "-F", "#{pane_current_command}"]
+    done = subprocess.run(called, check=True, capture_output=True, text=True, timeout=SECONDS, env=environment)
+    return done.stdout.split()

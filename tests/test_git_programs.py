@@ -8,6 +8,7 @@ import pytest
 
 from pro0.git import Git
 from pro0.worktrees import Repository, branch_of
+from tests.crash.lanes import a_few
 from tests.repositories import commit, git, put, repository_in
 
 SETTINGS = {
@@ -192,7 +193,7 @@ def planted(tmp_path: Path, home: Path) -> Planted:
     return Planted(tmp_path)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", a_few(SETTINGS, 12))
 def test_no_program_of_a_repositorys_settings_runs(setting: str, planted: Planted) -> None:
     """Verdicts are a person's: what an agent writes into .git/config is not run by us."""
     for name, said in SETTINGS[setting].items():
@@ -202,7 +203,7 @@ def test_no_program_of_a_repositorys_settings_runs(setting: str, planted: Plante
     assert planted.heard() == ""
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
+@pytest.mark.parametrize("variable", a_few(VARIABLES, 6))
 def test_no_program_of_a_variable_runs(variable: str, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     value, *more = (
         planted.meant(VARIABLES[variable]).split(" ")

@@ -19,7 +19,7 @@ from tests.cli.broken import BREAKS, LOSSLESS, MAY_BE_MISSING, SENT, files, worl
 from tests.cli.conftest import Pro0, make, tree
 from tests.cli.conftest import commands as program
 from tests.conftest import let_scripts
-from tests.crash.lanes import SOAK, TEST, counted
+from tests.crash.lanes import SOAK, TEST, a_few, counted
 
 TASKS = "task list|task show 1|task ready|task blocked|task query|task next|task tree|team wait|task create x"
 TASKS += "|task claim 2|task complete 2|task fail 2|task release 1|task update 1 --title x"
@@ -115,7 +115,7 @@ def world_of(home: Path) -> dict[str, object]:
     return {str(p): content(p) for p in sorted(home.rglob("*")) if p.name not in (".lock", "lead.lock")}
 
 
-@pytest.mark.parametrize(("file", "way"), SHORT, ids=[f"{file}-{way}" for file, way in SHORT])
+@pytest.mark.parametrize(("file", "way"), a_few(SHORT, 90), ids=[f"{file}-{way}" for file, way in SHORT])
 def test_refused_named_mended(file: str, way: str, pro0: Pro0, broken_home: Path) -> None:
     """Issue 3, must show 6."""
     refused_named_mended(file, way, pro0, broken_home, TEST)

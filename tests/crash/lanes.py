@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +21,17 @@ def sample(items: Sequence[T], number: int, seed: str) -> list[T]:
     """Return at most so many of some items, the same ones for the same seed, in order."""
     chosen = random.Random(seed).sample(range(len(items)), min(number, len(items)))
     return [items[index] for index in sorted(chosen)]
+
+
+def a_few(cases: Iterable[object], number: int) -> list[object]:
+    """Return all cases as parameters: so many drawn ones, always the same, for `make test`, the others for the soak."""
+    listed = list(cases)
+    drawn = {id(case) for case in sample(listed, number, f"{number} of {len(listed)}")}
+    return [case if id(case) in drawn else _only_long(case) for case in listed]
+
+
+def _only_long(case: object) -> object:
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.soak)
 
 
 def place_of(lane: str, what: str, part: str) -> Path:

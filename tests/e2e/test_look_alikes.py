@@ -12,6 +12,7 @@ from pro0.model.runtime import Process, SeatState
 from pro0.store.teams import Store
 from tests.conftest import Result
 from tests.contracts.stages import InsideStage
+from tests.crash.lanes import a_few
 from tests.e2e.conftest import kill
 from tests.engine.crew import gone
 from tests.look_alikes import LookAlikes, Seat, in_panes, surround
@@ -70,7 +71,7 @@ class Life:
             wait_until(gone(seat.guard), STUCK, f"the guard of {seat.name} is gone")
 
 
-@pytest.fixture(params=LAST)
+@pytest.fixture(params=a_few(LAST, 1))
 def life(
     request: pytest.FixtureRequest,
     cli: Callable[..., Result],

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from pro0.model.runtime import SeatState, State
 from pro0.ops.context import clock
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
+from tests.crash.lanes import a_few
 from tests.engine.crew import PATIENCE, Crew, crew
 from tests.waiting import wait_until
 
@@ -63,10 +65,11 @@ POINTS = [
     "before the handles",
     "before the list",
 ]
+MODES = ("headless", "tmux", "in-process")
 NAMES = ("w1", "w2", "w3")
 
 
-@pytest.fixture(params=["headless", "tmux", "in-process"])
+@pytest.fixture
 def either(
     request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Crew]:
@@ -91,7 +94,7 @@ def die_at(team: Crew, point: str) -> dict[str, str]:
     return {state.agent_id: state.incarnation for state in team.team.runtime.read().seats}
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("either", "point"), a_few(product(MODES, POINTS), 7), indirect=["either"])
 def test_sessions_that_were_being_started(either: Crew, point: str) -> None:
     spawn(either)
     recorded = die_at(either, point)

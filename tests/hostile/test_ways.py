@@ -178,7 +178,9 @@ def _expected(way: Way, *, pin: bool) -> set[str]:
     return {"the person", "another: lead"}
 
 
-@pytest.mark.parametrize("pin", [False, True], ids=["without a PIN", "with a PIN"])
+@pytest.mark.parametrize(
+    "pin", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["without a PIN", "with a PIN"]
+)
 def test_each_way_is_refused_or_named(world: World, subtests: pytest.Subtests, pin: bool) -> None:
     """Rulings 5.6: each is tried, for a verdict and for a grant; what is open stands in SECURITY.md."""
     if pin:

@@ -1,5 +1,6 @@
 """No tool goes around a gate (issue 6, must show 6; rulings 2.3: an MCP caller is never human)."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pro0.mcp.tools.table import perform
 from pro0.mcp.tools.tool import TOOLS, arguments_of
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
+from tests.crash.lanes import a_few
 from tests.gated import STATES, Homes, furnish
 from tests.teams import granted
 
@@ -33,8 +35,7 @@ GIVEN: dict[str, object] = {
 ENDS_A_TEAM = {"create_team", "stop_team", "cleanup_team", "spawn_teammate", "shutdown_teammate"}
 
 
-@pytest.mark.parametrize("agent", ["w1", "lead", ""])
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(("state", "agent"), a_few(product(STATES, ("w1", "lead", "")), 30))
 def test_no_tool_goes_around_a_gate(state: str, agent: str, tmp_path: Path) -> None:
     made = furnish(tmp_path / "template", state)
     environment = granted(made, agent) if agent else {"PRO0_TEAM": "alpha"}

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from errno import ENOSPC
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,17 @@ from pro0.ops.team.progress import Outcome, progress
 from pro0.ops.team.status import status
 from pro0.rules.tasks.archive import HISTORY_COUNT, SETTLED_COUNT
 from pro0.store.teams import Store, TeamStore
+from tests.crash.lanes import a_few
 from tests.faults import (
     DONE,
     FAILED,
     KILLED,
-    KILLS,
     MUTATING,
     Fault,
     contents,
     fail_with,
+    kill_after,
+    kill_before,
     points,
     temporary_files,
 )
@@ -265,8 +268,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("fault", KILLS)
-@pytest.mark.parametrize("what", SPILLS)
+@pytest.mark.parametrize(("what", "fault"), a_few(product(SPILLS, (kill_before, kill_after)), 3))
 def test_killed_at_every_call(tmp_path: Path, what: str, fault: Fault) -> None:
     """Old or new, nothing lost or twice between the parts; and the next one works."""
     spilled, act = SPILLS[what]
@@ -289,7 +291,7 @@ def test_killed_at_every_call(tmp_path: Path, what: str, fault: Fault) -> None:
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("what", SPILLS)
+@pytest.mark.parametrize("what", a_few(SPILLS, 2))
 def test_failing_at_every_call(tmp_path: Path, what: str) -> None:
     """An error changes no file that counts and leaves no temporary file."""
     spilled, act = SPILLS[what]

@@ -6,6 +6,7 @@ Reliability 11 and 22. Worlds are copied, acts run in forked children (tests/fau
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from pro0.ops.team import members, teams
 from pro0.ops.team.members import SeatDraft
 from pro0.ops.team.status import status
 from pro0.store.teams import Store, TeamStore
-from tests.faults import DONE, KILLED, KILLS, MUTATING, Fault, points, temporary_files
+from tests.crash.lanes import a_few
+from tests.faults import DONE, KILLED, MUTATING, Fault, kill_after, kill_before, points, temporary_files
 from tests.teams import human, make_team, member, settle_debts
 
 Seen = list[object]
@@ -66,8 +68,7 @@ def all_of(team: TeamStore) -> Seen:
     return [tasks_of(team), mail_of(team), seats_of(team), team.wanted.read().wish, team.tasks.read().outbox]
 
 
-@pytest.mark.parametrize("fault", KILLS)
-@pytest.mark.parametrize("what", ACTS)
+@pytest.mark.parametrize(("what", "fault"), a_few(product(ACTS, (kill_before, kill_after)), 4))
 def test_killed_at_every_call(base: Path, tmp_path: Path, what: str, fault: Fault) -> None:
     act = ACTS[what]
     homes: list[Path] = []

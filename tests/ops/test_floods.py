@@ -23,7 +23,7 @@ from tests.traffic import traffic
 from tests.waiting import STUCK, wait_until
 
 SENDERS = 10
-NUMBERS = {"test": 1_000, SOAK: 10_000}
+NUMBERS = {"test": 300, SOAK: 10_000}
 """Messages of each sender."""
 KILLED = {"test": 100, SOAK: 10_000}
 

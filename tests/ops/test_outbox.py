@@ -5,6 +5,7 @@ Rulings 3.3; reliability 22.
 
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, Request
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
-from tests.faults import DONE, FAILED, KILLED, KILLS, MUTATING, Fault, fail_with, points
+from tests.crash.lanes import a_few
+from tests.faults import DONE, FAILED, KILLED, MUTATING, Fault, fail_with, kill_after, kill_before, points
 from tests.teams import NOW, human, make_team, member, settle_debts
 
 NAMES = ("w1", "w2", "lead", "human")
@@ -48,8 +50,7 @@ ACTS: dict[str, Callable[[TeamStore], object]] = {
 }
 
 
-@pytest.mark.parametrize("fault", [*KILLS, fail_with(28)])
-@pytest.mark.parametrize("what", ACTS)
+@pytest.mark.parametrize(("what", "fault"), a_few(product(ACTS, (kill_before, kill_after, fail_with(28))), 4))
 def test_hit_at_every_call(base: Path, tmp_path: Path, what: str, fault: Fault) -> None:
     """The next one pays, mail that sealed the head may have come between: each is told once, if the act happened."""
     act = ACTS[what]

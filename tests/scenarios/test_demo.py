@@ -187,9 +187,9 @@ def read(terminal: int) -> Iterator[str]:
     [
         ("headless", "Lines with $", signal.SIGINT),
         ("tmux", "mode tmux", signal.SIGINT),
-        ("tmux", "takes task-2", signal.SIGHUP),
+        pytest.param("tmux", "takes task-2", signal.SIGHUP, marks=pytest.mark.soak),
         ("headless", "is killed in the middle", signal.SIGTERM),
-        ("tmux", "pro0 team stop", signal.SIGINT),
+        pytest.param("tmux", "pro0 team stop", signal.SIGINT, marks=pytest.mark.soak),
     ],
 )
 def test_interrupted_at_any_moment_it_leaves_nothing(
@@ -209,10 +209,10 @@ def test_interrupted_at_any_moment_it_leaves_nothing(
     "module",
     [
         "pro0.cli.call",
-        "click.types",
+        pytest.param("click.types", marks=pytest.mark.soak),
         "pro0.cli.demo.command",
-        "pro0.cli.demo.story",
-        "rich.table",
+        pytest.param("pro0.cli.demo.story", marks=pytest.mark.soak),
+        pytest.param("rich.table", marks=pytest.mark.soak),
         "pro0.agents.claude.adapter",
         "pro0.sessions.headless",
     ],
@@ -228,8 +228,8 @@ def test_an_interrupt_that_python_drops_is_not_lost(tmp_path: Path, user: Path, 
     demo.leaves_nothing()
 
 
-MOMENTS = [pytest.param(number, marks=() if number % 5 == 0 else pytest.mark.soak) for number in range(60)]
-"""Sixty in all; each fifth in the short lane."""
+MOMENTS = [pytest.param(number, marks=() if number % 10 == 0 else pytest.mark.soak) for number in range(60)]
+"""Sixty in all; each tenth in the short lane."""
 
 
 @pytest.mark.parametrize("number", MOMENTS)

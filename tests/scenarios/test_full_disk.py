@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from pro0.model.task import Draft, Status
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members, teams
 from pro0.ops.team.members import SeatDraft
-from tests.crash.lanes import LANES, SOAK, counted
+from tests.crash.lanes import LANES, SOAK, a_few, counted
 from tests.crash.test_outside import may_mount
 from tests.engine.crew import PATIENCE, Crew, crew, gone
 from tests.programs import full
@@ -25,7 +26,6 @@ ENDINGS = (
     ("team", "stop", "alpha", "--force"),
     ("team", "cleanup", "alpha", "--force"),
 )
-BY_NAME = pytest.mark.parametrize("ending", ENDINGS, ids=lambda ending: " ".join(ending[:2]))
 STUCK = 240
 ROOM = {"bytes": "size=128m", "inodes": "size=128m,nr_inodes=160"}
 SMALL_DISK = 'mount -t tmpfs -o "$1,mode=700" none "$2" && shift 2 && exec "$@"'
@@ -33,9 +33,7 @@ ROOT = Path(full.__file__).parents[2]
 
 
 @pytest.mark.skipif(not may_mount(), reason="a full tmpfs needs root and unshare")
-@BY_NAME
-@pytest.mark.parametrize("mode", ["headless", "tmux"])
-@pytest.mark.parametrize("what", ROOM)
+@pytest.mark.parametrize(("what", "mode", "ending"), a_few(product(ROOM, ("headless", "tmux"), ENDINGS), 4))
 def test_who_fills_the_disk_is_ended(home: Path, tmp_path: Path, mode: str, what: str, ending: tuple[str, ...]) -> None:
     """By a member that goes on filling it, with real processes; nobody comes back, all is true with room."""
     home.mkdir()

@@ -164,7 +164,13 @@ def modes_of(how: str) -> tuple[str, ...]:
 
 SHORT = [(how, tuple(mode for mode in modes_of(how) if mode in MODES)) for how in CAUSES]
 SHORT += [("each guard KILL", ("in-process",)), ("iterm2 closes panes", ("iterm2",))]
-CASES = [pytest.param(TEST, how, modes, id="-".join((how, *modes))) for how, modes in SHORT if modes]
+LIKE_OTHERS = {"lead KILL, then cleanup", "lead HUP", "each agent exits", "team stop --force", "tmux kill-session"}
+"""Ends that others of the short lane show too: the soak alone has them."""
+CASES = [
+    pytest.param(TEST, how, modes, id="-".join((how, *modes)))
+    for how, modes in SHORT
+    if modes and how not in LIKE_OTHERS
+]
 CASES += [pytest.param(SOAK, how, modes_of(how), id=f"{SOAK}-{how}", marks=pytest.mark.soak) for how in CAUSES]
 
 

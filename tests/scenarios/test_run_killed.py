@@ -16,7 +16,7 @@ from pro0.model.stored import Process
 from pro0.model.task import Draft, Gate, Kind, Status
 from pro0.ops.tasks import gates
 from pro0.store.teams import Store
-from tests.crash.lanes import SOAK, TEST, counted
+from tests.crash.lanes import SOAK, TEST, a_few, counted
 from tests.engine.crew import PATIENCE, kill
 from tests.scenarios.runs import DONE, FEEDBACK, Terminal, below, hands_off
 from tests.waiting import wait_until
@@ -151,7 +151,7 @@ ROUNDS = {"plain": a_round, "gated": a_gated_round}
 CASES = [("plain", who) for who in VICTIMS] + [("gated", who) for who in ("client", "lead")]
 
 
-@pytest.mark.parametrize(("kind", "who"), CASES)
+@pytest.mark.parametrize(("kind", "who"), a_few(CASES, 2))
 def test_a_killed_run_is_gone_on_with(alone: Terminal, kind: str, who: str) -> None:
     """must show 5, AC-39: on restart the task in progress is picked up again; the gated ones wait for a person"""
     killed = ROUNDS[kind](alone, 0, who, random.Random(who))

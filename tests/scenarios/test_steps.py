@@ -136,11 +136,8 @@ def stages(
 
 
 SHORT = [
-    ("headless", "start", "cli"),
     ("headless", "start", "lead"),
-    ("headless", "spawn", "lead"),
     ("headless", "stop", "lead"),
-    ("headless", "cleanup of a running team", "cli"),
     ("iterm2", "start", "lead"),
 ]
 LONG = [

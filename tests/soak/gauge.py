@@ -12,6 +12,8 @@ from tests.scenarios.leads import leader
 SLACK = 2 << 20
 """Bytes that a heap may move without being said to grow."""
 GROWTH = 0.10
+ENOUGH = 10
+"""Looks at one lead before it can be said to grow: one that has just come takes its members up one by one."""
 
 
 class Sample(NamedTuple):
@@ -52,6 +54,8 @@ class Gauge:
 
     def grown(self) -> list[str]:
         """Return a line when that is more than chance."""
+        if len(self.last()) < ENOUGH:
+            return []
         first, growth = self.last()[0], self.growth()
         lines = []
         if growth.memory > first.memory * GROWTH + SLACK:

@@ -4,6 +4,7 @@ import errno
 import os
 import random
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from pro0.model.task import Comment, Comments, Task, TaskList
 from pro0.store.files import SIZE_LIMIT, File
 from pro0.store.paths import QUEUE
 from pro0.store.teams import TeamStore
+from tests.crash.lanes import a_few
 from tests.faults import ERRORS, MUTATING, contents, count, fail_with, fault_at, temporary_files, write_short
 from tests.teams import NOW, make_team, set_state
 
@@ -256,8 +258,7 @@ def data_of(team: TeamStore) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("code", ERRORS, ids=lambda code: errno.errorcode[code])
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize(("what", "code"), a_few(product(CHANGES, ERRORS), 14))
 def test_whichever_call_fails_it_is_said_and_nothing_is_changed(home: Path, what: str, code: int) -> None:
     """Reliability 13: every call of every change; only the last sync of a file comes after its change, and says so.
 
