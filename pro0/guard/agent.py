@@ -93,8 +93,8 @@ def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
 def _candidates(program: str, env: dict[str, str]) -> list[str]:
     if "/" in program:
         return [program]
-    found = [f"{folder or '.'}/{program}" for folder in env.get("PATH", os.defpath).split(":")]
-    return [candidate for candidate in found if os.path.isfile(candidate)]  # noqa: PTH113
+    candidates = [f"{folder or '.'}/{program}" for folder in env.get("PATH", os.defpath).split(":")]
+    return [candidate for candidate in candidates if os.path.isfile(candidate)]  # noqa: PTH113
 
 
 def _bytes(text: str) -> bytes:

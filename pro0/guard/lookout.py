@@ -87,11 +87,11 @@ class Leads:
             self._start()
 
     def _start(self) -> None:
-        kept = _values(_read(self._revival.environment)).get("variables")
-        if not isinstance(kept, dict) or not kept:
+        variables = _values(_read(self._revival.environment)).get("variables")
+        if not isinstance(variables, dict) or not variables:
             return  # a team made without it: only its lead's starter knows the environment
         revival = self._revival
-        detached.start(revival.argv, revival.cwd, {**kept, **revival.variables}, revival.errors)
+        detached.start(revival.argv, revival.cwd, {**variables, **revival.variables}, revival.errors)
 
 
 def fraction() -> float:

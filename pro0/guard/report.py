@@ -78,7 +78,7 @@ class Report:
         """Put a note beside the state."""
         self._values["note"] = note
 
-    def told(self, lines: list[bytes]) -> None:
+    def merge(self, lines: list[bytes]) -> None:
         """Merge the agent's own words, one JSON object a line; skip anything else."""
         changes = [self._merge(line) for line in lines]
         if any(changes):

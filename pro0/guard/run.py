@@ -78,11 +78,11 @@ class Guard:
 
     def finish(self) -> None:
         """End the tree and put the report on disk for good."""
-        left = end(self._belonging, self._launch.grace)
+        survivors = end(self._belonging, self._launch.grace)
         if self._terminal:
             self._terminal.end()
-        if left:
-            self._report.remark(f"{len(left)} processes cannot be ended")
+        if survivors:
+            self._report.remark(f"{len(survivors)} processes cannot be ended")
         self._report.write(durable=True)
 
     def _start(self) -> bool:
@@ -93,8 +93,8 @@ class Guard:
             tree.STATE: str(self._pipe.agents_end),
         }
         try:
-            more, path = self._make_terminal()
-            environment = {**launch.env, **more, **tags}
+            terminal_variables, path = self._make_terminal()
+            environment = {**launch.env, **terminal_variables, **tags}
             mark.put_on(launch.incarnation)
             self._pid = agent.start(launch.argv, launch.cwd, environment, self._pipe.agents_end, path)
         except agent.CannotStart as error:
@@ -125,8 +125,8 @@ class Guard:
     def _wait(self) -> None:
         """Wait for a signal, a word of the agent or the time of the next look, and handle it."""
         sources = [self._wake, self._pipe.fileno] if self._pipe.open else [self._wake]
-        left = max(0.0, self._look_at - time.monotonic()) if self._launch.team_folder else None
-        ready = select.select(sources, [], [], left)[0]
+        seconds = max(0.0, self._look_at - time.monotonic()) if self._launch.team_folder else None
+        ready = select.select(sources, [], [], seconds)[0]
         if self._pipe.fileno in ready:
             self._listen()
         if self._wake in ready:
@@ -137,7 +137,7 @@ class Guard:
             elif signal.SIGHUP in numbers:
                 self.cause = HANG_UP
             self._reap()
-        if left is not None and time.monotonic() >= self._look_at:
+        if seconds is not None and time.monotonic() >= self._look_at:
             self._look()
 
     def _look(self) -> None:
@@ -154,12 +154,12 @@ class Guard:
             self._look_at = time.monotonic() + 60
 
     def _listen(self) -> None:
-        self._report.told(self._pipe.lines())
+        self._report.merge(self._pipe.lines())
 
     def _belonging(self) -> list[table.Entry]:
-        found = tree.belonging(self._launch.incarnation, () if self._subreaper else self._leaders())
+        processes = tree.belonging(self._launch.incarnation, () if self._subreaper else self._leaders())
         self._reap()  # reap after the look: an agent dead by then is handled before the tree counts as empty
-        return found
+        return processes
 
     def _leaders(self) -> tuple[int, ...]:
         """Return the leaders of terminal sessions here; the agent only while its pid cannot be another's."""

@@ -14,8 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from pro0.guard import client
-from pro0.guard.client import Client, Frame
+from pro0.guard.client import Client, Frame, Gone
 from pro0.guard.launch import Terminal as Wanted
 from pro0.guard.pty import Pty
 from pro0.terminals import address, protocol
@@ -44,14 +43,16 @@ Source = int | socket.socket | Client
 class Terminal:
     """The terminal of one guard's agent."""
 
-    def __init__(self, wanted: Wanted, incarnation: str) -> None:
-        self._pty = Pty(wanted.columns, wanted.lines)
+    def __init__(self, settings: Wanted, incarnation: str) -> None:
+        self._pty = Pty(settings.columns, settings.lines)
         self.path = self._pty.path
-        self._screen: Emulator = Ghostty(wanted.library, wanted.columns, wanted.lines, wanted.scrollback, self._answer)
-        self._size = (wanted.columns, wanted.lines)
+        self._screen: Emulator = Ghostty(
+            settings.library, settings.columns, settings.lines, settings.scrollback, self._answer
+        )
+        self._size = (settings.columns, settings.lines)
         self._hello = {"version": protocol.VERSION, "incarnation": incarnation, "pid": os.getpid()}
-        self._socket = wanted.socket
-        self._listener = _listening(wanted.socket)
+        self._socket = settings.socket
+        self._listener = _listening(settings.socket)
         self._stop, self._stopper = os.pipe()
         self._clients: list[Client] = []
         self._state = 0
@@ -88,8 +89,8 @@ class Terminal:
 
     def _turn(self) -> bool:
         """Wait for the next events and handle them; False when the session is over."""
-        asking = [one for one in self._clients if not one.sending]
-        sending = [one for one in self._clients if one.sending]
+        asking = [client for client in self._clients if not client.sending]
+        sending = [client for client in self._clients if client.sending]
         sources: list[Source] = [self._stop, self._pty.fileno, self._listener, *asking]
         sinks: list[Source] = [*([self._pty.fileno] if self._pty.waiting else []), *sending]
         ready, room, _ = select.select(sources, sinks, [], self._patience())
@@ -99,12 +100,12 @@ class Terminal:
             self._drain()
         if self._listener in ready:
             self._welcome()
-        for one in sending:
-            if one in room:
-                self._with(one, one.flush)
-        for one in asking:
-            if one in ready:
-                self._with(one, self._serve, one)
+        for client in sending:
+            if client in room:
+                self._with(client, client.flush)
+        for client in asking:
+            if client in ready:
+                self._with(client, self._serve, client)
         self._show()
         return self._stop not in ready
 
@@ -116,26 +117,26 @@ class Terminal:
 
     def _changed(self) -> None:
         now = time.monotonic()
-        if all(one.seen == self._state for one in self._clients if one.watching):
+        if all(client.seen == self._state for client in self._clients if client.watching):
             self._settled = now + SETTLED
         self._state += 1
         self._held = (self._held or now + HELD) if self._screen.mode(_HOLD) else 0.0
 
-    def _due(self, one: Client) -> float:
-        return max(one.due, self._settled, self._held)
+    def _due(self, client: Client) -> float:
+        return max(client.due, self._settled, self._held)
 
     def _patience(self) -> float | None:
         """Return the seconds until the next frame is due, or None when none is."""
-        waiting = [self._due(one) for one in self._clients if self._lags(one)]
+        waiting = [self._due(client) for client in self._clients if self._lags(client)]
         return max(0.0, min(waiting) - time.monotonic()) if waiting else None
 
-    def _lags(self, one: Client) -> bool:
-        return one.watching and not one.sending and one.seen != self._state
+    def _lags(self, client: Client) -> bool:
+        return client.watching and not client.sending and client.seen != self._state
 
     def _show(self) -> None:
         now = time.monotonic()
-        for one in [one for one in self._clients if self._lags(one) and self._due(one) <= now]:
-            self._with(one, one.show, self._state, *self._drawn(), now)
+        for client in [client for client in self._clients if self._lags(client) and self._due(client) <= now]:
+            self._with(client, client.show, self._state, *self._drawn(), now)
 
     def _drawn(self) -> tuple[list[str], Frame]:
         """Return the current rows and the rest of a frame."""
@@ -162,54 +163,54 @@ class Terminal:
         if not ours or len(self._clients) >= CLIENTS:
             connection.close()
             return
-        one = Client(connection)
-        self._clients.append(one)
-        self._with(one, one.send, protocol.packed(protocol.HELLO, self._hello))
+        client = Client(connection)
+        self._clients.append(client)
+        self._with(client, client.send, protocol.packed(protocol.HELLO, self._hello))
 
-    def _with(self, one: Client, act: Callable[..., None], *arguments: object) -> None:
+    def _with(self, client: Client, act: Callable[..., None], *arguments: object) -> None:
         """Act on a client; drop a departed client, or one breaking the protocol."""
         try:
             act(*arguments)
-        except (client.Gone, protocol.Broken):
-            one.close()
-            self._clients = [other for other in self._clients if other is not one]
+        except (Gone, protocol.Broken):
+            client.close()
+            self._clients = [other for other in self._clients if other is not client]
 
-    def _serve(self, one: Client) -> None:
-        for kind, payload in one.read():
-            self._answer_to(one, kind, payload)
+    def _serve(self, client: Client) -> None:
+        for kind, payload in client.read():
+            self._answer_to(client, kind, payload)
 
-    def _answer_to(self, one: Client, kind: bytes, payload: bytes) -> None:
+    def _answer_to(self, client: Client, kind: bytes, payload: bytes) -> None:
         match kind:
             case protocol.LOOK:
                 rows, rest = self._drawn()
-                one.send(protocol.packed(protocol.FRAME, {**rest, "rows": dict(enumerate(rows))}))
+                client.send(protocol.packed(protocol.FRAME, {**rest, "rows": dict(enumerate(rows))}))
             case protocol.WATCH:
                 self._resize(payload)
-                one.views = True
-                one.watch(watching=True)
+                client.views = True
+                client.watch(watching=True)
             case protocol.UNWATCH:
-                one.watch(watching=False)
+                client.watch(watching=False)
             case protocol.SIZE:
                 self._resize(payload)
-                one.views = True
+                client.views = True
             case protocol.INPUT:
                 self._typed = time.monotonic()
-                one.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(payload)}))
+                client.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(payload)}))
             case protocol.PRESS | protocol.PASTE:
                 taken = self._put_when_quiet(
                     protocol.unpacked(payload), self._pasted if kind == protocol.PASTE else bytes
                 )
-                one.send(protocol.packed(protocol.TAKEN, {"taken": taken}))
+                client.send(protocol.packed(protocol.TAKEN, {"taken": taken}))
             case protocol.FOCUS:
-                views = [other for other in self._clients if other.views and other is not one]
+                views = [other for other in self._clients if other.views and other is not client]
                 for other in views:
                     self._with(other, other.send, protocol.packed(protocol.FOCUS, {}))
-                one.send(protocol.packed(protocol.FOCUS, {"told": len(views)}))
+                client.send(protocol.packed(protocol.FOCUS, {"told": len(views)}))
             case protocol.TEXT:
                 lines = protocol.number(protocol.unpacked(payload), "lines", 1, 1 << 20)
-                one.send(protocol.packed(protocol.TEXT, {"text": self._screen.text(lines)}))
+                client.send(protocol.packed(protocol.TEXT, {"text": self._screen.text(lines)}))
             case protocol.HISTORY:
-                one.send(protocol.packed(protocol.HISTORY, {"rows": self._screen.history()}))
+                client.send(protocol.packed(protocol.HISTORY, {"rows": self._screen.history()}))
             case _:
                 raise protocol.Broken(f"nothing is called {kind!r}")
 
@@ -246,11 +247,11 @@ class Terminal:
             self._screen.feed(data)
             self._changed()
         self._settled = self._held = 0.0
-        for one in self._clients:
-            one.due = 0.0
+        for client in self._clients:
+            client.due = 0.0
         self._show()
-        for one in self._clients:
-            one.farewell(LAST / max(1, len(self._clients)))
+        for client in self._clients:
+            client.farewell(LAST / max(1, len(self._clients)))
         self._listener.close()
         os.write(1, f"{self._screen.text(LAST_LINES)}\n".encode(errors="replace"))
         self._pty.close()

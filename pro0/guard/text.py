@@ -58,10 +58,10 @@ def _parse(text: str) -> object:
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return the pairs of an object as a dict; raises ValueError for a repeated key, a sign of damage."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a key stands twice")
-    return found
+    return values
 
 
 class _Choices:

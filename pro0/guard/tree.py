@@ -18,10 +18,12 @@ def belonging(incarnation: str, leaders: tuple[int, ...] = ()) -> list[table.Ent
     needs this: there orphans do not come to the guard, and a process's environment may be hidden.
     """
     guard = os.getpid()
-    found = {one.pid: one for one in table.below(guard, spared=table.is_spared)}
-    found.update((one.pid, one) for one in table.proven(INCARNATION, [incarnation])[incarnation])
+    processes = {process.pid: process for process in table.below(guard, spared=table.is_spared)}
+    processes.update((process.pid, process) for process in table.proven(INCARNATION, [incarnation])[incarnation])
     for leader in leaders:
         if leader and (leader != guard or os.getsid(0) == guard):
-            found.update((one.pid, one) for one in table.in_session(leader) if not table.is_spared(one.pid))
-    found.pop(guard, None)
-    return list(found.values())
+            processes.update(
+                (process.pid, process) for process in table.in_session(leader) if not table.is_spared(process.pid)
+            )
+    processes.pop(guard, None)
+    return list(processes.values())

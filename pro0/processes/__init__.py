@@ -40,8 +40,8 @@ __all__ = [
 
 def identify(pid: int) -> Process | None:
     """Return the identity of a running process; None for a missing process or a zombie."""
-    found = table.entry(pid)
-    return _process(found) if found else None
+    entry = table.entry(pid)
+    return _process(entry) if entry else None
 
 
 def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
@@ -50,7 +50,7 @@ def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:
     macOS hides the environment of Apple's own programs. There a found tag proves much, and a missing tag nothing.
     """
     return {
-        value: [_process(found) for found in entries] for value, entries in table.carrying(variable, values).items()
+        value: [_process(entry) for entry in entries] for value, entries in table.carrying(variable, values).items()
     }
 
 
@@ -59,12 +59,15 @@ def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Proce
 
     The kernel's mark proves it. On a system without marks, the `variable` with the incarnation must do.
     """
-    return {one: [_process(found) for found in those] for one, those in table.proven(variable, incarnations).items()}
+    return {
+        incarnation: [_process(entry) for entry in entries]
+        for incarnation, entries in table.proven(variable, incarnations).items()
+    }
 
 
 def having(names: Collection[str]) -> list[tuple[Process, dict[str, str]]]:
     """Return this user's processes with all of these variables in their environment, and the values."""
-    return [(_process(found), values) for found, values in table.having(names)]
+    return [(_process(entry), values) for entry, values in table.having(names)]
 
 
 def variables(process: Process, names: Collection[str]) -> dict[str, str]:
@@ -72,12 +75,12 @@ def variables(process: Process, names: Collection[str]) -> dict[str, str]:
     return table.variables(process, names)
 
 
-def called_with(last: Mapping[str, str]) -> set[str]:
+def called_with(final_argument_keys: Mapping[str, str]) -> set[str]:
     """Return the values of all keys found as the last argument of one of this user's processes."""
     from pro0.processes.arguments import last_arguments
 
-    said = last_arguments()
-    return {value for argument, value in last.items() if argument in said}
+    arguments = last_arguments()
+    return {value for argument, value in final_argument_keys.items() if argument in arguments}
 
 
 def descendants(pid: int, *, sparing: bool = False) -> list[Process]:
@@ -85,20 +88,20 @@ def descendants(pid: int, *, sparing: bool = False) -> list[Process]:
 
     With `sparing`, leave out processes started for others, such as a lead, and all their descendants.
     """
-    return [_process(found) for found in table.below(pid, table.is_spared if sparing else None)]
+    return [_process(entry) for entry in table.below(pid, table.is_spared if sparing else None)]
 
 
 def in_group(group: int) -> list[Process]:
     """Return the processes of a group; its leader has this pid and is not waited for yet, so it is no stranger's."""
-    return [_process(found) for found in table.in_group(group)]
+    return [_process(entry) for entry in table.in_group(group)]
 
 
 def ancestors(pid: int) -> list[Process]:
     """Return the parents of a process, nearest first."""
-    return [_process(found) for found in table.above(pid)]
+    return [_process(entry) for entry in table.above(pid)]
 
 
-def _process(found: table.Entry) -> Process:
+def _process(entry: table.Entry) -> Process:
     from pro0.model.runtime import Process
 
-    return Process(pid=found.pid, start=found.start, boot_id=found.boot_id)
+    return Process(pid=entry.pid, start=entry.start, boot_id=entry.boot_id)

@@ -44,37 +44,42 @@ def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
 
     A stopped process is continued, so it can obey the TERM.
     """
-    if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, again=False):
+    if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, repeatedly=False):
         return []
-    return _press(find, FIRM, (signal.SIGKILL,), _FIRST_LOOK, again=True)
+    return _press(find, FIRM, (signal.SIGKILL,), _FIRST_LOOK, repeatedly=True)
 
 
 def _press(
-    find: Callable[[], Iterable[Known]], seconds: float, numbers: tuple[int, ...], look_again: float, *, again: bool
+    find: Callable[[], Iterable[Known]],
+    seconds: float,
+    numbers: tuple[int, ...],
+    look_again: float,
+    *,
+    repeatedly: bool,
 ) -> list[Known]:
     """Signal all found processes, each once or `again` and again, until none is found or the time is up."""
     deadline = time.monotonic() + seconds
-    asked: set[tuple[int, str]] = set()
+    signalled: set[tuple[int, str]] = set()
     pause = _FIRST_LOOK
-    while found := list(find()):
-        for process in found:
-            if again or (process.pid, process.start) not in asked:
-                asked.add((process.pid, process.start))
+    while processes := list(find()):
+        for process in processes:
+            if repeatedly or (process.pid, process.start) not in signalled:
+                signalled.add((process.pid, process.start))
                 for number in numbers:
                     signal_process(process, number)
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return found
-        _until_gone(found, min(pause, left))
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0:
+            return processes
+        _until_gone(processes, min(pause, seconds_left))
         pause = min(pause * 2, look_again)
     return []
 
 
-def _until_gone(found: list[Known], seconds: float) -> None:
+def _until_gone(processes: list[Known], seconds: float) -> None:
     """Wait until all of these are gone, or the time is up. Checking a few is far cheaper than a new scan."""
     deadline = time.monotonic() + seconds
     pause = _FIRST_PAUSE
-    while any(alive(process) for process in found) and time.monotonic() < deadline:
+    while any(alive(process) for process in processes) and time.monotonic() < deadline:
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
 

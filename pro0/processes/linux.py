@@ -45,13 +45,13 @@ def pids() -> list[int]:
 
 def own_pids() -> list[int]:
     """Return the pids of this user's processes."""
-    own = os.geteuid()
-    found = []
+    user = os.geteuid()
+    numbers = []
     with os.scandir("/proc") as entries:
-        for one in entries:
-            if one.name.isdigit() and _owner(one) == own:
-                found.append(int(one.name))
-    return found
+        for entry in entries:
+            if entry.name.isdigit() and _owner(entry) == user:
+                numbers.append(int(entry.name))
+    return numbers
 
 
 def environment(pid: int) -> bytes:
@@ -70,17 +70,17 @@ def _started_with(pid: int, name: str) -> bytes:
     During an exec a process shows neither, so look again: a missed process would survive its session's end.
     Kernel threads and a stranger's pid 1 never show any. Every sweep meets them, so they must cost almost nothing.
     """
-    path, seen = f"/proc/{pid}/{name}", b""
-    found = _read(path)
+    path, earlier_program = f"/proc/{pid}/{name}", b""
+    data = _read(path)
     for pause in _PAUSES:
-        if found or not (program := _program(pid)) or program == seen:
+        if data or not (program := _program(pid)) or program == earlier_program:
             break
         if program.startswith(_UNFINISHED):
             time.sleep(pause)
         else:  # an exec may just have ended; the same program at the next look has nothing to show
-            seen = program
-        found = _read(path)
-    return found
+            earlier_program = program
+        data = _read(path)
+    return data
 
 
 def _threads_live(fields: list[bytes]) -> bool:
@@ -96,9 +96,9 @@ def _program(pid: int) -> bytes:
     return b" ".join(fields[_CODE : _STACK + 1])
 
 
-def _owner(one: os.DirEntry[str]) -> int | None:
+def _owner(entry: os.DirEntry[str]) -> int | None:
     try:
-        return one.stat().st_uid
+        return entry.stat().st_uid
     except OSError:
         return None
 

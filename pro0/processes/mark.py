@@ -41,7 +41,7 @@ def carried_by(pid: int) -> int | None:
     try:
         return _as_mark(resource.prlimit(pid, _LIMIT)[0])
     except PermissionError:  # another group or user owns it now, as after `sg` and `su`
-        return _as_mark(_shown(pid))
+        return _as_mark(_public_limit(pid))
     except (OSError, OverflowError):
         return None
 
@@ -79,7 +79,7 @@ def _as_mark(soft: int) -> int | None:
     return soft if soft >> 8 * _BYTES == _SIGN >> 8 * _BYTES else None
 
 
-def _shown(pid: int) -> int:
+def _public_limit(pid: int) -> int:
     """Return the soft limit as readable by every user."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:

@@ -50,8 +50,8 @@ def pids() -> list[int]:
 
 def own_pids() -> list[int]:
     """Return the pids of this user's processes."""
-    own = os.geteuid()
-    return [pid for pid in pids() if _owner(pid) == own]
+    user = os.geteuid()
+    return [pid for pid in pids() if _owner(pid) == user]
 
 
 def environment(pid: int) -> bytes:

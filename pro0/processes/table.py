@@ -37,16 +37,16 @@ class Entry:
 
 def entry(pid: int) -> Entry | None:
     """Return a running process; None for a missing process or a zombie."""
-    found = system.status(pid)
-    return Entry(pid, found[0], found[1]) if found else None
+    parent_and_start = system.status(pid)
+    return Entry(pid, parent_and_start[0], parent_and_start[1]) if parent_and_start else None
 
 
 def alive(process: Process | Entry) -> bool:
     """Return True while exactly this process runs: not a zombie, not a reused pid, not of an earlier boot."""
     if process.boot_id != system.boot_id():
         return False
-    found = system.status(process.pid)
-    return found is not None and found[1] == process.start
+    parent_and_start = system.status(process.pid)
+    return parent_and_start is not None and parent_and_start[1] == process.start
 
 
 def own() -> list[int]:
@@ -57,29 +57,29 @@ def own() -> list[int]:
 def below(pid: int, spared: Callable[[int], bool] | None = None) -> list[Entry]:
     """Return the descendants of a process, without those with `spared(pid)` true and all below them."""
     children: dict[int, list[Entry]] = {}
-    for found in _all():
-        children.setdefault(found.ppid, []).append(found)
+    for process in _all():
+        children.setdefault(process.ppid, []).append(process)
     return list(_walk(pid, children, spared))
 
 
 def above(pid: int) -> list[Entry]:
     """Return the ancestors of a process, nearest first."""
     line: list[Entry] = []
-    found = entry(pid)
-    while found and found.ppid and (found := entry(found.ppid)):
-        line.append(found)
+    ancestor = entry(pid)
+    while ancestor and ancestor.ppid and (ancestor := entry(ancestor.ppid)):
+        line.append(ancestor)
     return line
 
 
 def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
     """Return, for each value, this user's processes with `variable=value` in their environment."""
-    wanted: dict[bytes | None, str] = {value.encode(): value for value in values}
-    found: dict[str, list[Entry]] = {value: [] for value in values}
+    value_of: dict[bytes | None, str] = {value.encode(): value for value in values}
+    carriers: dict[str, list[Entry]] = {value: [] for value in values}
     for pid in system.own_pids():
         text = _variable(system.environment(pid), variable)
-        if text in wanted and (one := _verified(pid, variable, wanted[text])):
-            found[wanted[text]].append(one)
-    return found
+        if text in value_of and (carrier := _verified(pid, variable, value_of[text])):
+            carriers[value_of[text]].append(carrier)
+    return carriers
 
 
 def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry]]:
@@ -89,14 +89,16 @@ def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry
     """
     if not mark.available():
         return carrying(variable, incarnations)
-    wanted: dict[int | None, str] = {mark.mark_of(one): one for one in incarnations}
-    found: dict[str, list[Entry]] = {one: [] for one in incarnations}
+    incarnation_of: dict[int | None, str] = {mark.mark_of(incarnation): incarnation for incarnation in incarnations}
+    members: dict[str, list[Entry]] = {incarnation: [] for incarnation in incarnations}
     for pid in system.pids():
-        said = mark.carried_by(pid)
-        if said in wanted and not is_spared(pid) and (one := entry(pid)):
+        carried = mark.carried_by(pid)
+        if carried in incarnation_of and not is_spared(pid) and (incarnation := entry(pid)):
             # Read again while it lives: so the mark was this process's own, not that of a reused pid.
-            found[wanted[said]] += [one] if mark.carried_by(pid) == said and alive(one) else []
-    return found
+            members[incarnation_of[carried]] += (
+                [incarnation] if mark.carried_by(pid) == carried and alive(incarnation) else []
+            )
+    return members
 
 
 def says(pid: int, variable: str, value: str) -> bool:
@@ -113,8 +115,8 @@ def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
     """Yield this user's processes with all of these variables in their environment, and the values."""
     for pid in system.own_pids():
         values = _values(pid, names)
-        if len(values) == len(names) and (one := entry(pid)) and _values(pid, names) == values and alive(one):
-            yield one, values
+        if len(values) == len(names) and (process := entry(pid)) and _values(pid, names) == values and alive(process):
+            yield process, values
 
 
 def variables(process: Process | Entry, names: Collection[str]) -> dict[str, str]:
@@ -144,10 +146,10 @@ def in_group(group: int) -> list[Entry]:
 
 
 def _led_by(leader: int, leader_of: Callable[[int], int]) -> list[Entry]:
-    return [one for pid in system.pids() if _asked(leader_of, pid) == leader and (one := entry(pid))]
+    return [member for pid in system.pids() if _leader_or_none(leader_of, pid) == leader and (member := entry(pid))]
 
 
-def _asked(leader_of: Callable[[int], int], pid: int) -> int | None:
+def _leader_or_none(leader_of: Callable[[int], int], pid: int) -> int | None:
     try:
         return leader_of(pid)
     except OSError:
@@ -156,8 +158,8 @@ def _asked(leader_of: Callable[[int], int], pid: int) -> int | None:
 
 def _all() -> Iterator[Entry]:
     for pid in system.pids():
-        if found := entry(pid):
-            yield found
+        if running := entry(pid):
+            yield running
 
 
 def _walk(pid: int, children: dict[int, list[Entry]], spared: Callable[[int], bool] | None) -> Iterator[Entry]:
@@ -172,18 +174,18 @@ def _walk(pid: int, children: dict[int, list[Entry]], spared: Callable[[int], bo
 
 def _verified(pid: int, variable: str, value: str) -> Entry | None:
     """Return a process with this tag, checked to be the same process before and after reading its environment."""
-    found = entry(pid)
-    return found if found and says(pid, variable, value) and alive(found) else None
+    process = entry(pid)
+    return process if process and says(pid, variable, value) and alive(process) else None
 
 
 def _values(pid: int, names: Collection[str]) -> dict[str, str]:
     environment = system.environment(pid)
-    found = {name: _variable(environment, name) for name in names}
-    return {name: os.fsdecode(text) for name, text in found.items() if text is not None}
+    texts = {name: _variable(environment, name) for name in names}
+    return {name: os.fsdecode(text) for name, text in texts.items() if text is not None}
 
 
 def _variable(environment: bytes, name: str) -> bytes | None:
     """Return a variable's value as the process itself would read it: the first one counts."""
     lead = b"\0" + name.encode() + b"="
-    _, found, rest = (b"\0" + environment).partition(lead)
-    return rest.partition(b"\0")[0] if found else None
+    _, separator, rest = (b"\0" + environment).partition(lead)
+    return rest.partition(b"\0")[0] if separator else None

@@ -50,7 +50,7 @@ class ExitWatch:
         """Return the processes ended since the last call, each once, without waiting."""
         keys = self._queue.ready()
         gone, self._gone = self._gone, []
-        for process in [one for one, key in self._watched.items() if key in keys]:
+        for process in [watched for watched, key in self._watched.items() if key in keys]:
             self._queue.remove(self._watched.pop(process))
             gone.append(process)
         return gone
@@ -121,10 +121,10 @@ if sys.platform == "linux":
 
         def ready(self) -> set[int]:
             self._bell.quiet()
-            found: set[int] = set()
+            keys: set[int] = set()
             # One call returns at most FD_SETSIZE - 1 of them; the others keep the queue readable for the next call.
-            found.update(key for key, _ in self._epoll.poll(0))
-            return found
+            keys.update(key for key, _ in self._epoll.poll(0))
+            return keys
 
         def wake(self) -> None:
             self._bell.ring()

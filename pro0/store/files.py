@@ -213,8 +213,8 @@ def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
 
     if salvage.is_newer(data):
         return newer(path, salvage.version(data))
-    what = f"{path} is corrupt: {error}"
-    return StoreError(what, code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
+    message = f"{path} is corrupt: {error}"
+    return StoreError(message, code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
 
 
 def newer(path: Path, version: int) -> StoreError:
@@ -226,7 +226,7 @@ def newer(path: Path, version: int) -> StoreError:
     )
 
 
-def there(path: Path) -> bool:
+def exists(path: Path) -> bool:
     """Return True when a path exists; raises StoreError when the answer is unknown, for unknown is never a no."""
     with _raised(path), suppress(FileNotFoundError, NotADirectoryError):
         path.stat()
@@ -248,7 +248,7 @@ def delete(path: Path) -> None:
 def make_folder(path: Path) -> None:
     """Make a folder of one's own and its missing parents, with mode 0700; keep a present folder."""
     missing = []
-    while not there(path):
+    while not exists(path):
         missing.append(path)
         path = path.parent
     for folder in reversed(missing):

@@ -114,9 +114,9 @@ def half_done(home: Path) -> Iterator[tuple[str, Path]]:
 
 def ownerless(home: Path) -> Iterator[Path]:
     """Yield the folders of tasks and mailboxes without a team, not even a half-made or half-removed one."""
-    known = {path.name for path in _entries(home / "teams")} | {name for name, _ in half_done(home)}
+    teams = {path.name for path in _entries(home / "teams")} | {name for name, _ in half_done(home)}
     for top in (home / "tasks", home / "mailboxes"):
-        yield from (path for path in _entries(top) if ids.NAME.fullmatch(path.name) and path.name not in known)
+        yield from (path for path in _entries(top) if ids.NAME.fullmatch(path.name) and path.name not in teams)
 
 
 def locks(home: Path, *tops: Path) -> Iterator[Path]:
@@ -147,17 +147,17 @@ def held(path: Path) -> Held | None:
         return None
     finally:
         os.close(descriptor)
-    found = _PID.search(by)
-    pid = int(found[1]) if found and len(found[1]) < 10 else 0
-    return Held(path, _who(by, since), pid, bool(pid) and processes.stopped(pid))
+    number = _PID.search(by)
+    pid = int(number[1]) if number and len(number[1]) < 10 else 0
+    return Held(path, _holder_text(by, since), pid, bool(pid) and processes.stopped(pid))
 
 
-def _who(by: str, since: float) -> str:
+def _holder_text(by: str, since: float) -> str:
     """Return a lock's holder and its time: the locks of changes hold plain words, the lease holds JSON."""
     try:
-        said = msgspec.json.decode(by.partition("\n")[0], type=dict[str, str | int | bool])
+        holder_line = msgspec.json.decode(by.partition("\n")[0], type=dict[str, str | int | bool])
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
-        return f"pid {said['pid']} ({said['why']}, pro0 {said['version']}, since {when})"
+        return f"pid {holder_line['pid']} ({holder_line['why']}, pro0 {holder_line['version']}, since {when})"
     except (msgspec.MsgspecError, KeyError, ValueError):
         return by
 
@@ -165,31 +165,31 @@ def _who(by: str, since: float) -> str:
 def flock_works(folder: Path) -> str:
     """Return the reason locks fail on this file system, or ""; the test locks the folder itself."""
     try:
-        first, second = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for _ in range(2))
+        owner, rival = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for _ in range(2))
     except OSError as error:
         return str(error.strerror)
     try:
-        if not lock_descriptor(first, blocking=False):
+        if not lock_descriptor(owner, blocking=False):
             return ""  # somebody else runs this test now and holds the lock alone
-        return "two have the same lock" if lock_descriptor(second, blocking=False) else ""
+        return "two have the same lock" if lock_descriptor(rival, blocking=False) else ""
     except OSError as error:
         return str(error.strerror)
     finally:
-        os.close(first)
-        os.close(second)
+        os.close(owner)
+        os.close(rival)
 
 
-def tighten(found: Loose) -> None:
+def tighten(entry: Loose) -> None:
     """Give a file or folder its proper mode, unless it has become a link."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = os.open(found.path, flags)
+        descriptor = os.open(entry.path, flags)
     except PermissionError:  # its owner may not read it, so chmod by path
-        if not found.path.is_symlink():
-            found.path.chmod(found.proper)
+        if not entry.path.is_symlink():
+            entry.path.chmod(entry.proper)
         return
     try:
-        os.fchmod(descriptor, found.proper)
+        os.fchmod(descriptor, entry.proper)
     finally:
         os.close(descriptor)
 

@@ -50,7 +50,7 @@ def _rotate(folder: int, name: str, descriptor: int) -> None:
         return
     # Another writer may have renamed this file just before.
     if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):
-        taken = max((rotation(name, other) for other in os.listdir(folder)), default=0)
+        taken = max((rotation(name, file) for file in os.listdir(folder)), default=0)
         os.rename(name, rotated(name, taken + 1), src_dir_fd=folder, dst_dir_fd=folder)
 
 
@@ -64,15 +64,15 @@ class Journal:
 
     def last(self, number: int) -> list[bytes]:
         """Return the last lines, at most `number`, and skip all older ones."""
-        found: list[bytes] = []
+        newest: list[bytes] = []
         for descriptor in self._files(newest_first=True):
-            if len(found) < number:
+            if len(newest) < number:
                 lines = list(self._fresh(descriptor))
-                found = [*lines[len(found) - number :], *found]
+                newest = [*lines[len(newest) - number :], *newest]
             else:
                 status = os.fstat(descriptor)
                 self._read[status.st_ino] = status.st_size
-        return found
+        return newest
 
     def fresh(self) -> Iterator[bytes]:
         """Yield the lines added since the last look, oldest first."""
@@ -96,12 +96,12 @@ class Journal:
         """Yield each file once, open; a file renamed meanwhile was opened before, or is found by its new name."""
         with _opened(self.path) as now:
             older = [path for number, path in sorted(self._rotated()) if number]
-            seen: set[int] = set()
+            files_read: set[int] = set()
             for path in (self.path, *reversed(older)) if newest_first else (*older, self.path):
                 with nullcontext(now) if path is self.path else _opened(path) as descriptor:
                     file = os.fstat(descriptor).st_ino if descriptor is not None else 0
-                    if descriptor is not None and file not in seen:
-                        seen.add(file)
+                    if descriptor is not None and file not in files_read:
+                        files_read.add(file)
                         yield descriptor
 
     def _rotated(self) -> Iterator[tuple[int, Path]]:

@@ -153,8 +153,8 @@ def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:
     """Write the holder as the first line, then cut the rest: so a whole line is there at every moment."""
     me = table.entry(os.getpid())
     start, boot_id = (me.start, me.boot_id) if me else ("", "")
-    named = Holder(os.getpid(), start, boot_id, __version__, why, rests)
-    line = msgspec.json.encode(named) + b"\n"
+    signature = Holder(os.getpid(), start, boot_id, __version__, why, rests)
+    line = msgspec.json.encode(signature) + b"\n"
     os.pwrite(descriptor, line, 0)
     os.ftruncate(descriptor, len(line))
 

@@ -81,8 +81,8 @@ def open_lock(folder: int, name: str) -> int:
 def still_there(path: Path, folder: int, name: str, descriptor: int) -> bool:
     """Return True while the path leads to this folder and lock file; otherwise the lock guards nothing."""
     with suppress(FileNotFoundError):
-        here = os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(folder))
-        return here and os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(descriptor))
+        in_place = os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(folder))
+        return in_place and os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(descriptor))
     return False
 
 
@@ -136,8 +136,8 @@ def _wait(path: Path, folder: int, descriptor: int, place: queue.Place, patience
         _follow(folder, descriptor)
         before, now = place.before(), time.monotonic()
         # Each new holder restarts the clock: patience is for one holder, not for the queue.
-        if (named := holder(descriptor)) != by:
-            by, since = named, now
+        if (current := holder(descriptor)) != by:
+            by, since = current, now
         # The lock goes by turns. Others pass over the first in line only when it seems stopped.
         passing = before > 0 and now - since > (ASLEEP if by == NOBODY else LEFT)
         if (passing or not before) and both_locked(folder, descriptor):

@@ -8,7 +8,7 @@ from pro0.errors import StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
 from pro0.store import atomic
-from pro0.store.files import File, add_folder, encode, there
+from pro0.store.files import File, add_folder, encode, exists
 from pro0.store.lock import tidy
 from pro0.store.paths import ARCHIVE, MESSAGES, segment
 
@@ -23,7 +23,7 @@ class Box:
 
     def exists(self) -> bool:
         """Return True when the mailbox exists."""
-        return there(self.head.path)
+        return exists(self.head.path)
 
     def make(self) -> None:
         """Make an empty mailbox, or keep the present one."""
@@ -46,10 +46,10 @@ class Box:
     def deliver(self, notice: Notice, clock: Callable[[], datetime], owed: Callable[[], Collection[str]]) -> None:
         """Append an owed notice once, however often and by whomever it is tried; `owed` returns the ids still owed."""
         with self.head.change(f"send to {self.agent_id}") as change:
-            still = owed()  # under the lock: the next deliverer finds the notice here, or owed no more
-            if notice.id not in still:
+            owed_ids = owed()  # under the lock: the next deliverer finds the notice here, or owed no more
+            if notice.id not in owed_ids:
                 return
-            box, sealed = mail.overflow(mail.deliver(change.value, notice, clock(), still))
+            box, sealed = mail.overflow(mail.deliver(change.value, notice, clock(), owed_ids))
             if sealed:
                 _seal(change.folder, box.sealed, sealed)
             change.value = box

@@ -97,9 +97,9 @@ def set_aside(folder: int, name: str, now: datetime) -> str | None:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    for other in _aside(folder, name):
-        if os.path.samestat(status, os.stat(other, dir_fd=folder, follow_symlinks=False)):
-            return other
+    for copy in _aside(folder, name):
+        if os.path.samestat(status, os.stat(copy, dir_fd=folder, follow_symlinks=False)):
+            return copy
     new = _unused(folder, f"{name}{ASIDE}{now:%Y%m%dT%H%M%SZ}")
     try:
         os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -121,7 +121,7 @@ def move_aside(path: Path, now: datetime) -> Path | None:
 
 
 def _aside(folder: int, name: str) -> list[str]:
-    return sorted(other for other in os.listdir(folder) if other.startswith(f"{name}{ASIDE}"))
+    return sorted(file for file in os.listdir(folder) if file.startswith(f"{name}{ASIDE}"))
 
 
 def _unused(folder: int, name: str) -> str:

@@ -130,12 +130,12 @@ def rotated(name: str, number: int) -> str:
     return f"{stem}-{number:06d}{dot}{suffix}"
 
 
-def rotation(name: str, other: str) -> int:
+def rotation(name: str, file: str) -> int:
     """Return the number of a full log of this name, or 0 for any other file."""
     stem, _, suffix = name.rpartition(".")
-    digits = other.removeprefix(f"{stem}-").removesuffix(f".{suffix}")
+    digits = file.removeprefix(f"{stem}-").removesuffix(f".{suffix}")
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
-    return number if other == rotated(name, number) else 0
+    return number if file == rotated(name, number) else 0
 
 
 ARCHIVE = "archive"

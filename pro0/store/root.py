@@ -49,9 +49,9 @@ def shared(home: str, other: str, team: str) -> bool:
     return False
 
 
-def alike(one: str, other: str) -> bool:
+def alike(first_path: str, second_path: str) -> bool:
     """Return True when two paths lead to the same file, through any mounts and links."""
     try:
-        return one == other or os.path.samestat(os.stat(one), os.stat(other))
+        return first_path == second_path or os.path.samestat(os.stat(first_path), os.stat(second_path))
     except (OSError, ValueError):
         return False

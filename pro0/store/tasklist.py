@@ -25,28 +25,28 @@ class TaskFile(File[TaskList]):
 
     def archived(self, tasks: TaskList) -> Iterator[Task]:
         """Yield each archived task once, the latest moved first."""
-        seen = {task.id for task in tasks.tasks}.union(tasks.recalled)
+        ids_seen = {task.id for task in tasks.tasks}.union(tasks.recalled)
         for number in range(tasks.sealed, 0, -1):
             for task in reversed(self._segment(number).read().tasks):
-                if task.id not in seen:
-                    seen.add(task.id)
+                if task.id not in ids_seen:
+                    ids_seen.add(task.id)
                     yield task
 
-    def look_up(self, tasks: TaskList, wanted: Collection[str]) -> list[Task]:
+    def look_up(self, tasks: TaskList, task_ids: Collection[str]) -> list[Task]:
         """Return the wanted tasks in the archive."""
-        found: list[Task] = []
-        for task in self.archived(tasks) if wanted else ():
-            if task.id in wanted:
-                found.append(task)
-                if len(found) == len(wanted):
+        matches: list[Task] = []
+        for task in self.archived(tasks) if task_ids else ():
+            if task.id in task_ids:
+                matches.append(task)
+                if len(matches) == len(task_ids):
                     break
-        return found
+        return matches
 
     def segments(self, sealed: int = 0) -> list[File[TaskSegment]]:
         """Return the archive's files in order, plus the next one when `sealed` counts more."""
         names = os.listdir(self.folder / ARCHIVE) if (self.folder / ARCHIVE).is_dir() else []
-        last = max((number_of(name) for name in names), default=0)
-        return [self._segment(number) for number in range(1, max(min(sealed, last + 1), last) + 1)]
+        newest = max((number_of(name) for name in names), default=0)
+        return [self._segment(number) for number in range(1, max(min(sealed, newest + 1), newest) + 1)]
 
     def pages(self, task: Task) -> Iterator[File[HistorySegment]]:
         """Yield the files of a task's older history, oldest first."""
@@ -54,11 +54,11 @@ class TaskFile(File[TaskList]):
 
     def earlier(self, task: Task) -> list[Entry]:
         """Return the history entries already moved out of the list, oldest first."""
-        left, found = task.earlier, list[Entry]()
+        remaining, entries = task.earlier, list[Entry]()
         for page in self.pages(task):
-            found += page.read().entries[: min(left, HISTORY_COUNT)]
-            left -= HISTORY_COUNT
-        return found
+            entries += page.read().entries[: min(remaining, HISTORY_COUNT)]
+            remaining -= HISTORY_COUNT
+        return entries
 
     def _save(self, folder: int, value: TaskList) -> None:
         # A list of a newer pro0 must not spill into segments: the save below refuses it.
@@ -69,29 +69,32 @@ class TaskFile(File[TaskList]):
     def _kept_small(self, folder: int, value: TaskList) -> TaskList:
         if any(len(task.history) > HISTORY_COUNT for task in value.tasks):
             value = replace(value, tasks=tuple(self._spilled(folder, task) for task in value.tasks))
-        left, parts = archive.overflow(value)
+        small, parts = archive.overflow(value)
         if parts:
             with atomic.subfolder(folder, ARCHIVE) as beside:
                 tidy(beside)
                 for number, tasks in enumerate(parts, value.sealed + 1):
                     atomic.replace(beside, segment(number), encode(TaskSegment(revision=1, tasks=tasks)))
-        return left
+        return small
 
     def _spilled(self, folder: int, task: Task) -> Task:
         """Write a history's oldest entries to its segments; a segment with room is rewritten with its valid entries."""
-        kept, old = archive.spill(task)
+        spilled, old = archive.spill(task)
         if not old:
             return task
         start = task.earlier - task.earlier % HISTORY_COUNT
         entries = (*self._begun(task, start), *old)
-        with atomic.subfolder(folder, ids.task_id(task.id)) as own, atomic.subfolder(own, HISTORY) as beside:
+        with (
+            atomic.subfolder(folder, ids.task_id(task.id)) as task_folder,
+            atomic.subfolder(task_folder, HISTORY) as beside,
+        ):
             if not task.earlier:
-                os.fsync(own)
+                os.fsync(task_folder)
             tidy(beside)
-            for first in range(0, len(entries), HISTORY_COUNT):
-                page = HistorySegment(revision=1, entries=entries[first : first + HISTORY_COUNT])
-                atomic.replace(beside, segment((start + first) // HISTORY_COUNT + 1), encode(page))
-        return kept
+            for begin in range(0, len(entries), HISTORY_COUNT):
+                page = HistorySegment(revision=1, entries=entries[begin : begin + HISTORY_COUNT])
+                atomic.replace(beside, segment((start + begin) // HISTORY_COUNT + 1), encode(page))
+        return spilled
 
     def _begun(self, task: Task, start: int) -> tuple[Entry, ...]:
         """Return the valid entries of a page before its rewriting; raises StoreError for a page of a newer pro0."""

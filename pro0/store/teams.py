@@ -17,7 +17,7 @@ from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic, journal
-from pro0.store.files import File, delete, make_folder, there, translate
+from pro0.store.files import File, delete, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, ROLES, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
@@ -42,7 +42,7 @@ class TeamStore:
 
     def exists(self) -> bool:
         """Return True when the team's folder is there, whatever its files hold."""
-        return there(self.paths.team)
+        return exists(self.paths.team)
 
     def require(self) -> "TeamStore":
         """Return this store, or raise NotFound when the team does not exist."""
@@ -68,9 +68,9 @@ class TeamStore:
         """Return a guard's report on its session, or None before the first report."""
         return File(self.paths.sessions, self.paths.report(incarnation), Report).find()
 
-    def log_event(self, now: datetime, actor: str, what: str, **details: str | int | None) -> None:
+    def log_event(self, now: datetime, actor: str, event: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""
-        line = {"at": iso(now), "actor": actor, "event": what, **{k: v for k, v in details.items() if v is not None}}
+        line = {"at": iso(now), "actor": actor, "event": event, **{k: v for k, v in details.items() if v is not None}}
         with suppress(OSError), atomic.folder(self.paths.team) as folder:
             journal.append(folder, EVENTS, line)
 
@@ -97,16 +97,16 @@ class Store:
         """Raise EnvironmentMissing when a folder of the home is a link, no folder, or another user's."""
         for name in ("", "teams", "tasks", "mailboxes"):
             place = self.home / name
-            with _told(place), suppress(FileNotFoundError):
+            with _translated(place), suppress(FileNotFoundError):
                 status = place.lstat()
                 if not stat.S_ISDIR(status.st_mode):
-                    what = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
-                    raise EnvironmentMissing(f"{place} is {what}", code="unsafe_path", hint="move it away")
+                    kind = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
+                    raise EnvironmentMissing(f"{place} is {kind}", code="unsafe_path", hint="move it away")
                 if status.st_uid != os.geteuid():
                     hint = "choose another PRO0_HOME"
                     raise EnvironmentMissing(f"{place} belongs to another user", code="unsafe_path", hint=hint)
 
-    def create(self, config: TeamConfig, wanted: Wanted, environment: Environment | None = None) -> TeamStore:
+    def create(self, config: TeamConfig, wish: Wanted, environment: Environment | None = None) -> TeamStore:
         """Create a team, whole or not at all; an existing team of that name is never touched."""
         team = self.team(config.name)
         with self._changing(f"create team {team.name}"):
@@ -118,7 +118,7 @@ class Store:
                 )
             self._sweep()
             try:
-                self._make(team, config, wanted, environment or Environment())
+                self._make(team, config, wish, environment or Environment())
             except BaseException:
                 with suppress(OSError, StoreError):
                     self._sweep()
@@ -128,7 +128,7 @@ class Store:
     def discard(self, name: str, uid: str) -> None:
         """Remove a team: one rename commits the removal, and `sweep` may finish it later."""
         team = self.team(name).paths.team
-        if not there(team.parent):
+        if not exists(team.parent):
             return
         ids.incarnation(uid)
         with self._changing(f"remove team {name}"):
@@ -140,7 +140,7 @@ class Store:
 
     def sweep(self) -> list[str]:
         """Finish every begun removal, and remove every half-made team; return their names."""
-        if not there(self.home / "teams"):
+        if not exists(self.home / "teams"):
             return []
         with self._changing("finish removals"):
             return self._sweep()
@@ -151,24 +151,24 @@ class Store:
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
         # While the team itself is there, its tasks and mailboxes are in use.
         for name in names:
-            if not there(teams / name):
+            if not exists(teams / name):
                 _put_away(self.home / "tasks" / name)
                 _put_away(self.home / "mailboxes" / name)
         for entry in begun:
             _remove(entry)
         return names
 
-    def _make(self, team: TeamStore, config: TeamConfig, wanted: Wanted, environment: Environment) -> None:
+    def _make(self, team: TeamStore, config: TeamConfig, wish: Wanted, environment: Environment) -> None:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
-        for left in (paths.tasks, paths.mailboxes):
-            if there(left):
+        for leftover in (paths.tasks, paths.mailboxes):
+            if exists(leftover):
                 hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
-                raise StoreError(f"{left} is there, but no team {team.name}", hint=hint)
+                raise StoreError(f"{leftover} is there, but no team {team.name}", hint=hint)
         for folder in (new, new / paths.sessions.name, new / paths.logs.name, paths.tasks, paths.mailboxes):
             make_folder(folder)
         File(new, CONFIG, TeamConfig).create(config)
-        File(new, WANTED, Wanted).create(wanted)
+        File(new, WANTED, Wanted).create(wish)
         File(new, RUNTIME, Runtime).create(Runtime())
         File(new, ENVIRONMENT, Environment).create(environment)
         team.tasks.create(TaskList())
@@ -192,7 +192,7 @@ class Store:
 
 
 @contextmanager
-def _told(place: Path) -> Iterator[None]:
+def _translated(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -227,7 +227,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _put_away(path: Path) -> None:
     """Remove a folder, renamed first: late readers then find nothing, never half of its content."""
-    if not there(path.parent):
+    if not exists(path.parent):
         return
     trash = path.with_name(f"{TRASH}{path.name}")
     _remove(trash)

@@ -12,7 +12,7 @@ from pro0.model.message import BODY_LIMIT
 from pro0.ops.mail import messages
 from pro0.ops.team import teams
 from pro0.rules import mail
-from pro0.store.files import there
+from pro0.store.files import exists
 from tests.crash import starts, worlds
 from tests.crash.worlds import Place, World
 from tests.faults import fail_with, fault_at
@@ -30,9 +30,9 @@ def test_a_look_that_fails_is_never_a_no(place: Place, look: str) -> None:
 
 def test_what_is_below_a_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert not there(tmp_path / "file" / "below")
-    assert not there(tmp_path / "nothing")
-    assert there(tmp_path / "file")
+    assert not exists(tmp_path / "file" / "below")
+    assert not exists(tmp_path / "nothing")
+    assert exists(tmp_path / "file")
 
 
 def test_a_home_of_somebody_else_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

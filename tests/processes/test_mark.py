@@ -45,7 +45,7 @@ def test_whatever_was_started_below_carries_it(way: str) -> None:
         pid = int(head.stdout.readline())
         try:
             assert mark.carried_by(pid) == mark.mark_of("one")
-            assert mark._shown(pid) == mark.mark_of("one")
+            assert mark._public_limit(pid) == mark.mark_of("one")
         finally:
             os.kill(pid, signal.SIGKILL)
 
@@ -67,7 +67,7 @@ def test_marks_of_sessions_differ_and_limit_nothing() -> None:
 
 def test_nobody_carries_what_is_not_there() -> None:
     assert mark.carried_by(2**22 + 1) is None
-    assert mark._shown(2**22 + 1) == -1
+    assert mark._public_limit(2**22 + 1) == -1
     assert mark.carried_by(2**70) is None
 
 

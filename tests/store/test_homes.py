@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pro0.errors import EnvironmentMissing, NotFound, StoreError
 from pro0.store import atomic, teams
 from pro0.store import files as store_files
-from pro0.store.files import add_folder, make_folder, there
+from pro0.store.files import add_folder, exists, make_folder
 from pro0.store.paths import NEW, TRASH
 from pro0.store.teams import Store, TeamStore
 from tests.faults import Call, Fault, Shim, count, fail_with, fault_at
@@ -257,7 +257,7 @@ def test_folders_are_made_for_good(tmp_path: Path) -> None:
 
 def test_a_folder_that_somebody_else_makes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").mkdir()
-    monkeypatch.setattr(store_files, "there", lambda path: path == tmp_path)
+    monkeypatch.setattr(store_files, "exists", lambda path: path == tmp_path)
     make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
 
@@ -286,8 +286,8 @@ def test_a_folder_is_added_only_where_there_is_one(tmp_path: Path) -> None:
 
 def test_a_look_that_fails_is_never_a_no(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert there(tmp_path / "file")
-    assert not there(tmp_path / "gone")
-    assert not there(tmp_path / "file" / "below")
+    assert exists(tmp_path / "file")
+    assert not exists(tmp_path / "gone")
+    assert not exists(tmp_path / "file" / "below")
     with pytest.raises(StoreError, match="EACCES"), fault_at(1, fail_with(errno.EACCES), ("stat",)):
-        there(tmp_path / "gone")
+        exists(tmp_path / "gone")
