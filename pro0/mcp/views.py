@@ -125,6 +125,8 @@ class Sent(View, frozen=True, kw_only=True):
     """Into whose mailboxes a message was put."""
 
     sent_to: list[str]
+    waits: str = ""
+    """Why nobody reads it before a restart of its reader."""
 
 
 class MemberView(View, frozen=True, kw_only=True):

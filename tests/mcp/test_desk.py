@@ -9,10 +9,11 @@ import pytest
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
 from pro0.mcp.tools.table import TOOLS, perform
+from pro0.model.runtime import State
 from pro0.model.task import Draft
 from pro0.ops.tasks import tasks
 from pro0.store.files import File
-from tests.teams import granted, human, make_team
+from tests.teams import granted, human, make_team, set_state
 
 
 def test_what_nobody_has_changed_is_decoded_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,3 +54,14 @@ def test_half_a_character_is_bad_input(tool: str, home: Path) -> None:
         said = str(perform(TOOLS[tool], desk, Call(1, tool, {**arguments}, lambda *_: None, stateless=True)))
         assert "internal error" not in said
         assert "not valid Unicode" in said or "may not call" in said
+
+
+def test_a_message_to_a_crashed_member_says_that_it_waits(home: Path) -> None:
+    """The letter is kept for the restart, and its sender is told so."""
+    team = make_team(home, "w1", "w2")
+    set_state(team, "w1", State.CRASHED)
+    desk = Desk(granted(team, "w2"), home)
+    arguments = {"to": "w1", "content": "when you are back"}
+    shown = str(perform(TOOLS["message"], desk, Call(1, "message", arguments, lambda *_: None, stateless=True)))
+    assert "w1 has crashed; restart it: pro0 member restart w1" in shown
+    assert [message.content for message in team.mailbox("w1").head.read().messages] == ["when you are back"]

@@ -8,7 +8,7 @@ from pro0.errors import BadInput
 from pro0.mcp import views
 from pro0.mcp.desk import Desk
 from pro0.mcp.tools.tool import EVERYBODY, LEADS, TEAMMATES, tool
-from pro0.ops.mail import messages
+from pro0.ops.mail import delivery, messages
 from pro0.ops.team import members, plan_approval
 
 Text = Annotated[str, Meta(description="The text of the message.")]
@@ -72,7 +72,9 @@ def submit_plan(
 
 
 def _send(desk: Desk, to: str, content: str) -> views.Sent:
-    return views.Sent(sent_to=[messages.send(desk.context, to, _said(content)).to])
+    sent = messages.send(desk.context, to, _said(content))
+    fate = delivery.fate(desk.context, sent)
+    return views.Sent(sent_to=[sent.to], waits=fate.why if fate.crashed else "")
 
 
 def _said(content: str) -> str:
