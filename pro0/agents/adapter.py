@@ -61,7 +61,7 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
+class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
     """One turn's output so far: its last message, its usage, its failure."""
 
     message: str = ""
@@ -73,7 +73,7 @@ class OneTurn(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent does one whole turn without a terminal and without a person to ask."""
 
     call: Callable[[Brief], Call]
-    hear: Callable[[Heard, bytes], Heard]
+    read: Callable[[TurnOutput, bytes], TurnOutput]
     """Read one line of output; an uninformative line changes nothing."""
     reads_stdin: bool = False
     """True to pass the prompt on stdin instead of argv."""
@@ -87,7 +87,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The required executable; empty for an agent shipped with pro0."""
     install: str = ""
     """How to install the program, as a command or as text; empty when unknown."""
-    seen: tuple[str, ...] = ()
+    tested: tuple[str, ...] = ()
     """The program versions tested against these rules, oldest first; empty for an agent without a program."""
     call: Callable[[Brief], Call]
     first_state: State

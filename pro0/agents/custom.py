@@ -6,7 +6,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Adapter, Brief, Call, Heard, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Call, OneTurn, TurnOutput
 from pro0.agents.drawings import drawing_named
 from pro0.agents.own_tools import COMMANDS
 from pro0.model.agent import Definition, Signs, is_told
@@ -44,12 +44,12 @@ def _turn(definition: Definition) -> OneTurn | None:
     words = definition.turn
     if not words:
         return None
-    return OneTurn(call=lambda brief: _call(definition, brief, words), hear=_hear, reads_stdin=not is_told(words))
+    return OneTurn(call=lambda brief: _call(definition, brief, words), read=_read, reads_stdin=not is_told(words))
 
 
-def _hear(heard: Heard, line: bytes) -> Heard:
-    whole = f"{heard.message}\n{line.decode(errors='replace')}" if heard.message else line.decode(errors="replace")
-    return replace(heard, message=whole[-MESSAGE:])
+def _read(output: TurnOutput, line: bytes) -> TurnOutput:
+    whole = f"{output.message}\n{line.decode(errors='replace')}" if output.message else line.decode(errors="replace")
+    return replace(output, message=whole[-MESSAGE:])
 
 
 def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Call:
@@ -62,8 +62,13 @@ def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Call:
         "effort": seat.effort,
     }
     mode = (definition.modes and definition.modes.words(brief.mode)) or ()
-    own = [word.replace(COMMAND, command) for command in COMMANDS for word in definition.own_commands]
-    options = (*mode, *(definition.model if seat.model else ()), *(definition.effort if seat.effort else ()), *own)
+    own_options = [word.replace(COMMAND, command) for command in COMMANDS for word in definition.own_commands]
+    options = (
+        *mode,
+        *(definition.model if seat.model else ()),
+        *(definition.effort if seat.effort else ()),
+        *own_options,
+    )
     program, *rest = words
     placed = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
     spread = [part for word in placed for part in (options if word == OPTIONS else (word,))]
@@ -80,7 +85,7 @@ def _drawing(definition: Definition) -> Drawing | None:
 
 def _by_signs(signs: Signs) -> Drawing:
     """Return a drawing by words: signs of waiting come first, and a menu without a known word is a dialog."""
-    found = (
+    texts_of = (
         (State.WAITING, signs.waiting),
         (State.DIALOG, signs.dialog),
         (State.WORKING, signs.working),
@@ -88,7 +93,7 @@ def _by_signs(signs: Signs) -> Drawing:
     )
     rules = [
         Rule(name=f"{state}: {text}", state=state, menu=menu, anywhere=(re.escape(text),))
-        for state, texts in found
+        for state, texts in texts_of
         for text in texts
         for menu in (None, ())
     ]

@@ -21,7 +21,7 @@ def words(brief: Brief) -> tuple[str, dict[str, bytes]]:
     return _short(text, brief.folder), {FILE: text}
 
 
-def given(folder: str) -> str:
+def load(folder: str) -> str:
     """Return the first prompt given to the agent of that folder, empty for none."""
     try:
         return _short(Path(folder, FILE).read_bytes(), folder)

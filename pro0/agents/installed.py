@@ -18,8 +18,8 @@ def first_installed() -> str | None:
 def require(adapter: Adapter, path: str) -> None:
     """Raise EnvironmentMissing, with the way to install it, when an agent's program is not on that PATH."""
     if adapter.program and not shutil.which(adapter.program, path=path):
-        what = f"{adapter.program}, which the agent {adapter.name} runs, is not installed"
-        raise EnvironmentMissing(what, code="agent_missing", hint=how_to_get(adapter))
+        message = f"{adapter.program}, which the agent {adapter.name} runs, is not installed"
+        raise EnvironmentMissing(message, code="agent_missing", hint=how_to_get(adapter))
 
 
 def how_to_get(adapter: Adapter) -> str:

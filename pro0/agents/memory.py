@@ -14,13 +14,13 @@ class Memory:
     def __init__(self) -> None:
         self.total: Usage | None = None
         """All usage counted, None for nothing yet."""
-        self.found: dict[str, Path] = {}
-        """Found files, by purpose."""
+        self.files: dict[str, Path] = {}
+        """Source files, by purpose."""
         self.before = Usage()
         """An earlier session's usage, where the file counts on from it."""
         self.model = ""
         """The model last named in the file, where it is named separately."""
-        self.seen = 0
+        self.last_change = 0
         """The last database change read."""
         self.pause_until = 0.0
         """When to ask an unresponsive server again, by the monotonic clock."""
@@ -40,15 +40,15 @@ class Memory:
         self.total = exchanged(self.total or Usage(), used, before or Usage())
 
 
-def exchanged(so_far: Usage, more: Usage, less: Usage) -> Usage:
+def exchanged(so_far: Usage, added: Usage, removed: Usage) -> Usage:
     """Return a sum with one part replaced by another."""
-    costs = [used.cost_usd for used in (so_far, more) if used.cost_usd is not None]
+    costs = [used.cost_usd for used in (so_far, added) if used.cost_usd is not None]
     return replace(
         so_far,
-        input_tokens=so_far.input_tokens + more.input_tokens - less.input_tokens,
-        output_tokens=so_far.output_tokens + more.output_tokens - less.output_tokens,
-        cache_read_tokens=so_far.cache_read_tokens + more.cache_read_tokens - less.cache_read_tokens,
-        cache_write_tokens=so_far.cache_write_tokens + more.cache_write_tokens - less.cache_write_tokens,
-        cost_usd=sum(costs) - (less.cost_usd or 0) if costs else None,
-        models=tuple(dict.fromkeys((*so_far.models, *more.models))),
+        input_tokens=so_far.input_tokens + added.input_tokens - removed.input_tokens,
+        output_tokens=so_far.output_tokens + added.output_tokens - removed.output_tokens,
+        cache_read_tokens=so_far.cache_read_tokens + added.cache_read_tokens - removed.cache_read_tokens,
+        cache_write_tokens=so_far.cache_write_tokens + added.cache_write_tokens - removed.cache_write_tokens,
+        cost_usd=sum(costs) - (removed.cost_usd or 0) if costs else None,
+        models=tuple(dict.fromkeys((*so_far.models, *added.models))),
     )

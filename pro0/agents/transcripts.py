@@ -90,8 +90,8 @@ def changed(path: Path) -> float:
 
 def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
     """Decode a small file of one JSON value, None when it is missing or not (yet) such a value."""
-    found = decoded([head(path, limit)], decoder)
-    return found[0] if found else None
+    values = decoded([head(path, limit)], decoder)
+    return values[0] if values else None
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -105,13 +105,13 @@ def _opened(path: Path) -> IO[bytes]:
 
 def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[Line]) -> list[Line]:
     """Decode the lines and skip the undecodable ones."""
-    found = []
+    values = []
     for line in lines:
         try:
-            found.append(decoder.decode(line))
+            values.append(decoder.decode(line))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
-    return found
+    return values
 
 
 def shortened(text: str) -> str:

@@ -34,13 +34,13 @@ def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
     except (OSError, msgspec.MsgspecError):
         return b""
     news = mail.news(box, incarnation)
-    if news.newest <= told(folder / TOLD):
+    if news.newest <= announced_seq(folder / TOLD):
         return b""
     (folder / TOLD).write_text(str(news.newest), encoding="ascii")
     return msgspec.json.encode({"decision": "block", "reason": prompts.unread_line(news.count)})
 
 
-def told(path: Path) -> int:
+def announced_seq(path: Path) -> int:
     """Return the seq in a file of a session's folder, 0 for no such file."""
     with suppress(OSError, ValueError):
         return int(path.read_text(encoding="ascii"))

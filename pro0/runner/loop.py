@@ -62,7 +62,7 @@ class Runner:
         """Run tasks until the run is over; return its exit code."""
         try:
             with self._orders.listening():
-                self._teller.tell("begin", self._what())
+                self._teller.tell("begin", self._headline())
                 end = self._go_round()
                 self._let_know(end)
                 self._teller.tell("over", end.why, code=end.code)
@@ -99,8 +99,8 @@ class Runner:
             return End(0 if self._orders.agreed else INTERRUPTED, why)
         board, now = tasks.board(self._context), self._context.now()
         living = runs.living(self._context)
-        found = choose(board, self._options, self._context.caller, self._course, now, living)
-        decision = run_limits.held(found, self._options, self._course, runs.limits(self._context), now)
+        choice = choose(board, self._options, self._context.caller, self._course, now, living)
+        decision = run_limits.held(choice, self._options, self._course, runs.limits(self._context), now)
         if isinstance(decision, End):
             return decision
         if isinstance(decision, Rest):
@@ -112,8 +112,8 @@ class Runner:
     def _rest(self, rest: Rest, state: State) -> None:
         self._voice.state(state, note=rest.why if state is State.ERROR else "")
         self._teller.once("idle", rest.why)
-        left = (rest.until - self._context.now()).total_seconds() if rest.until else self._options.poll
-        self._orders.wait(self._watch, min(max(left, 0.0), max(self._options.poll, 0.05)))
+        seconds = (rest.until - self._context.now()).total_seconds() if rest.until else self._options.poll
+        self._orders.wait(self._watch, min(max(seconds, 0.0), max(self._options.poll, 0.05)))
 
     def _take(self, take: Take) -> End | None:
         """Claim a task, unless somebody was faster, and run its turns."""
@@ -132,19 +132,19 @@ class Runner:
     def _run(self, task: Task, epic: Task | None) -> End | None:
         """Run turns on a claimed task until its claim ends; return the end of the run when it is over."""
         self._voice.state(State.WORKING, task.id)
-        number, last = 1, ""
+        number, previous_end = 1, ""
         while True:
             require_living(self._context)  # a session that is over keeps its claim until its processes are gone
             self._teller.tell("turn", task.title, task.id, number)
-            said = prompt(task, epic, tasks.remarks(self._context, task.id), number, last)
-            ran = self._turns.run(task, said, number, self._watch, lambda: self._look(task))
+            text = prompt(task, epic, tasks.remarks(self._context, task.id), number, previous_end)
+            ran = self._turns.run(task, text, number, self._watch, lambda: self._look(task))
             self._account.add(task.id, ran)
             self._course = replace(self._course, spent=self._account.spent)
             self._teller.spent = self._account.spent
-            step = self._follow(task, said, ran)
+            step = self._follow(task, text, ran)
             if step is None or step.act or step.end:
                 return step.end if step else None
-            number, last = number + 1, step.text
+            number, previous_end = number + 1, step.text
 
     def _look(self, task: Task) -> str:
         """Return the reason to cut a turn short, empty for none."""
@@ -161,7 +161,7 @@ class Runner:
         claim = tasks.show(self._context, task.id).claim
         return claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
 
-    def _follow(self, task: Task, said: str, ran: Ran) -> Step | None:
+    def _follow(self, task: Task, text: str, ran: Ran) -> Step | None:
         """Act on a finished turn and return the step; None when the claim has ended already.
 
         The agent itself, or somebody else, may have ended the claim.
@@ -174,7 +174,7 @@ class Runner:
             self._course = replace(self._course, failures=0)
             self._teller.tell("end", self._state_of(task), task.id)
             return None
-        step = self._interrupted(ran) or judge(ran.turn, self._options, task, said)
+        step = self._interrupted(ran) or judge(ran.turn, self._options, task, text)
         end = step.end or too_many(self._course, step)
         self._course = replace(self._course, failures=self._course.failures + 1 if step.failed else 0)
         self._course = run_limits.counted(self._course, self._options, step, self._context.now())
@@ -231,7 +231,7 @@ class Runner:
             return "gone"
         return f"awaiting {now.waits.kind}" if now.waits else now.status.words
 
-    def _what(self) -> str:
+    def _headline(self) -> str:
         where = self._options.epic or "the epics of the team"
         return f"running {where} with {' '.join(self._options.program) or self._options.agent}"
 

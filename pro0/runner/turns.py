@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import defined
-from pro0.agents.adapter import Brief, Call, Heard, OneTurn
+from pro0.agents.adapter import Brief, Call, OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE
 from pro0.children import Changes, Ending, Running
 from pro0.config import Settings
@@ -65,7 +65,7 @@ class Turns:
 
         `look` is called at changes and from time to time. It returns a reason to end the turn now, empty for none.
         """
-        ear = _Ear(self._adapter.turn)
+        reader = _OutputReader(self._adapter.turn)
         looked = ""
 
         def until() -> str:
@@ -89,12 +89,12 @@ class Turns:
             running.start()
         except OSError as error:
             return Ran(self._turn(number, failure=f"{call.argv[0]} cannot be started: {error.strerror}"), Usage())
-        ending = running.follow(limit, changes, lambda data: self._heard(ear, data), until, self.poll)
-        heard = ear.heard()
-        failure = self._failure(ending, heard)
+        ending = running.follow(limit, changes, lambda data: self._take_in(reader, data), until, self.poll)
+        output = reader.output()
+        failure = self._failure(ending, output)
         over = bool(ending.why) and not looked
-        usage = heard.usage if heard.usage.models else replace(heard.usage, models=self._model)
-        return Ran(self._turn(number, message=heard.message, failure=failure, over=over), usage, looked)
+        usage = output.usage if output.usage.models else replace(output.usage, models=self._model)
+        return Ran(self._turn(number, message=output.message, failure=failure, over=over), usage, looked)
 
     @property
     def _model(self) -> tuple[str, ...]:
@@ -140,19 +140,19 @@ class Turns:
             for name, data in files.items():
                 atomic.replace(folder, name, data, durable=False)
 
-    def _heard(self, ear: "_Ear", data: bytes) -> None:
-        ear.take(data)
+    def _take_in(self, reader: "_OutputReader", data: bytes) -> None:
+        reader.take(data)
         if self._adapter.turn is None:
             self._voice.pass_on(data)
 
-    def _failure(self, ending: Ending, heard: Heard) -> str:
+    def _failure(self, ending: Ending, output: TurnOutput) -> str:
         if ending.why:
-            return f"{ending.why}: {_last_line(heard.message)}" if heard.message else ending.why
+            return f"{ending.why}: {_last_line(output.message)}" if output.message else ending.why
         if not ending.code:
-            return heard.failure
+            return output.failure
         how = f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}"
-        last = heard.failure or _last_line(self._errors() or heard.message)
-        return f"{how}: {last}" if last else how
+        detail = output.failure or _last_line(self._errors() or output.message)
+        return f"{how}: {detail}" if detail else how
 
     def _errors(self) -> str:
         try:
@@ -163,12 +163,12 @@ class Turns:
             return ""
 
 
-class _Ear:
+class _OutputReader:
     """Collects the output of one turn: an agent's stream line by line, otherwise only the last bytes."""
 
     def __init__(self, turn: OneTurn | None) -> None:
         self._turn = turn
-        self._heard = Heard()
+        self._output = TurnOutput()
         self._rest = b""
 
     def take(self, data: bytes) -> None:
@@ -179,13 +179,13 @@ class _Ear:
             return
         *lines, self._rest = self._rest.split(b"\n")
         for line in lines:
-            self._heard = self._turn.hear(self._heard, line)
+            self._output = self._turn.read(self._output, line)
 
-    def heard(self) -> Heard:
+    def output(self) -> TurnOutput:
         """Return the result of all output so far."""
         if self._turn is None:
-            return Heard(message=self._rest.decode(errors="replace").strip())
-        return self._turn.hear(self._heard, self._rest)
+            return TurnOutput(message=self._rest.decode(errors="replace").strip())
+        return self._turn.read(self._output, self._rest)
 
 
 def _last_line(text: str) -> str:

@@ -95,10 +95,10 @@ class Backend(Protocol):
         """Return the current screens by incarnation; sessions without a place of ours are left out."""
         ...
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:
         """Type one line to the agent and press Enter; False when this backend or the pane's mode cannot.
 
-        `still` is called just before the Enter. When it returns False, the line stays there without an Enter.
+        `may_press` is called just before the Enter. When it returns False, the line stays there without an Enter.
         As with `press`, a session receives neither line nor Enter while a person types; `looked` is for the line.
         """
         ...

@@ -80,7 +80,7 @@ class Headless:
         """Return nothing: a log is no screen."""
         return {}
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
         """Return False: nobody reads here."""
         return False
 
@@ -101,7 +101,7 @@ class Headless:
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:
         """Return the command to watch this backend's sessions; empty when there is nothing to watch."""
-        return ("pro0", "team", "attach", place.team) if any(one.backend == self.name for one in handles) else ()
+        return ("pro0", "team", "attach", place.team) if any(handle.backend == self.name for handle in handles) else ()
 
     def dismantle(self, place: Place) -> None:
         """Remove nothing: nothing was made for the whole team."""

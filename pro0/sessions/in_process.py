@@ -38,8 +38,8 @@ class InProcess(Headless):
         """Return the terminal for the guard to make; raises EnvironmentMissing when it cannot be made."""
         path = _socket(place, incarnation)
         if not address.fits(path):
-            what = f"{path} is too long for a socket, which may have {address.LONGEST} bytes"
-            raise EnvironmentMissing(what, hint="choose a shorter PRO0_HOME, or use --mode tmux")
+            message = f"{path} is too long for a socket, which may have {address.LONGEST} bytes"
+            raise EnvironmentMissing(message, hint="choose a shorter PRO0_HOME, or use --mode tmux")
         return Terminal(socket=path, library=str(library()))
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
@@ -60,17 +60,17 @@ class InProcess(Headless):
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
         """Return the current screens of sessions; silent sessions are left out."""
-        found: dict[str, Screen] = {}
+        screens: dict[str, Screen] = {}
         for handle in handles:
             try:
                 if not processes.stopped(handle.pid):
                     with _connected(handle) as terminal:
-                        found[handle.incarnation] = _screen(terminal.ask(protocol.LOOK, answer=protocol.FRAME))
+                        screens[handle.incarnation] = _screen(terminal.ask(protocol.LOOK, answer=protocol.FRAME))
             except (Silent, Refused):
                 continue
-        return found
+        return screens
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:
         """Paste one line and press Enter; False while the agent takes no input, or a person types.
 
         Raises BadInput for anything but one printable line, and Refused when the session is gone.
@@ -81,7 +81,7 @@ class InProcess(Headless):
             return False
         time.sleep(PAUSE)
         looked = time.monotonic()
-        return still() and self.press(handle, "Enter", looked)
+        return may_press() and self.press(handle, "Enter", looked)
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         """Press one key; False while the agent takes no input or a person types, Refused when the session is gone."""

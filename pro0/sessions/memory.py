@@ -39,10 +39,10 @@ class Memory:
         check(place, openings)
         if self.missing:
             raise EnvironmentMissing(self.missing)
-        first = len(self.opened)
+        opened_before = len(self.opened)
         handles = tuple(
             Handle(backend=self.name, incarnation=opening.incarnation, pane=f"%{number}", log=str(opening.log))
-            for number, opening in enumerate(openings, first)
+            for number, opening in enumerate(openings, opened_before)
         )
         self.opened.update(zip(handles, openings, strict=True))
         self.living.update(handles)
@@ -71,16 +71,16 @@ class Memory:
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
         """Return the tests' texts in `screens`."""
-        shown = {handle.incarnation: self.screens.get(handle.incarnation, "") for handle in handles}
+        texts = {handle.incarnation: self.screens.get(handle.incarnation, "") for handle in handles}
         alive = self.alive(handles)
-        return {name: Screen(rows=tuple(text.splitlines())) for name, text in shown.items() if name in alive}
+        return {name: Screen(rows=tuple(text.splitlines())) for name, text in texts.items() if name in alive}
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
         """Record the line; False for a session in `busy`, Refused when the session has ended."""
         if not line.isprintable() or not line.strip():
             raise BadInput("a nudge is one line of printable text")
         self._check(handle)
-        if handle.incarnation in self.busy or not still():
+        if handle.incarnation in self.busy or not may_press():
             return False
         self.nudges.append((handle.incarnation, line))
         return True

@@ -22,8 +22,8 @@ def main() -> int:
         return 2
     context = Context(Store(root).team(team), caller, vouch=nobody)
     settings = trust.settings(root, Path(context.team.config.read().project), os.environ)
-    own = os.environ.get(TASK_ID) or None
-    return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds, own).work()
+    own_task = os.environ.get(TASK_ID) or None
+    return ShellAgent(context, settings.poll_interval_ms / 1000, settings.end_grace_seconds, own_task).work()
 
 
 if __name__ == "__main__":

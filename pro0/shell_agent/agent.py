@@ -30,13 +30,13 @@ class ShellAgent:
     completes the task again, since it cannot review anything.
     """
 
-    def __init__(self, context: Context, poll: float, grace: float, own: str | None = None) -> None:
+    def __init__(self, context: Context, poll: float, grace: float, own_task: str | None = None) -> None:
         self._context = context
         self._poll = poll
         self._grace = grace
         self._voice = Voice()
         self._mail = MailReader(context, self._voice.say)
-        self._own = own
+        self._own = own_task
         self._ran = 0
         """The epoch of the last claim for its own task with a run of its command."""
         self._trouble = ""
@@ -44,8 +44,8 @@ class ShellAgent:
     def work(self) -> int:
         """Work until an approved shutdown or a missing team (0), or until this session counts as over (1)."""
         paths = self._context.team.require().paths
-        what = self._own or "waiting for tasks that carry a command"
-        self._voice.say(f"{self._context.caller.agent_id} is ready: {what}")
+        purpose = self._own or "waiting for tasks that carry a command"
+        self._voice.say(f"{self._context.caller.agent_id} is ready: {purpose}")
         idle = False
         with self._watching() as watch, selectors.DefaultSelector() as selector:
             selector.register(watch, selectors.EVENT_READ)
@@ -194,6 +194,6 @@ class ShellAgent:
 
     def _fail(self, task: Task, ending: Ending) -> None:
         how = ending.why or (f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}")
-        last = ending.tail.splitlines()[-1] if ending.tail else ""
-        tasks.fail(self._context, task.id, f"{how}: {last}" if last else how)
+        last_line = ending.tail.splitlines()[-1] if ending.tail else ""
+        tasks.fail(self._context, task.id, f"{how}: {last_line}" if last_line else how)
         self._voice.say(f"{task.id} failed: {how}")

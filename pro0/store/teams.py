@@ -106,7 +106,7 @@ class Store:
                     hint = "choose another PRO0_HOME"
                     raise EnvironmentMissing(f"{place} belongs to another user", code="unsafe_path", hint=hint)
 
-    def create(self, config: TeamConfig, wish: Wanted, environment: Environment | None = None) -> TeamStore:
+    def create(self, config: TeamConfig, desired: Wanted, environment: Environment | None = None) -> TeamStore:
         """Create a team, whole or not at all; an existing team of that name is never touched."""
         team = self.team(config.name)
         with self._changing(f"create team {team.name}"):
@@ -118,7 +118,7 @@ class Store:
                 )
             self._sweep()
             try:
-                self._make(team, config, wish, environment or Environment())
+                self._make(team, config, desired, environment or Environment())
             except BaseException:
                 with suppress(OSError, StoreError):
                     self._sweep()
@@ -158,7 +158,7 @@ class Store:
             _remove(entry)
         return names
 
-    def _make(self, team: TeamStore, config: TeamConfig, wish: Wanted, environment: Environment) -> None:
+    def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment) -> None:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
         for leftover in (paths.tasks, paths.mailboxes):
@@ -168,7 +168,7 @@ class Store:
         for folder in (new, new / paths.sessions.name, new / paths.logs.name, paths.tasks, paths.mailboxes):
             make_folder(folder)
         File(new, CONFIG, TeamConfig).create(config)
-        File(new, WANTED, Wanted).create(wish)
+        File(new, WANTED, Wanted).create(desired)
         File(new, RUNTIME, Runtime).create(Runtime())
         File(new, ENVIRONMENT, Environment).create(environment)
         team.tasks.create(TaskList())

@@ -44,10 +44,10 @@ def _opened() -> int:
 
 
 def _line(terminal: int) -> str:
-    said = b""
-    while not said.endswith(b"\n") and len(said) < LONGEST:
+    data = b""
+    while not data.endswith(b"\n") and len(data) < LONGEST:
         part = os.read(terminal, LONGEST)
         if not part:
             break
-        said += part
-    return said.decode(errors="surrogateescape").rstrip("\r\n")
+        data += part
+    return data.decode(errors="surrogateescape").rstrip("\r\n")

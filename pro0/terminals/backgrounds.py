@@ -66,9 +66,9 @@ class Backgrounds:
             return f"\x1b[48;2;{';'.join(map(str, colour))}m"
         return ""
 
-    def _value(self, cell: int, what: int, kind: type[ctypes.c_int | ctypes.c_uint8]) -> int:
+    def _value(self, cell: int, field: int, kind: type[ctypes.c_int | ctypes.c_uint8]) -> int:
         value = kind()
-        _done(self._library.ghostty_cell_get(cell, what, ctypes.byref(value)))
+        _done(self._library.ghostty_cell_get(cell, field, ctypes.byref(value)))
         return int(value.value)
 
 

@@ -60,8 +60,8 @@ class Connection:
         """Return the next message of a kind, and skip messages of other kinds."""
         while True:
             while self._arrived:
-                found, payload = self._arrived.pop(0)
-                if found == kind:
+                arrived_kind, payload = self._arrived.pop(0)
+                if arrived_kind == kind:
                     return self._unpacked(payload)
             self._read()
 
@@ -69,8 +69,8 @@ class Connection:
         """Return the messages received so far, without waiting."""
         if select.select([self._socket], [], [], 0)[0]:
             self._read()
-        found, self._arrived = self._arrived, []
-        return [(kind, self._unpacked(payload)) for kind, payload in found]
+        arrived, self._arrived = self._arrived, []
+        return [(kind, self._unpacked(payload)) for kind, payload in arrived]
 
     def close(self) -> None:
         """Close the connection; the terminal goes on."""
@@ -91,6 +91,6 @@ class Connection:
         except protocol.Broken as error:
             self._fail(f"the terminal does not answer: {error}", error)
 
-    def _fail(self, what: str, error: Exception | None = None) -> NoReturn:
+    def _fail(self, message: str, error: Exception | None = None) -> NoReturn:
         self._socket.close()
-        raise Silent(what) from error
+        raise Silent(message) from error

@@ -113,12 +113,12 @@ class Ghostty:
     def rows(self) -> list[str]:
         """Return every row of the screen with SGR escapes; each row begins plain."""
         lines = self._number(_LINES)
-        shown = _Selection(
+        selection = _Selection(
             size=ctypes.sizeof(_Selection), start=self._ref(0, 0), end=self._ref(self._number(_COLUMNS) - 1, lines - 1)
         )
-        found = (self._formatted(shown, _VT).split("\r\n") + [""] * lines)[:lines]
-        self._backgrounds.fill(found)
-        return found
+        lines_shown = (self._formatted(selection, _VT).split("\r\n") + [""] * lines)[:lines]
+        self._backgrounds.fill(lines_shown)
+        return lines_shown
 
     def history(self) -> list[str]:
         """Return all rows, from the oldest in the history to the last of the screen."""
@@ -128,8 +128,8 @@ class Ghostty:
     def text(self, lines: int) -> str:
         """Return the last lines as plain text, long lines unwrapped."""
         everything = self._everything()
-        found = self._formatted(everything, _PLAIN, unwrap=True).rstrip().split("\n") if everything else []
-        return "\n".join(line.rstrip() for line in found[-lines:])
+        text_lines = self._formatted(everything, _PLAIN, unwrap=True).rstrip().split("\n") if everything else []
+        return "\n".join(line.rstrip() for line in text_lines[-lines:])
 
     def cursor(self) -> Cursor:
         """Return the cursor."""
@@ -144,8 +144,10 @@ class Ghostty:
 
     def mode(self, number: int) -> bool:
         """Return True when a DEC private mode is set."""
-        asked = _ModeValue(mode=number)
-        return not self._library.ghostty_terminal_get(self._terminal, _MODE, ctypes.byref(asked)) and bool(asked.value)
+        mode_value = _ModeValue(mode=number)
+        return not self._library.ghostty_terminal_get(self._terminal, _MODE, ctypes.byref(mode_value)) and bool(
+            mode_value.value
+        )
 
     def close(self) -> None:
         """Free the memory; the terminal is unusable afterwards."""
@@ -166,23 +168,23 @@ class Ghostty:
             size = min(self._scrollback * columns * _CELL_BYTES, _HISTORY_BYTES)
             self._set(_MOST_BYTES, ctypes.byref(ctypes.c_size_t(size)))
 
-    def _number(self, what: int, kind: Callable[[], _Number] = ctypes.c_uint16) -> int:
+    def _number(self, field: int, kind: Callable[[], _Number] = ctypes.c_uint16) -> int:
         value = kind()
-        _done(self._library.ghostty_terminal_get(self._terminal, what, ctypes.byref(value)), f"value {what}")
+        _done(self._library.ghostty_terminal_get(self._terminal, field, ctypes.byref(value)), f"value {field}")
         return int(value.value)
 
     def _ref(self, column: int, line: int) -> _Ref:
-        found = _Ref(size=ctypes.sizeof(_Ref))
+        ref = _Ref(size=ctypes.sizeof(_Ref))
         point = _Point(place=_Place(x=column, y=line))
-        _done(self._library.ghostty_terminal_grid_ref(self._terminal, point, ctypes.byref(found)), "place")
-        return found
+        _done(self._library.ghostty_terminal_grid_ref(self._terminal, point, ctypes.byref(ref)), "place")
+        return ref
 
     def _everything(self) -> _Selection | None:
-        found = _Selection(size=ctypes.sizeof(_Selection))
-        result = self._library.ghostty_terminal_select_all(self._terminal, ctypes.byref(found))
+        selection = _Selection(size=ctypes.sizeof(_Selection))
+        result = self._library.ghostty_terminal_select_all(self._terminal, ctypes.byref(selection))
         if result != _NO_VALUE:
             _done(result, "selection")
-        return found if not result else None
+        return selection if not result else None
 
     def _formatted(self, selection: _Selection, emit: int, *, unwrap: bool = False) -> str:
         how = _Format(size=ctypes.sizeof(_Format), emit=emit, unwrap=unwrap, trim=True)
@@ -206,37 +208,37 @@ class Ghostty:
         return self._room.raw[: length.value].decode(errors="replace")
 
 
-def _done(result: int, what: str) -> None:
+def _done(result: int, call: str) -> None:
     if result:
-        raise OSError(f"libghostty-vt: {what} failed ({result})")
+        raise OSError(f"libghostty-vt: {call} failed ({result})")
 
 
 @lru_cache
 def _loaded(path: str) -> ctypes.CDLL:
     """Load the library and declare its functions to ctypes."""
     library = ctypes.CDLL(path)
-    here, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     takes: dict[str, tuple[object, ...]] = {
-        "terminal_new": (here, here, ctypes.c_uint16, ctypes.c_uint16),
-        "terminal_free": (here,),
-        "terminal_set": (here, number, here),
-        "terminal_get": (here, number, here),
-        "terminal_resize": (here, ctypes.c_uint16, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint32),
-        "terminal_vt_write": (here, ctypes.c_char_p, size),
-        "terminal_grid_ref": (here, _Point, here),
-        "terminal_select_all": (here, here),
-        "formatter_terminal_new": (here, here, here, _Format),
-        "formatter_format_buf": (here, here, size, here),
-        "formatter_free": (here,),
-        "render_state_new": (here, here),
-        "render_state_update": (here, here),
-        "render_state_get": (here, number, here),
-        "render_state_free": (here,),
-        "render_state_row_iterator_new": (here, here),
-        "render_state_row_iterator_next": (here,),
-        "render_state_row_iterator_free": (here,),
-        "render_state_row_get": (here, number, here),
-        "cell_get": (ctypes.c_uint64, number, here),
+        "terminal_new": (pointer, pointer, ctypes.c_uint16, ctypes.c_uint16),
+        "terminal_free": (pointer,),
+        "terminal_set": (pointer, number, pointer),
+        "terminal_get": (pointer, number, pointer),
+        "terminal_resize": (pointer, ctypes.c_uint16, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint32),
+        "terminal_vt_write": (pointer, ctypes.c_char_p, size),
+        "terminal_grid_ref": (pointer, _Point, pointer),
+        "terminal_select_all": (pointer, pointer),
+        "formatter_terminal_new": (pointer, pointer, pointer, _Format),
+        "formatter_format_buf": (pointer, pointer, size, pointer),
+        "formatter_free": (pointer,),
+        "render_state_new": (pointer, pointer),
+        "render_state_update": (pointer, pointer),
+        "render_state_get": (pointer, number, pointer),
+        "render_state_free": (pointer,),
+        "render_state_row_iterator_new": (pointer, pointer),
+        "render_state_row_iterator_next": (pointer,),
+        "render_state_row_iterator_free": (pointer,),
+        "render_state_row_get": (pointer, number, pointer),
+        "cell_get": (ctypes.c_uint64, number, pointer),
     }
     answers = {"_free": None, "_write": None, "_next": ctypes.c_bool}
     for name, arguments in takes.items():

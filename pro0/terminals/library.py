@@ -20,10 +20,10 @@ def library() -> Path:
     if not (package.parent / f"pyghostty-{VERSION}.dist-info").is_dir():
         raise EnvironmentMissing(f"pyghostty is not of version {VERSION}", code="library_missing", hint=MEND)
     suffix = "dylib" if sys.platform == "darwin" else "so"
-    found = package / "_lib" / f"libghostty-vt.{suffix}"
-    if not found.is_file():
-        raise EnvironmentMissing(f"pyghostty has no {found.name}", code="library_missing", hint=MEND)
-    return found
+    file = package / "_lib" / f"libghostty-vt.{suffix}"
+    if not file.is_file():
+        raise EnvironmentMissing(f"pyghostty has no {file.name}", code="library_missing", hint=MEND)
+    return file
 
 
 def missing() -> str:

@@ -71,11 +71,11 @@ def unpacked(payload: bytes) -> dict[str, object]:
     return value
 
 
-def number(values: dict[str, object], name: str, least: int, most: int) -> int:
+def number(values: dict[str, object], name: str, least: int, greatest: int) -> int:
     """Return a whole number of an object; raises Broken for another type, or a number out of bounds."""
     value = values.get(name)
-    if not isinstance(value, int) or not least <= value <= most:
-        raise Broken(f"{name} is not a number from {least} to {most}")
+    if not isinstance(value, int) or not least <= value <= greatest:
+        raise Broken(f"{name} is not a number from {least} to {greatest}")
     return value
 
 
@@ -97,7 +97,7 @@ class Inbox:
     def take(self, data: bytes) -> list[tuple[bytes, bytes]]:
         """Add a piece and return the whole messages as kind and payload; raises Broken for a message too long."""
         self._rest += data
-        found = []
+        messages = []
         start = 0
         while len(self._rest) - start >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._rest, start)
@@ -106,7 +106,7 @@ class Inbox:
             end = start + _HEAD.size + length
             if len(self._rest) < end:
                 break
-            found.append((kind, bytes(self._rest[start + _HEAD.size : end])))
+            messages.append((kind, bytes(self._rest[start + _HEAD.size : end])))
             start = end
         del self._rest[:start]
-        return found
+        return messages

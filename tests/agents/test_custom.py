@@ -7,7 +7,7 @@ import pytest
 from msgspec.json import encode
 
 from pro0.agents import adapter_of, defined
-from pro0.agents.adapter import Brief, Heard
+from pro0.agents.adapter import Brief, TurnOutput
 from pro0.agents.custom import MESSAGE
 from pro0.agents.drawings import drawing_named
 from pro0.agents.first_prompt import IN_ARGV
@@ -86,8 +86,8 @@ def test_a_turn_of_its_own(words: tuple[str, ...], started: tuple[str, ...], std
     call = turn.call(Brief(seat=Seat(agent_id="w1", name="w1", agent="mine", model="big"), prompt="Build it."))
     assert (call.argv, turn.reads_stdin) == (started, stdin)
     assert call.files == {"prompt.md": b"Build it."}
-    assert reduce(turn.hear, [b"one", b"", "zw\xf6lf".encode("latin1")], Heard()).message == "one\n\nzw\ufffdlf"
-    assert len(turn.hear(Heard(message="x" * MESSAGE), b"end").message) == MESSAGE
+    assert reduce(turn.read, [b"one", b"", "zw\xf6lf".encode("latin1")], TurnOutput()).message == "one\n\nzw\ufffdlf"
+    assert len(turn.read(TurnOutput(message="x" * MESSAGE), b"end").message) == MESSAGE
 
 
 def test_one_that_does_no_turns() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.agents import AGENTS, adapter_named
-from pro0.agents.adapter import Heard, OneTurn
+from pro0.agents.adapter import OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE, IN_ARGV
 from pro0.model.screen import Usage
 from pro0.model.team import PermissionMode
@@ -35,8 +35,8 @@ def turn_of(agent: str) -> OneTurn:
     return found
 
 
-def heard(agent: str, data: bytes) -> Heard:
-    return reduce(turn_of(agent).hear, data.split(b"\n"), Heard())
+def heard(agent: str, data: bytes) -> TurnOutput:
+    return reduce(turn_of(agent).read, data.split(b"\n"), TurnOutput())
 
 
 def recorded(name: str) -> bytes:
@@ -71,7 +71,7 @@ def test_an_error_of_opencode_is_one_until_the_next_step() -> None:
 @pytest.mark.parametrize("agent", REAL)
 @given(data=st.binary())
 def test_any_output_is_heard(agent: str, data: bytes) -> None:
-    assert heard(agent, data) == Heard()
+    assert heard(agent, data) == TurnOutput()
     assert heard(agent, data.replace(b"\n", b" ") + b"\n" + recorded(agent)).usage == USED[agent]
 
 

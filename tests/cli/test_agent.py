@@ -22,7 +22,7 @@ from tests.waiting import wait_until
 FAKE = Adapter(
     name="fake",
     program="fake-agent",
-    seen=("1.9.3", "1.10.2"),
+    tested=("1.9.3", "1.10.2"),
     call=lambda brief: Call(argv=("fake-agent",)),
     first_state=State.STARTING,
     delivery="line",

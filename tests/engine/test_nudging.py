@@ -71,13 +71,13 @@ class Pane(Memory):
         self.looked = time.monotonic()
         return {"inc-1": self.screen}
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:
         if self._disturbs(looked):
             return False
         self.show(self.text + line)
         self.between()
         looked = time.monotonic()
-        return still() and self.press(handle, "Enter", looked)
+        return may_press() and self.press(handle, "Enter", looked)
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         self.unseen()

@@ -102,28 +102,28 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
     if not sight.agent:
         return None
     folder = config_folder(sight.environment)
-    found = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
-    state = _state(found) if found else None
+    status_file = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
+    state = _state(status_file) if status_file else None
     if state in (None, State.IDLE) and _awaits_its_prompt(sight, folder):
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
-    if not found or state is None:
+    if not status_file or state is None:
         return None
-    session, note = found.session_id, str(found.waiting_for or "")
+    session, note = status_file.session_id, str(status_file.waiting_for or "")
     if state is State.UNKNOWN:
-        return STATUS.reading(f"{found.status or ''} {note}", session)
+        return STATUS.reading(f"{status_file.status or ''} {note}", session)
     if state is State.IDLE and (error := last_error(transcript(folder, session, sight.cwd))):
         return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
-    rule = note or str(found.status or "no status yet")
+    rule = note or str(status_file.status or "no status yet")
     return Reading(state=state, source="session file", rule=rule, note=note, session=session)
 
 
-def _state(found: _Session) -> State | None:
+def _state(status_file: _Session) -> State | None:
     """Combine status and reason: busy is always working, waiting is always for a person."""
-    state = STATUS.meaning(found.status or "")
+    state = STATUS.meaning(status_file.status or "")
     if state is State.WAITING:
-        return WAITING_FOR.get(str(found.waiting_for), state)
-    return State.UNKNOWN if found.waiting_for and state is not State.WORKING else state
+        return WAITING_FOR.get(str(status_file.waiting_for), state)
+    return State.UNKNOWN if status_file.waiting_for and state is not State.WORKING else state
 
 
 def _awaits_its_prompt(sight: Sight, folder: Path) -> bool:
@@ -138,7 +138,7 @@ CLAUDE = Adapter(
     name="claude",
     program="claude",
     install="npm install -g @anthropic-ai/claude-code",
-    seen=("2.1.197", "2.1.330"),
+    tested=("2.1.197", "2.1.330"),
     call=call,
     first_state=State.STARTING,
     delivery="line",
@@ -157,7 +157,7 @@ CLAUDE = Adapter(
     asks_at_turn_end=True,
     interrupt="Escape",
     usage=usage,
-    turn=OneTurn(call=turn, hear=claude_turn.hear),
+    turn=OneTurn(call=turn, read=claude_turn.read),
     takes=("model", "effort"),
     delegates=True,
     skills=".claude/skills",

@@ -68,10 +68,10 @@ def began(sight: Sight) -> bool:
 def last_error(path: Path) -> str:
     """Return the error of a transcript's last turn, empty when it succeeded."""
     lines = tail(path, _LINE)
-    said = [line for line in lines if line.type in ("user", "assistant") and not line.is_sidechain]
-    if not said or not said[-1].is_api_error_message:
+    messages = [line for line in lines if line.type in ("user", "assistant") and not line.is_sidechain]
+    if not messages or not messages[-1].is_api_error_message:
         return ""
-    return _text(said[-1].message) or "API error"
+    return _text(messages[-1].message) or "API error"
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pro0.agents.adapter import Heard
+from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
 from pro0.model.screen import Usage
 
@@ -28,17 +28,19 @@ class _Result(msgspec.Struct, tag_field="type", tag="result", frozen=True):
 _RESULT = msgspec.json.Decoder(_Result)
 
 
-def hear(heard: Heard, line: bytes) -> Heard:
+def read(output: TurnOutput, line: bytes) -> TurnOutput:
     """Read one line; only the result line counts: last message, usage of all requests, cost."""
-    for said in decoded([line], _RESULT):
-        counts = said.usage
+    for result in decoded([line], _RESULT):
+        counts = result.usage
         usage = Usage(
             input_tokens=counts.input_tokens,
             output_tokens=counts.output_tokens,
             cache_read_tokens=counts.cache_read_input_tokens,
             cache_write_tokens=counts.cache_creation_input_tokens,
-            cost_usd=said.total_cost_usd,
-            models=tuple(said.models),
+            cost_usd=result.total_cost_usd,
+            models=tuple(result.models),
         )
-        return Heard(message=said.result, usage=usage, failure=(said.result or said.subtype) if said.is_error else "")
-    return heard
+        return TurnOutput(
+            message=result.result, usage=usage, failure=(result.result or result.subtype) if result.is_error else ""
+        )
+    return output

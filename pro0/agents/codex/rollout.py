@@ -81,7 +81,7 @@ _EVENT = "event_msg"
 
 def began(sight: Sight) -> bool:
     """Return True when the session has a rollout."""
-    return bool(sight.session) and _named(sight) is not None
+    return bool(sight.session) and _by_id(sight) is not None
 
 
 def look(sight: Sight, memory: Memory) -> Reading | None:
@@ -89,10 +89,10 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
     path = _rollout(sight, memory)
     if path is None:
         return None
-    session, last = _id(path), _last_turn(path)
-    if last is None:
+    session, last_event = _id(path), _last_turn(path)
+    if last_event is None:
         return Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
-    line, state = last
+    line, state = last_event
     if line.timestamp < sight.started_at:  # of an earlier session, maybe killed in its turn
         return None
     if state is State.UNKNOWN:
@@ -140,32 +140,32 @@ def _used(tokens: _Tokens, model: str) -> Usage:
 
 def _rollout(sight: Sight, memory: Memory) -> Path | None:
     """Return the session's rollout: by its id, or by its first prompt while the id is unknown."""
-    found = memory.found.get(_ROLLOUT) or (_named(sight) if sight.session else _begun(sight))
-    if found:
-        memory.found[_ROLLOUT] = found
-    return found
+    path = memory.files.get(_ROLLOUT) or (_by_id(sight) if sight.session else _begun(sight))
+    if path:
+        memory.files[_ROLLOUT] = path
+    return path
 
 
-def _named(sight: Sight) -> Path | None:
+def _by_id(sight: Sight) -> Path | None:
     root, name = _sessions(sight.environment), f"rollout-*-{glob.escape(sight.session)}.jsonl"
-    day = _made(sight.session)
+    day = _creation_time(sight.session)
     days = [_folder(root, day + timedelta(days=n)) for n in (0, -1, 1)] if day else []
     near = (path for folder in days for path in folder.glob(name))
     return next(near, None) or next(root.glob(f"*/*/*/{name}"), None)
 
 
-def _made(session: str) -> datetime | None:
+def _creation_time(session: str) -> datetime | None:
     """Return the creation time in an id of today's kind; None for another kind."""
     try:
-        found = uuid.UUID(session)
+        id = uuid.UUID(session)
     except ValueError:
         return None
-    return datetime.fromtimestamp((found.int >> 80) / 1000, UTC) if found.version == 7 else None
+    return datetime.fromtimestamp((id.int >> 80) / 1000, UTC) if id.version == 7 else None
 
 
 def _begun(sight: Sight) -> Path | None:
     """Return the first rollout since the session's start with its folder and its first prompt."""
-    prompt = first_prompt.given(sight.folder)
+    prompt = first_prompt.load(sight.folder)
     if not prompt:
         return None
     signs = [msgspec.json.encode(text)[1:-1] for text in (sight.cwd, prompt.strip())]
@@ -176,13 +176,13 @@ def _begun(sight: Sight) -> Path | None:
 
 
 def _since(path: Path, moment: datetime) -> bool:
-    made = _made(_id(path))
-    return made is not None and made >= moment
+    begun_at = _creation_time(_id(path))
+    return begun_at is not None and begun_at >= moment
 
 
 def _id(path: Path) -> str:
-    found = _ID.fullmatch(path.name)
-    return found[1] if found else ""
+    match = _ID.fullmatch(path.name)
+    return match[1] if match else ""
 
 
 def _sessions(environment: Mapping[str, str]) -> Path:

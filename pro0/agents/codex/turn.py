@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents.adapter import Heard
+from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
 from pro0.model.screen import Usage
 
@@ -33,19 +33,19 @@ class _Line(msgspec.Struct, frozen=True):
 _LINE = msgspec.json.Decoder(_Line)
 
 
-def hear(heard: Heard, line: bytes) -> Heard:
+def read(output: TurnOutput, line: bytes) -> TurnOutput:
     """Read one line; input tokens include cached ones."""
-    for said in decoded([line], _LINE):
-        if said.type == "item.completed" and said.item.type == "agent_message":
-            return replace(heard, message=said.item.text)
-        if said.type == "turn.completed":
-            counts = said.usage
+    for event in decoded([line], _LINE):
+        if event.type == "item.completed" and event.item.type == "agent_message":
+            return replace(output, message=event.item.text)
+        if event.type == "turn.completed":
+            counts = event.usage
             usage = Usage(
                 input_tokens=counts.input_tokens - counts.cached_input_tokens,
                 output_tokens=counts.output_tokens,
                 cache_read_tokens=counts.cached_input_tokens,
             )
-            return replace(heard, usage=usage)
-        if said.type == "turn.failed":
-            return replace(heard, failure=said.error.message or "the turn failed")
-    return heard
+            return replace(output, usage=usage)
+        if event.type == "turn.failed":
+            return replace(output, failure=event.error.message or "the turn failed")
+    return output

@@ -56,7 +56,7 @@ _TEXT = msgspec.json.Decoder(str)
 
 def began(sight: Sight) -> bool:
     """Return True when the model has said something and still knows it; otherwise a resume fails or knows nothing."""
-    return any(who == "gemini" for path in _chats(sight) for who, _ in conversation(path))
+    return any(author == "gemini" for path in _chats(sight) for author, _ in conversation(path))
 
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
@@ -69,14 +69,14 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
         rule = "it has taken its first prompt"
         return Reading(state=State.WORKING, source="transcript", rule=rule, session=session)
     lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
-    last = KINDS.last(lines, lambda line: line.type)
-    if not last and first_prompt.awaited(sight):
+    last_line = KINDS.last(lines, lambda line: line.type)
+    if not last_line and first_prompt.awaited(sight):
         # The title says ready while gemini still starts its MCP servers and only queues prompts.
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
-    if not last or last[1] is State.RUNNING or _before(last[0], sight):
+    if not last_line or last_line[1] is State.RUNNING or _before(last_line[0], sight):
         return None
-    line, state = last
+    line, state = last_line
     if state is State.UNKNOWN:
         return KINDS.reading(line.type, sight.session)
     note = shortened("".join(decoded([line.content], _TEXT)))
@@ -112,13 +112,13 @@ def _chats(sight: Sight) -> list[Path]:
     chosen = sight.session == Path(sight.folder).name
     name = f"session-*-{glob.escape(sight.session[:_LETTERS])}.jsonl"
     chats = _home(sight.environment).glob(f"tmp/*/chats/{name}") if sight.session else ()
-    named = sorted((path for path in chats if _session_of(path) == sight.session), key=changed)
-    return named if chosen and named else _told_first(sight) or named
+    chats_of_session = sorted((path for path in chats if _session_of(path) == sight.session), key=changed)
+    return chats_of_session if chosen and chats_of_session else _told_first(sight) or chats_of_session
 
 
 def _told_first(sight: Sight) -> list[Path]:
     """Return the newest transcript since the session's start beginning with its first prompt."""
-    prompt = first_prompt.given(sight.folder) if sight.folder else ""
+    prompt = first_prompt.load(sight.folder) if sight.folder else ""
     since = sight.started_at.timestamp()
     chats = _home(sight.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
     lately = sorted((path for path in chats if changed(path) >= since), key=changed)
@@ -126,8 +126,8 @@ def _told_first(sight: Sight) -> list[Path]:
 
 
 def _session_of(path: Path) -> str:
-    first = decoded(head(path, _FIRST).split(b"\n")[:1], _LINE)
-    return first[0].session if first else ""
+    header = decoded(head(path, _FIRST).split(b"\n")[:1], _LINE)
+    return header[0].session if header else ""
 
 
 def _home(environment: Mapping[str, str]) -> Path:

@@ -15,7 +15,14 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import turn_end
-from pro0.agents.gemini.memory import Kept, Told, forgotten, keep, kept, told_of
+from pro0.agents.gemini.memory import (
+    Confirmed,
+    GivenTexts,
+    forgotten,
+    load_confirmed,
+    save_confirmed,
+    unconfirmed_texts,
+)
 from pro0.model.message import Mailbox
 from pro0.rules import mail
 from pro0.rules.words import prompts
@@ -38,10 +45,10 @@ def command(mailbox: str, folder: str) -> str:
     return shlex.join([sys.executable, "-I", "-m", __name__, mailbox, folder])
 
 
-def answer(said: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
+def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     """Return the output of a hook, empty for nothing to report."""
     try:
-        event = msgspec.json.decode(said, type=Event)
+        event = msgspec.json.decode(data, type=Event)
         box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox) if mailbox.exists() else Mailbox()
     except (OSError, msgspec.MsgspecError):
         return b""
@@ -54,35 +61,35 @@ def answer(said: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
 
 
 def _begin(event: Event, box: Mailbox, folder: Path, incarnation: str) -> bytes:
-    before = kept(folder)
+    before = load_confirmed(folder)
     if before is None:
-        keep(folder, Kept(mail.given_up_to(box, incarnation)))
+        save_confirmed(folder, Confirmed(mail.given_up_to(box, incarnation)))
         return b""
-    what = told_of(before, folder, box, incarnation)
-    lost = forgotten(what, Path(event.transcript_path), event.prompt)
+    unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
+    lost = forgotten(unconfirmed, Path(event.transcript_path), event.prompt)
     return _context(event, prompts.forgotten(lost.prompt, lost.messages))
 
 
 def _note_what_is_known(event: Event, box: Mailbox, folder: Path, incarnation: str) -> None:
-    before = kept(folder)
+    before = load_confirmed(folder)
     if before is None:
         return
-    what = told_of(before, folder, box, incarnation)
-    if what != Told() and forgotten(what, Path(event.transcript_path)) == Told():
-        keep(folder, Kept(mail.given_up_to(box, incarnation), prompt=True))
+    unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
+    if unconfirmed != GivenTexts() and forgotten(unconfirmed, Path(event.transcript_path)) == GivenTexts():
+        save_confirmed(folder, Confirmed(mail.given_up_to(box, incarnation), prompt=True))
 
 
 def _after_tool(box: Mailbox, folder: Path, incarnation: str) -> bytes:
     news = mail.news(box, incarnation)
-    if news.urgent <= turn_end.told(folder / TOLD):
+    if news.urgent <= turn_end.announced_seq(folder / TOLD):
         return b""
     (folder / TOLD).write_text(str(news.urgent), encoding="ascii")
     return _context(Event(hook_event_name="AfterTool"), prompts.unread_line(news.count))
 
 
 def _context(event: Event, text: str) -> bytes:
-    said: Mapping[str, str] = {"hookEventName": event.hook_event_name, "additionalContext": text}
-    return msgspec.json.encode({"hookSpecificOutput": said}) if text else b""
+    output: Mapping[str, str] = {"hookEventName": event.hook_event_name, "additionalContext": text}
+    return msgspec.json.encode({"hookSpecificOutput": output}) if text else b""
 
 
 if __name__ == "__main__":

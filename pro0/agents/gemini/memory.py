@@ -26,14 +26,14 @@ _BEGIN = 60
 _REWRITTEN = b'{"$set":{"messages":'
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Confirmed(msgspec.Struct, frozen=True):
     """The texts confirmed as known: mail up to `seq`, and the first prompt if `prompt` is set."""
 
     seq: int
     prompt: bool = False
 
 
-class Told(msgspec.Struct, frozen=True):
+class GivenTexts(msgspec.Struct, frozen=True):
     """The texts given to the agent in a session: its first prompt, and the messages it has read."""
 
     prompt: str = ""
@@ -55,7 +55,7 @@ class _Line(_Record):
 
 
 _LINE = msgspec.json.Decoder(_Line)
-_KEPT = msgspec.json.Decoder(Kept)
+_CONFIRMED = msgspec.json.Decoder(Confirmed)
 
 
 def conversation(transcript: Path) -> list[tuple[str, bytes]]:
@@ -70,36 +70,36 @@ def conversation(transcript: Path) -> list[tuple[str, bytes]]:
     return [(record.type, bytes(record.content)) for record in records.values()]
 
 
-def kept(folder: Path) -> Kept | None:
+def load_confirmed(folder: Path) -> Confirmed | None:
     """Return the record of known texts, None before the first turn."""
-    found = decoded([head(folder / KEPT, 1 << 10)], _KEPT)
-    return found[0] if found else None
+    records = decoded([head(folder / KEPT, 1 << 10)], _CONFIRMED)
+    return records[0] if records else None
 
 
-def keep(folder: Path, what: Kept) -> None:
+def save_confirmed(folder: Path, confirmed: Confirmed) -> None:
     """Record the known texts."""
-    (folder / KEPT).write_bytes(msgspec.json.encode(what))
+    (folder / KEPT).write_bytes(msgspec.json.encode(confirmed))
 
 
-def told_of(before: Kept, folder: Path, box: Mailbox, incarnation: str) -> Told:
+def unconfirmed_texts(before: Confirmed, folder: Path, box: Mailbox, incarnation: str) -> GivenTexts:
     """Return the texts given to the agent in this session, except those confirmed as known."""
-    given = mail.given_up_to(box, incarnation)
-    read = tuple(message for message in box.messages if before.seq < message.seq <= given)
-    return Told("" if before.prompt else first_prompt.given(str(folder)), read)
+    given_up_to = mail.given_up_to(box, incarnation)
+    read = tuple(message for message in box.messages if before.seq < message.seq <= given_up_to)
+    return GivenTexts("" if before.prompt else first_prompt.load(str(folder)), read)
 
 
-def forgotten(what: Told, transcript: Path, prompt: str = "") -> Told:
+def forgotten(texts: GivenTexts, transcript: Path, prompt: str = "") -> GivenTexts:
     """Return the texts missing from the conversation and from the prompt about to be added.
 
     Returns nothing for an unreadable conversation: otherwise every turn would begin with these texts.
     """
-    said = [said for who, said in conversation(transcript) if who == "user"] if what != Told() else []
-    if not said:
-        return Told()
-    known = b"\n".join([*said, msgspec.json.encode(prompt)])
-    kept_prompt = any(shape in known for shape in _shapes(what.prompt[:_BEGIN]))
-    messages = [message for message in what.messages if not any(sign in known for sign in _signs(message))]
-    return Told("" if kept_prompt else what.prompt, tuple(messages))
+    prompts = [text for author, text in conversation(transcript) if author == "user"] if texts != GivenTexts() else []
+    if not prompts:
+        return GivenTexts()
+    context = b"\n".join([*prompts, msgspec.json.encode(prompt)])
+    kept_prompt = any(shape in context for shape in _shapes(texts.prompt[:_BEGIN]))
+    messages = [message for message in texts.messages if not any(sign in context for sign in _signs(message))]
+    return GivenTexts("" if kept_prompt else texts.prompt, tuple(messages))
 
 
 def begins_with(transcript: Path, prompt: str) -> bool:

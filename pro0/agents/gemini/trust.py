@@ -35,12 +35,12 @@ def asks(environment: Mapping[str, str], folder: str) -> bool:
 
 def trusts(environment: Mapping[str, str], folder: str) -> bool | None:
     """Return the trust in a folder, by the longest listed path above it; None when none is listed."""
-    where, longest, found = Path(os.path.realpath(folder)), -1, None
+    where, longest, trusted = Path(os.path.realpath(folder)), -1, None
     for path, level in _levels(environment).items():
         above = Path(os.path.realpath(Path(path).parent if level == _PARENT else path))
         if level in _TRUSTS and where.is_relative_to(above) and len(path) > longest:
-            longest, found = len(path), _TRUSTS[level]
-    return found
+            longest, trusted = len(path), _TRUSTS[level]
+    return trusted
 
 
 def _levels(environment: Mapping[str, str]) -> dict[str, str]:

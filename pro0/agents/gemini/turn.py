@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents.adapter import Heard
+from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
 from pro0.model.screen import Usage
 
@@ -31,17 +31,17 @@ class _Line(msgspec.Struct, frozen=True):
 _LINE = msgspec.json.Decoder(_Line)
 
 
-def hear(heard: Heard, line: bytes) -> Heard:
+def read(output: TurnOutput, line: bytes) -> TurnOutput:
     """Read one line; a message comes in pieces, and the message after the last tool is the final one."""
-    for said in decoded([line], _LINE):
-        if said.type == "tool_use":
-            return replace(heard, message="")
-        if said.type == "message" and said.role == "assistant":
-            return replace(heard, message=heard.message + said.content)
-        if said.type == "result":
-            failure = "" if said.status == "success" else said.error.message or said.status
-            return replace(heard, usage=_usage(said.stats), failure=failure)
-    return heard
+    for event in decoded([line], _LINE):
+        if event.type == "tool_use":
+            return replace(output, message="")
+        if event.type == "message" and event.role == "assistant":
+            return replace(output, message=output.message + event.content)
+        if event.type == "result":
+            failure = "" if event.status == "success" else event.error.message or event.status
+            return replace(output, usage=_usage(event.stats), failure=failure)
+    return output
 
 
 def _usage(stats: _Stats) -> Usage:

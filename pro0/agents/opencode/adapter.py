@@ -63,11 +63,11 @@ def _settings(brief: Brief) -> layers.Settings:
 
 def _permissions(brief: Brief) -> layers.Settings:
     """Return the permissions; the last matching rule wins."""
-    own = {f"{own_tools.SERVER}_*": "allow"}
+    own_tools_allowed = {f"{own_tools.SERVER}_*": "allow"}
     if brief.delegate_only:
-        return {"*": "deny", **_READING, **own}
+        return {"*": "deny", **_READING, **own_tools_allowed}
     if brief.mode is PermissionMode.BYPASS:
-        return dict(own)
+        return dict(own_tools_allowed)
     commands = {f"pro0 {command}*": "allow" for command in own_tools.COMMANDS}
     return {
         "*": "ask",
@@ -75,7 +75,7 @@ def _permissions(brief: Brief) -> layers.Settings:
         "edit": _EDIT[brief.mode],
         "bash": {"*": "ask", **commands},
         "external_directory": {f"{brief.folder}/*": "allow"},
-        **own,
+        **own_tools_allowed,
     }
 
 
@@ -97,7 +97,7 @@ OPENCODE = Adapter(
     name="opencode",
     program="opencode",
     install="npm install -g opencode-ai",
-    seen=("1.18.33", "1.18.34"),
+    tested=("1.18.33", "1.18.34"),
     call=call,
     first_state=State.STARTING,
     delivery="line",
@@ -112,7 +112,7 @@ OPENCODE = Adapter(
     stop=stop,
     interrupt="Escape",
     usage=usage,
-    turn=OneTurn(call=turn, hear=opencode_turn.hear, reads_stdin=True),
+    turn=OneTurn(call=turn, read=opencode_turn.read, reads_stdin=True),
     takes=("model",),
     delegates=True,
     skills=".config/opencode/skills",

@@ -108,7 +108,7 @@ def began(sight: Sight) -> bool:
 
 def learned(sight: Sight) -> str:
     """Return the id of the first session since the start with its folder and first prompt, empty for none."""
-    prompt = first_prompt.given(sight.folder).strip()
+    prompt = first_prompt.load(sight.folder).strip()
     where = (sight.cwd, os.path.realpath(sight.cwd), _milliseconds(sight))
     for session, message, part in _rows(sight, _MINE, tuple[str, str, str], *where) if prompt else ():
         if _is_prompt(message, part, prompt):
@@ -140,12 +140,12 @@ def _turn(message: _Message) -> Reading:
 def usage(sight: Sight, memory: Memory) -> Usage | None:
     """Return the usage of the session and its child sessions since its start."""
     if sight.session:
-        since = (_milliseconds(sight), memory.seen)
+        since = (_milliseconds(sight), memory.last_change)
         for name, data, changed in _rows(sight, _USED, tuple[str, str, int], sight.session, *since):
             for message in decoded([data.encode()], _MESSAGE):
                 if message.role == "assistant" and message.tokens:
                     memory.count(name, _used(message, message.tokens))
-            memory.seen = max(memory.seen, changed)
+            memory.last_change = max(memory.last_change, changed)
     return memory.total
 
 
@@ -161,9 +161,9 @@ def _used(message: _Message, tokens: _Tokens) -> Usage:
 
 
 def _is_prompt(message: str, part: str, prompt: str) -> bool:
-    said = decoded([message.encode()], _MESSAGE)
+    messages = decoded([message.encode()], _MESSAGE)
     texts = decoded([part.encode()], _PART)
-    return bool(said and texts) and said[0].role == "user" and texts[0].text.strip() == prompt
+    return bool(messages and texts) and messages[0].role == "user" and texts[0].text.strip() == prompt
 
 
 def _milliseconds(sight: Sight) -> int:

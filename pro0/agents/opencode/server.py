@@ -77,15 +77,15 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
 
 
 def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
-    asked = _PERMISSIONS.decode(client.get("/permission"))
-    if asked:
-        return _reading(State.WAITING, "permission", asked[0].permission, session)
+    permissions = _PERMISSIONS.decode(client.get("/permission"))
+    if permissions:
+        return _reading(State.WAITING, "permission", permissions[0].permission, session)
     if _QUESTIONS.decode(client.get("/question")):
         return _reading(State.WAITING, "question", "", session)
-    told = [(s, STATUSES.meaning(s.type)) for s in _STATUSES.decode(client.get("/session/status")).values()]
-    if busy := next((status for status, state in told if state is State.WORKING), None):
+    statuses = [(s, STATUSES.meaning(s.type)) for s in _STATUSES.decode(client.get("/session/status")).values()]
+    if busy := next((status for status, state in statuses if state is State.WORKING), None):
         return _reading(State.WORKING, str(busy.type), busy.message, session)
-    if strange := next((status for status, state in told if state is State.UNKNOWN), None):
+    if strange := next((status for status, state in statuses if state is State.UNKNOWN), None):
         return STATUSES.reading(strange.type, session)
     if turned and turned.state in (State.ERROR, State.UNKNOWN):
         return turned
@@ -150,11 +150,11 @@ class _Client:
         self._connection.close()
 
     def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        seconds_left = self._deadline - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
         if self._connection.sock:
-            self._connection.sock.settimeout(left)
+            self._connection.sock.settimeout(seconds_left)
         self._connection.request(method, path, body, self._headers)
         response = self._connection.getresponse()
         return response.status, response.read(_LARGEST)

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents.adapter import Heard
+from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded, shortened
 from pro0.model.screen import Usage
 
@@ -35,18 +35,18 @@ class _Line(msgspec.Struct, frozen=True):
 _LINE = msgspec.json.Decoder(_Line)
 
 
-def hear(heard: Heard, line: bytes) -> Heard:
+def read(output: TurnOutput, line: bytes) -> TurnOutput:
     """Read one line; a step starts a message, and each step reports its usage."""
-    for said in decoded([line], _LINE):
-        if said.type == "step_start":
-            return replace(heard, message="", failure="")
-        if said.type == "text":
-            return replace(heard, message=f"{heard.message}\n{said.part.text}".strip())
-        if said.type == "step_finish":
-            return replace(heard, usage=_sum(heard.usage, said.part))
-        if said.type == "error":
-            return replace(heard, failure=shortened(bytes(said.error).decode(errors="replace")) or "error")
-    return heard
+    for event in decoded([line], _LINE):
+        if event.type == "step_start":
+            return replace(output, message="", failure="")
+        if event.type == "text":
+            return replace(output, message=f"{output.message}\n{event.part.text}".strip())
+        if event.type == "step_finish":
+            return replace(output, usage=_sum(output.usage, event.part))
+        if event.type == "error":
+            return replace(output, failure=shortened(bytes(event.error).decode(errors="replace")) or "error")
+    return output
 
 
 def _sum(before: Usage, part: _Part) -> Usage:

@@ -80,18 +80,18 @@ STATES = Words(
 
 def look(sight: Sight, _memory: Memory) -> Reading | None:
     """Read the state from the bridge's report."""
-    found = value(Path(sight.folder, STATE), _BRIDGE)
-    if not found:
+    bridge = value(Path(sight.folder, STATE), _BRIDGE)
+    if not bridge:
         return None
-    state = STATES.meaning(found.state)
+    state = STATES.meaning(bridge.state)
     if state is None or state is State.UNKNOWN:
-        return STATES.reading(found.state, found.session)
-    rule, note = str(found.state), found.note
-    if state is State.IDLE and found.error:
-        state, rule, note = State.ERROR, "failed turn", shortened(found.error)
-    elif state is State.IDLE and not found.turns and first_prompt.given(sight.folder):
+        return STATES.reading(bridge.state, bridge.session)
+    rule, note = str(bridge.state), bridge.note
+    if state is State.IDLE and bridge.error:
+        state, rule, note = State.ERROR, "failed turn", shortened(bridge.error)
+    elif state is State.IDLE and not bridge.turns and first_prompt.load(sight.folder):
         state, rule = State.STARTING, "the first prompt is not taken yet"
-    return Reading(state=state, source="bridge", rule=rule, note=note, session=found.session)
+    return Reading(state=state, source="bridge", rule=rule, note=note, session=bridge.session)
 
 
 def deliver(sight: Sight, line: str) -> bool:
@@ -121,13 +121,13 @@ def began(sight: Sight) -> bool:
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in its transcript."""
-    found = memory.found.get(_TRANSCRIPT)
-    if found is None or not found.stem.endswith(sight.session):
-        found = _search(sight) if sight.session else None
-    if found is None:
+    transcript = memory.files.get(_TRANSCRIPT)
+    if transcript is None or not transcript.stem.endswith(sight.session):
+        transcript = _search(sight) if sight.session else None
+    if transcript is None:
         return memory.total
-    memory.found[_TRANSCRIPT] = found
-    for line in memory.follow(found).read(_LINE):
+    memory.files[_TRANSCRIPT] = transcript
+    for line in memory.follow(transcript).read(_LINE):
         message = line.message
         if message and message.usage and not (line.timestamp and line.timestamp < sight.started_at):
             memory.count(line.id, _used(message, message.usage))

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pro0.agents.adapter import Heard
+from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
 from pro0.model.screen import Usage
 
@@ -42,14 +42,16 @@ _LINE = msgspec.json.Decoder(_Line)
 _PARTS = msgspec.json.Decoder(list[_Part])
 
 
-def hear(heard: Heard, line: bytes) -> Heard:
+def read(output: TurnOutput, line: bytes) -> TurnOutput:
     """Read one line; each message of the model counts. pi exits with 0 even when the last message failed."""
-    for said in decoded([line], _LINE):
-        if said.message.role == "assistant":
-            parts = next(iter(decoded([said.message.content], _PARTS)), [])
+    for event in decoded([line], _LINE):
+        if event.message.role == "assistant":
+            parts = next(iter(decoded([event.message.content], _PARTS)), [])
             message = "\n".join(part.text for part in parts if part.type == "text")
-            return Heard(message=message, usage=_sum(heard.usage, said.message), failure=said.message.error_message)
-    return heard
+            return TurnOutput(
+                message=message, usage=_sum(output.usage, event.message), failure=event.message.error_message
+            )
+    return output
 
 
 def _sum(before: Usage, message: _Message) -> Usage:

@@ -66,7 +66,7 @@ def look(adapter: Adapter) -> AgentProgram:
     known = AgentProgram(
         agent=adapter.name,
         program=adapter.program,
-        seen=adapter.seen[-1] if adapter.seen else "",
+        seen=adapter.tested[-1] if adapter.tested else "",
         state=tuple(_state(adapter)),
         delivery=tuple(_delivery(adapter)),
         resumes=adapter.session_ids != "none",

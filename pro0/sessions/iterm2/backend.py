@@ -65,12 +65,16 @@ class ITerm2:
         folder = Path(tempfile.mkdtemp(prefix="pro0-", dir="/tmp"))  # a name no shell expands
         try:
             _split(place, len(openings), panes)
-            return tuple(_each(lambda one: _start(place, *one, folder), zip(openings, panes, strict=True)))
+            return tuple(
+                _each(
+                    lambda opening_and_pane: _start(place, *opening_and_pane, folder), zip(openings, panes, strict=True)
+                )
+            )
         except (EnvironmentMissing, it2.NoSuchSession) as error:
             _each(_close, panes)
-            said, hint = (error.message, error.hint) if isinstance(error, EnvironmentMissing) else (_WENT, None)
+            reason, hint = (error.message, error.hint) if isinstance(error, EnvironmentMissing) else (_WENT, None)
             step = f"iTerm2 made {len(panes)} of {len(openings)} panes for team {place.team!r}, then failed"
-            raise EnvironmentMissing(f"{step}: {said}", code="it2_failed", hint=hint) from None
+            raise EnvironmentMissing(f"{step}: {reason}", code="it2_failed", hint=hint) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -90,10 +94,10 @@ class ITerm2:
         """Return the handle of the session with this owner tag."""
         rows = it2.sessions()
         tags = _each(lambda row: it2.tagged(row.id, _TAG), rows)
-        found = next((row.id for row, tag in zip(rows, tags, strict=True) if tag == f"{incarnation} {guard.pid}"), None)
-        if found is None:
+        pane = next((row.id for row, tag in zip(rows, tags, strict=True) if tag == f"{incarnation} {guard.pid}"), None)
+        if pane is None:
             return None
-        return Handle(backend=self.name, incarnation=incarnation, pid=guard.pid, server_start=stamp(guard), pane=found)
+        return Handle(backend=self.name, incarnation=incarnation, pid=guard.pid, server_start=stamp(guard), pane=pane)
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return a pane's last lines, from its history when its screen has fewer; raises Refused unless it is ours."""
@@ -107,15 +111,15 @@ class ITerm2:
         """Return the screens of all our panes."""
         living = [handle for handle in handles if processes.alive(guard_of(handle))]
         titles = {row.id: row.title for row in it2.sessions()} if living else {}
-        there = [handle for handle in living if handle.pane in titles]
-        screens = _each(_screen, there)
+        shown_handles = [handle for handle in living if handle.pane in titles]
+        screens = _each(_screen, shown_handles)
         return {
             handle.incarnation: Screen(rows=tuple(rows), title=titles[handle.pane])
-            for handle, rows in zip(there, screens, strict=True)
+            for handle, rows in zip(shown_handles, screens, strict=True)
             if rows is not None
         }
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:  # noqa: ARG002
         """Type one line into a pane and press Enter.
 
         Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
@@ -124,7 +128,7 @@ class ITerm2:
             raise BadInput("a nudge is one line of printable text")
         _ours(handle, lambda pane: it2.send(pane, line))
         time.sleep(PAUSE)
-        return still() and self.press(handle, "Enter")
+        return may_press() and self.press(handle, "Enter")
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:  # noqa: ARG002
         """Type the bytes of a key."""
@@ -162,7 +166,7 @@ class ITerm2:
                     _close(row.id)
 
 
-def _split(place: Place, number: int, made: list[str]) -> None:
+def _split(place: Place, number: int, panes: list[str]) -> None:
     """Make so many panes: one beside the session of the team's start, then by halving the team's tallest."""
     rows = it2.sessions()
     teams = _each(lambda row: it2.tagged(row.id, _TEAM), rows)
@@ -173,9 +177,9 @@ def _split(place: Place, number: int, made: list[str]) -> None:
     beside = next((row.rows for row in rows if row.id == place.iterm2_session), 0)
     for _ in range(number):
         tallest = max(reversed(heights), key=heights.__getitem__, default=None)
-        made.append(it2.split(tallest or place.iterm2_session, _TEAM, place.uid, vertical=tallest is None))
+        panes.append(it2.split(tallest or place.iterm2_session, _TEAM, place.uid, vertical=tallest is None))
         height = heights[tallest] // 2 if tallest else beside
-        heights |= {tallest: height, made[-1]: height} if tallest else {made[-1]: height}
+        heights |= {tallest: height, panes[-1]: height} if tallest else {panes[-1]: height}
 
 
 def _start(place: Place, opening: Opening, pane: str, folder: Path) -> Handle:
@@ -246,10 +250,10 @@ def _close(pane: str) -> None:
         it2.close(pane)
 
 
-def _each(do: Callable[[Given], Found], given: Iterable[Given]) -> list[Found]:
+def _each(do: Callable[[Given], Found], items: Iterable[Given]) -> list[Found]:
     """Apply `do` to all, a few at a time: each call is a program of its own, and takes a fifth of a second."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(do, given))
+        return list(pool.map(do, items))
 
 
 def _owner(handle: Handle) -> str:

@@ -59,13 +59,13 @@ class NoSuchSession(Exception):
 
 def sessions() -> list[Row]:
     """Return every session of iTerm2; raises EnvironmentMissing, naming the missing part and its fix."""
-    said = call("session", "list", "--json")
+    output = call("session", "list", "--json")
     try:
-        found = msgspec.json.decode(said, type=list[Row])
+        rows = msgspec.json.decode(output, type=list[Row])
     except msgspec.MsgspecError:
-        what = f"{shutil.which('it2')} is not the it2 that pro0 knows: its list of sessions cannot be read"
-        raise EnvironmentMissing(what, hint=INSTALL) from None
-    return [row for row in found if _SESSION.fullmatch(row.id)]
+        message = f"{shutil.which('it2')} is not the it2 that pro0 knows: its list of sessions cannot be read"
+        raise EnvironmentMissing(message, hint=INSTALL) from None
+    return [row for row in rows if _SESSION.fullmatch(row.id)]
 
 
 def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
@@ -73,11 +73,11 @@ def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
 
     One program does both, even when this process is killed meanwhile. So no session is left without a known owner.
     """
-    said = call("session", "split", *(("-v",) if vertical else ()), "-s", session, then=(f"user.{variable}", value))
-    made = _MADE.search(said.decode(errors="replace"))
-    if not made or not _SESSION.fullmatch(made[1]):
+    output = call("session", "split", *(("-v",) if vertical else ()), "-s", session, then=(f"user.{variable}", value))
+    match = _MADE.search(output.decode(errors="replace"))
+    if not match or not _SESSION.fullmatch(match[1]):
         raise EnvironmentMissing("it2 split a session and did not say which is the new one", hint=INSTALL)
-    return made[1]
+    return match[1]
 
 
 def send(session: str, text: str) -> None:
@@ -114,10 +114,10 @@ def tag(session: str, variable: str, value: str) -> None:
 def tagged(session: str, variable: str) -> str:
     """Return a variable of a session, or "" when it is not set or the session is gone."""
     try:
-        said = call("session", "get-var", "-s", session, "--", f"user.{variable}").decode(errors="replace").strip()
+        value = call("session", "get-var", "-s", session, "--", f"user.{variable}").decode(errors="replace").strip()
     except NoSuchSession:
         return ""
-    return "" if said == f"Variable 'user.{variable}' not set" else said
+    return "" if value == f"Variable 'user.{variable}' not set" else value
 
 
 def focus(session: str) -> None:
@@ -132,8 +132,8 @@ def close(session: str) -> None:
 
 def own_session(environment: Mapping[str, str]) -> str:
     """Return the id of this terminal's session, or "" outside iTerm2; the variable holds `w0t0p0:ID`."""
-    found = environment.get("ITERM_SESSION_ID", "").rpartition(":")[2]
-    return found if _SESSION.fullmatch(found) else ""
+    session = environment.get("ITERM_SESSION_ID", "").rpartition(":")[2]
+    return session if _SESSION.fullmatch(session) else ""
 
 
 def verify(environment: Mapping[str, str]) -> str:
@@ -167,9 +167,9 @@ def call(*words: str, then: tuple[str, str] | None = None) -> bytes:
     if done.returncode == _NO_SUCH_SESSION:
         raise NoSuchSession
     if done.returncode:
-        said = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[0]
+        reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[0]
         hint = ENABLE if done.returncode == _NO_CONNECTION else None
-        raise EnvironmentMissing(f"it2 {words[0]} {words[1]} failed: {said}", code="it2_failed", hint=hint)
+        raise EnvironmentMissing(f"it2 {words[0]} {words[1]} failed: {reason}", code="it2_failed", hint=hint)
     return done.stdout
 
 

@@ -25,14 +25,14 @@ from pro0.sessions.tmux.script import (
     Made,
     Row,
     block,
+    capture,
     held,
     line,
     literal,
-    made,
+    made_panes,
     ours,
     rows,
     screens,
-    shown,
     typed_since,
 )
 from pro0.sessions.tmux.windows import arrange, bring_up
@@ -81,8 +81,8 @@ class Tmux:
         """Return the incarnations with a pane still present and still ours: one call of tmux for each server."""
         alive: set[str] = set()
         for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
-            there = {row.handle() for row in rows(_look(socket)).values() if not row.dead}
-            alive |= {handle.incarnation for handle in group if handle in there}
+            present = {row.handle() for row in rows(_look(socket)).values() if not row.dead}
+            alive |= {handle.incarnation for handle in group if handle in present}
         return frozenset(alive)
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:  # noqa: ARG002
@@ -93,22 +93,22 @@ class Tmux:
 
     def peek(self, handle: Handle, lines: int) -> str:
         """Return a pane's last lines, with scrolled-away ones; raises Refused when it is not ours."""
-        shown = _act(handle, line(("capture-pane", "-p", "-J", "-t", handle.pane, "-S", str(-lines))))
-        text = [row.rstrip() for row in shown]
+        captured = _act(handle, line(("capture-pane", "-p", "-J", "-t", handle.pane, "-S", str(-lines))))
+        text = [row.rstrip() for row in captured]
         while text and not text[-1]:
             text.pop()
         return "\n".join(text[-lines:])
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:
         """Return the screens of all our panes: one call of tmux for each server."""
-        found: dict[str, Screen] = {}
+        screens_by_incarnation: dict[str, Screen] = {}
         for socket, group in groupby(sorted(handles, key=_socket), key=_socket):
             mark = secrets.token_hex(8)
-            script = "\n".join(block(ours(handle), handle.pane, shown(handle, mark)) for handle in group)
-            found |= screens(_server(socket).ask(f"{script}\n"), mark)
-        return found
+            script = "\n".join(block(ours(handle), handle.pane, capture(handle, mark)) for handle in group)
+            screens_by_incarnation |= screens(_server(socket).ask(f"{script}\n"), mark)
+        return screens_by_incarnation
 
-    def nudge(self, handle: Handle, line: str, still: Asked = always, looked: float | None = None) -> bool:
+    def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:
         """Paste one line into a pane and press Enter; False while a person types, or the pane's mode takes no input.
 
         Raises BadInput for anything but one printable line, and Refused when the pane is not ours.
@@ -119,7 +119,7 @@ class Tmux:
             return False
         time.sleep(PAUSE)
         looked = time.monotonic()
-        return still() and self.press(handle, "Enter", looked)
+        return may_press() and self.press(handle, "Enter", looked)
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         """Paste a key's bytes: a sent key would reach every pane of a synchronised window, or copy mode."""
@@ -155,14 +155,14 @@ class Tmux:
         A pane respawned by a person is theirs. So is a new server on the team's old socket.
         """
         socket = tmux_socket.team_socket(place)
-        there = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
-        ours = [row for row in there if row.team and row.team == place.uid]
+        panes = rows(_look(socket)).values() if tmux_socket.listening(socket) else ()
+        ours = [row for row in panes if row.team and row.team == place.uid]
         _kill(_server(socket), ours, place.uid)
         if not place.inside_tmux:
-            _leave(socket, last=len(ours) == len(there))
+            _leave(socket, was_last=len(ours) == len(panes))
             return
-        if all(row.window_team in ("", place.uid) for row in there):  # no other team is shown there
-            _server(socket).ask("".join(line(one) + "\n" for one in releases(_server(socket).ask(line(LIST)))))
+        if all(row.window_team in ("", place.uid) for row in panes):  # no other team is shown there
+            _server(socket).ask("".join(line(binding) + "\n" for binding in releases(_server(socket).ask(line(LIST)))))
 
 
 class _Ended(EnvironmentMissing):
@@ -173,18 +173,18 @@ def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
     socket = tmux_socket.team_socket(place)
     name = "" if place.inside_tmux else tmux_socket.own_name(place)
     server = _server(socket, name=name, cwd=str(place.project))
-    found = rows(_look(socket)) if tmux_socket.listening(socket) else {}
-    session = _session(place, found)
-    fresh = not found and not place.inside_tmux
+    panes = rows(_look(socket)) if tmux_socket.listening(socket) else {}
+    session = _session(place, panes)
+    fresh = not panes and not place.inside_tmux
     if place.inside_tmux:
-        server.ask("".join(line(one) + "\n" for one in bindings(server.ask(line(LIST)))))
-    script = bring_up(place, arrange(place, openings, found, session), start=fresh)
+        server.ask("".join(line(binding) + "\n" for binding in bindings(server.ask(line(LIST)))))
+    script = bring_up(place, arrange(place, openings, panes, session), start=fresh)
     try:
         call = server.run(script, start=not place.inside_tmux)
     except Pro0Error:
         _undo(server, openings, (), fresh=fresh)
         raise
-    new = made(call.stdout)
+    new = made_panes(call.stdout)
     tagged = {row.tag: row.handle() for row in rows(call.stdout).values() if row.pane in new}
     if call.returncode or any(opening.incarnation not in tagged for opening in openings):
         _undo(server, openings, call.stdout, fresh=fresh)
@@ -207,12 +207,12 @@ def _socket(handle: Handle) -> str:
     return handle.socket
 
 
-def _session(place: Place, found: dict[str, Row]) -> str:
+def _session(place: Place, panes: dict[str, Row]) -> str:
     """Return the id of the session for new windows, or "" when it is still to be made."""
     if not place.inside_tmux:
-        return next((row.session for row in found.values() if row.session_name == place.team), "")
+        return next((row.session for row in panes.values() if row.session_name == place.team), "")
     terminal = tmux_socket.Terminal(place.inside_tmux)
-    if not any(str(row.server_pid) == terminal.server_pid for row in found.values()):
+    if not any(str(row.server_pid) == terminal.server_pid for row in panes.values()):
         raise EnvironmentMissing(
             "the tmux that this team was started in is gone", hint="stop the team and start it again"
         )
@@ -256,17 +256,17 @@ def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str],
     A pane started there by a person meanwhile is theirs.
     """
     with suppress(Pro0Error):
-        wanted = {opening.incarnation for opening in openings}
-        tagged = [row for row in rows(_look(server.socket)).values() if row.tag in wanted]
-        _kill(server, [*made(printed).values(), *tagged])
+        incarnations = {opening.incarnation for opening in openings}
+        tagged = [row for row in rows(_look(server.socket)).values() if row.tag in incarnations]
+        _kill(server, [*made_panes(printed).values(), *tagged])
         if fresh:
-            _leave(server.socket, last=True)
+            _leave(server.socket, was_last=True)
 
 
-def _leave(socket: str, *, last: bool) -> None:
+def _leave(socket: str, *, was_last: bool) -> None:
     """Remove the socket of an ended server; a server without its `last` pane first gets time to end."""
     deadline = time.monotonic() + LEAVING
-    while last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:
+    while was_last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:
         time.sleep(0.01)
     if not tmux_socket.listening(socket):
         tmux_socket.remove(socket)
@@ -278,14 +278,14 @@ def _kill(server: "Server", panes: Sequence[Made], uid: str = "") -> None:
     Each kill is on a line of its own, so a missing pane does not save the others.
     """
     script = [
-        block(held(row, uid) if uid else row.still(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes
+        block(held(row, uid) if uid else row.exists(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes
     ]
     if script:
         server.ask("\n".join(script) + "\n")
 
 
-def _failure(place: Place, wanted: int, made: int, errors: Sequence[str]) -> EnvironmentMissing:
+def _failure(place: Place, requested: int, opened: int, errors: Sequence[str]) -> EnvironmentMissing:
     reason = "; ".join(errors) or "not every pane has its tag"
-    kind = _Ended if not made and any(_ENDED.search(error) for error in errors) else EnvironmentMissing
-    step = f"tmux made {made} of {wanted} panes for team {place.team!r}"
+    kind = _Ended if not opened and any(_ENDED.search(error) for error in errors) else EnvironmentMissing
+    step = f"tmux made {opened} of {requested} panes for team {place.team!r}"
     return kind(f"{step}, then failed: {reason}", code="tmux_failed")

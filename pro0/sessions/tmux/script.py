@@ -50,8 +50,8 @@ def line(*commands: Command) -> str:
 
 def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
     """Return a command to run one of two lines, depending on a condition on a pane."""
-    other = f" {{ {otherwise} }}" if otherwise else ""
-    return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{other}"
+    alternative = f" {{ {otherwise} }}" if otherwise else ""
+    return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{alternative}"
 
 
 def typed_since(pane: str, since: float) -> str:
@@ -62,8 +62,8 @@ def typed_since(pane: str, since: float) -> str:
     """
     between = f"#{{>=:#{{session_activity}},{int(since)}}},#{{<=:#{{session_activity}},{int(since) + _LATEST}}}"
     recently = f"#{{&&:#{{session_attached}},#{{&&:{between}}}}}"
-    here = f"#{{&&:#{{==:#{{pane_id}},{pane}}},{recently}}}"
-    return f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{here},1,}}}}}}"
+    pane_active = f"#{{&&:#{{==:#{{pane_id}},{pane}}},{recently}}}"
+    return f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{pane_active},1,}}}}}}"
 
 
 def literal(text: str) -> str:
@@ -79,14 +79,14 @@ class Made(msgspec.Struct, frozen=True):
     server_pid: int
     server_start: str
 
-    def still(self) -> str:
+    def exists(self) -> str:
         """Return the condition "this pane is still there", with a tag or without."""
         return f"#{{==:#{{pane_pid}} #{{pid}} #{{start_time}},{self.pid} {self.server_pid} {self.server_start}}}"
 
 
 def held(row: Made, uid: str) -> str:
     """Return the condition "the program started in this pane for this team still runs there"."""
-    return f"#{{&&:{row.still()},#{{==:#{{{TEAM}}} #{{pane_pid}},{uid} #{{{STARTED}}}}}}}"
+    return f"#{{&&:{row.exists()},#{{==:#{{{TEAM}}} #{{pane_pid}},{uid} #{{{STARTED}}}}}}}"
 
 
 class Row(Made, frozen=True):
@@ -143,17 +143,17 @@ MADE: Command = ("-P", "-F", f"made {_format(_IDENTITY)}")
 
 def rows(lines: Iterable[str]) -> dict[str, Row]:
     """Return LOOK's panes, by pane id; a window shown in two sessions counts once."""
-    found = (_row(line) for line in lines if line.startswith("%"))
-    return {row.pane: row for row in found if row}
+    parsed = (_row(line) for line in lines if line.startswith("%"))
+    return {row.pane: row for row in parsed if row}
 
 
-def made(lines: Iterable[str]) -> dict[str, Made]:
+def made_panes(lines: Iterable[str]) -> dict[str, Made]:
     """Return the panes made by a script, by pane id, in order."""
-    found = (line.split(" ") for line in lines if line.startswith("made "))
-    return {pane: Made(pane, int(pid), int(server_pid), start) for _, pane, pid, server_pid, start in found}
+    fields = (line.split(" ") for line in lines if line.startswith("made "))
+    return {pane: Made(pane, int(pid), int(server_pid), start) for _, pane, pid, server_pid, start in fields}
 
 
-def shown(handle: Handle, mark: str) -> str:
+def capture(handle: Handle, mark: str) -> str:
     """Return the line to print a pane's screen below a head; nobody in the pane can know the `mark`."""
     head = f"{mark} {handle.incarnation} #{{cursor_x}} #{{cursor_y}} #{{pane_title}}"
     return line(("display-message", "-p", "-t", handle.pane, head), ("capture-pane", "-p", "-e", "-t", handle.pane))
@@ -183,7 +183,9 @@ def _row(text: str) -> Row | None:
     parts = text.split(" ", len(_FIELDS))
     if len(parts) <= len(_FIELDS):
         return None
-    pane, pid, server_pid, start, dead, window, session, width, height, tag, team, window_team, named, rest = parts
+    pane, pid, server_pid, start, dead, window, session, width, height, tag, team, window_team, window_name, rest = (
+        parts
+    )
     if not all(map(_NUMBER.fullmatch, (pid, server_pid, start, width, height))):
         return None
     name, _, socket = rest.partition(":")
@@ -197,16 +199,16 @@ def _row(text: str) -> Row | None:
         session=session,
         width=int(width),
         height=int(height),
-        tag=_said(tag),
-        team=_said(team),
-        window_team=_said(window_team),
-        window_name=_said(named),
+        tag=_option_text(tag),
+        team=_option_text(team),
+        window_team=_option_text(window_team),
+        window_name=_option_text(window_name),
         session_name=name,
         socket=socket,
     )
 
 
-def _said(option: str) -> str:
+def _option_text(option: str) -> str:
     """Return an option's value, or "" for none: so no tag ever equals a missing one."""
     return "" if option == "-" else option
 
@@ -222,5 +224,5 @@ def ours(handle: Handle) -> str:
     )
     if not sound:
         raise Refused(f"{handle.pane!r} is not a pane of pro0", code="backend_stale")
-    wanted = f"{handle.incarnation} {handle.pid} {handle.server_pid} {handle.server_start}"
-    return f"#{{==:#{{{TAG}}} #{{pane_pid}} #{{pid}} #{{start_time}},{wanted}}}"
+    identity = f"{handle.incarnation} {handle.pid} {handle.server_pid} {handle.server_start}"
+    return f"#{{==:#{{{TAG}}} #{{pane_pid}} #{{pid}} #{{start_time}},{identity}}}"

@@ -50,11 +50,11 @@ def team_socket(place: Place) -> str:
 
 def watch(place: Place, handle: Handle) -> tuple[str, ...]:
     """Return the command to show a pane in this terminal: attach, or switch when inside that server."""
-    here = os.environ.get("TMUX", "")
-    if here and Terminal(here).socket == handle.socket:
+    surrounding = os.environ.get("TMUX", "")
+    if surrounding and Terminal(surrounding).socket == handle.socket:
         return ("tmux", "-S", handle.socket, "switch-client", "-t", handle.pane)
     # tmux refuses to attach from inside another tmux, unless TMUX is not set.
-    tmux = ("env", "-u", "TMUX", "tmux") if here else ("tmux",)
+    tmux = ("env", "-u", "TMUX", "tmux") if surrounding else ("tmux",)
     if handle.socket == own_socket(place):
         return (*tmux, "-S", handle.socket, "attach-session", "-t", f"={place.team}")
     pane = ("-t", handle.pane)

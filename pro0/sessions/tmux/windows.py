@@ -68,15 +68,17 @@ def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, Row], 
     groups: list[Group] = []
     size = next(((row.width, row.height) for row in rows.values() if row.session == session), SIZE)
     for name in dict.fromkeys(opening.window for opening in openings):
-        left = [opening for opening in openings if opening.window == name]
+        waiting = [opening for opening in openings if opening.window == name]
         for window, room in _rooms(place, name, rows.values()).items():
-            taken, left = left[:room], left[room:]
+            taken, waiting = waiting[:room], waiting[room:]
             if taken:
                 groups.append(Group(window, tuple(taken)))
         room = _room(place, *size)
-        for start in range(0, len(left), room):
-            made = any(group.create for group in groups)
-            groups.append(_new(place, tuple(left[start : start + room]), session or (f"={place.team}" if made else "")))
+        for start in range(0, len(waiting), room):
+            creating = any(group.create for group in groups)
+            groups.append(
+                _new(place, tuple(waiting[start : start + room]), session or (f"={place.team}" if creating else ""))
+            )
     return tuple(groups)
 
 
@@ -120,8 +122,8 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
     target, openings = group.target, group.openings
     if group.create:
         yield (*group.create, *MADE, *openings[0].argv)
-        named = ((NAME, group.window),) if group.window else ()
-        for name, value in ((WINDOW, place.uid), *named, *_WINDOW):
+        name_option = ((NAME, group.window),) if group.window else ()
+        for name, value in ((WINDOW, place.uid), *name_option, *_WINDOW):
             yield ("set-option", "-w", "-t", target, name, value)
         yield from _mark(place, openings[0], target)
         openings = openings[1:]
@@ -129,9 +131,9 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
     # (tmux 3.3a takes "+", the next pane, from another window than the one named.)
     yield ("select-layout", "-t", target, "tiled")
     for opening in openings:
-        last = f"{target}.{{bottom-right}}"
-        yield ("split-window", "-d", "-v", "-t", last, *MADE, *opening.argv)
-        yield from _mark(place, opening, last)
+        last_pane = f"{target}.{{bottom-right}}"
+        yield ("split-window", "-d", "-v", "-t", last_pane, *MADE, *opening.argv)
+        yield from _mark(place, opening, last_pane)
         yield ("select-layout", "-t", target, "tiled")
     layout = place.layouts.get(group.window, place.layout)
     if layout != "tiled":
