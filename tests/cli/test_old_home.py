@@ -1,0 +1,102 @@
+"""A home that version 0.1.0 wrote with its own commands: all of it is read, and its teams go on.
+
+It stands in tests/homes: a team alpha with settled, failed, reserved and awaiting tasks, comments, mail and a role,
+and a team beta with open work. A word between two @ is a place of the machine on which it is read.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Pro0
+from tests.cli.test_corrupt import every, words_of
+from tests.conftest import let_scripts
+from tests.e2e.conftest import Cli
+
+WRITTEN = Path(__file__).parents[1] / "homes" / "version-0.1.0"
+
+
+@pytest.fixture
+def old_home(home: Path, project: Path) -> Path:
+    """The home as its version left it, for this machine's places."""
+    places = {"PRO0_HOME": home, "PROJECT": project, "HOME": project.parent, "PATH": os.environ["PATH"]}
+    shutil.copytree(WRITTEN, home)
+    home.chmod(0o700)
+    for path in home.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        if path.is_file():
+            text = path.read_text()
+            for name, place in places.items():
+                text = text.replace(f"@{name}@", str(place))
+            path.write_text(text)
+    return home
+
+
+def stored(home: Path, *parts: str) -> Any:
+    return json.loads(home.joinpath(*parts).read_text())
+
+
+def test_every_command_works_on_it(old_home: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other on the same home, as a person would."""
+    let_scripts(old_home)
+    monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
+    for command in every():
+        called = pro0(*words_of(command))
+        assert called.code in (0, 1, 2, 3, 4, 6, 124), (command, called)
+        assert "Traceback" not in called.err, (command, called)
+        assert "internal error" not in called.err, (command, called)
+
+
+def holds(shown: Any, written: Any) -> bool:
+    """Return True when all that was written is shown; what has come since may stand beside it."""
+    if isinstance(written, dict):
+        return all(key in shown and holds(shown[key], value) for key, value in written.items())
+    if isinstance(written, list):
+        return len(shown) == len(written) and all(map(holds, shown, written))
+    return bool(shown == written)
+
+
+@pytest.mark.parametrize("team", ["alpha", "beta"])
+def test_each_task_is_shown_as_it_was_written(team: str, old_home: Path, pro0: Pro0) -> None:
+    for task in stored(old_home, "tasks", team, "tasks.json")["tasks"]:
+        shown = json.loads(pro0("task", "show", task["id"], "-t", team, "--json").out)
+        named = task | {"description": task["description"] or task["title"]}
+        assert holds(shown, named), task["id"]
+
+
+def test_each_letter_is_there(old_home: Path, pro0: Pro0) -> None:
+    letters = json.loads(pro0("inbox", "--all", "-t", "alpha", "--json").out)
+    written = [
+        message
+        for owner in ("human", "lead")
+        for message in stored(old_home, "mailboxes", "alpha", owner, "messages.json")["messages"]
+    ]
+    assert written
+    assert {letter["message"]["id"] for letter in letters} == {message["id"] for message in written}
+
+
+def test_doctor_finds_nothing_wrong_with_it(old_home: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
+    called = pro0("doctor", "--json")
+    assert [row for row in json.loads(called.out)["checks"] if row["state"] == "fail"] == []
+
+
+def test_its_team_goes_on(old_home: Path, project: Path, cli: Cli) -> None:
+    """Resumed, its members read the mail that waited and do what is new; then it is stopped and removed."""
+    try:
+        assert cli("team", "resume", "alpha", cwd=project).code == 0
+        made = cli("task", "create", "new", "--run", "echo new > new.txt", "-t", "alpha", "--json", cwd=project)
+        new = json.loads(made.out)["id"]
+        cli("team", "wait", "-t", "alpha", "--timeout", "60", cwd=project)
+        shown = json.loads(cli("task", "show", new, "-t", "alpha", "--json", cwd=project).out)
+        assert shown["status"] == "completed"
+        assert (project / "new.txt").read_text() == "new\n"
+        assert cli("team", "stop", "alpha", cwd=project).code == 0
+    finally:
+        removed = cli("team", "cleanup", "alpha", "--force", cwd=project)
+    assert removed.code == 0
+    assert not (old_home / "teams" / "alpha").exists()
