@@ -44,11 +44,12 @@ def written(default: T) -> T:
 class Document(Stored, frozen=True, kw_only=True, rename="camel", omit_defaults=False, forbid_unknown_fields=True):
     """A whole file: every write raises `revision`; a file of a newer `schema_version` is never rewritten.
 
-    Documents are kw_only, so that their version comes first: it can be read in a file that was cut.
+    Documents are kw_only, so that their version comes first: it can be read in a file that was cut. A key that version
+    0.1.0 did not know is left out at its default: a team that this version started goes on below a newer lead.
     """
 
-    schema_version: Count = SCHEMA_VERSION
-    revision: Count = 0
+    schema_version: Count = written(SCHEMA_VERSION)
+    revision: Count = written(0)
 
 
 def iso(moment: datetime) -> str:

@@ -204,20 +204,20 @@ class Grant(Stored, frozen=True):
     at: Moment
 
 
-class Wanted(Document, frozen=True, kw_only=True):
+class Wanted(Document, frozen=True, kw_only=True, omit_defaults=True):
     """wanted.json: what operations ask for; the lead makes it so."""
 
-    wish: Wish = Wish.RUN
-    paused: bool = False
-    max_cost: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
+    wish: Wish = written(Wish.RUN)
+    paused: bool = written(False)
+    max_cost: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = written(0.0)
     """US dollars that the team may cost, 0 for no limit."""
-    outside: OutsideAgent | None = None
+    outside: OutsideAgent | None = written(None)
     """Who leads the team from outside, or did so last."""
-    stop: ShutdownWish | None = None
-    remove: bool = False
+    stop: ShutdownWish | None = written(None)
+    remove: bool = written(False)
     """Whether the team is to be removed once it has stopped."""
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[Seat, ...] = written(())
     grants: tuple[Grant, ...] = ()
     """What acts as members from outside; those of sessions that are over mean nothing."""
-    outbox: tuple[Notice, ...] = ()
+    outbox: tuple[Notice, ...] = written(())
     """The notices that changes of it still owe."""

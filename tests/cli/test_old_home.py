@@ -6,16 +6,20 @@ and a team beta with open work. A word between two @ is a place of the machine o
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from pro0.store.files import encode
 from tests.cli.conftest import Pro0
 from tests.cli.test_corrupt import every, words_of
 from tests.conftest import let_scripts
 from tests.e2e.conftest import Cli
+from tools.schemas import STORED
 
 WRITTEN = Path(__file__).parents[1] / "homes" / "version-0.1.0"
 
@@ -77,6 +81,28 @@ def test_each_letter_is_there(old_home: Path, pro0: Pro0) -> None:
     ]
     assert written
     assert {letter["message"]["id"] for letter in letters} == {message["id"] for message in written}
+
+
+DOCUMENTS = [
+    (name, path)
+    for name, (_, where) in STORED.items()
+    for path in sorted(WRITTEN.glob(re.sub(r"\{[^}]*\}", "*", where)))
+]
+
+
+@pytest.mark.parametrize(("name", "path"), DOCUMENTS, ids=[str(path.relative_to(WRITTEN)) for _, path in DOCUMENTS])
+def test_what_is_written_back_has_no_key_that_its_version_refuses(name: str, path: Path) -> None:
+    """Members that 0.1.0 started go on below a newer lead: a new key is left out until it says something."""
+    data = re.sub(rb"@[A-Z0-9_]+@", b"/", path.read_bytes())
+    back = json.loads(encode(msgspec.json.decode(data, type=STORED[name][0])))
+    assert keys(back) <= keys(json.loads(data))
+
+
+def keys(value: Any, at: str = "") -> set[str]:
+    """Return the path of each key below a value."""
+    if isinstance(value, dict):
+        return {f"{at}.{key}" for key in value} | {deep for key in value for deep in keys(value[key], f"{at}.{key}")}
+    return {deep for item in value for deep in keys(item, at)} if isinstance(value, list) else set()
 
 
 def test_doctor_finds_nothing_wrong_with_it(old_home: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_a_message_to_a_crashed_member_says_that_it_waits(home: Path) -> None:
     team = make_team(home, "w1", "w2")
     set_state(team, "w1", State.CRASHED)
     desk = Desk(granted(team, "w2"), home)
-    arguments = {"to": "w1", "content": "when you are back"}
+    arguments: dict[str, object] = {"to": "w1", "content": "when you are back"}
     shown = str(perform(TOOLS["message"], desk, Call(1, "message", arguments, lambda *_: None, stateless=True)))
     assert "w1 has crashed; restart it: pro0 member restart w1" in shown
     assert [message.content for message in team.mailbox("w1").head.read().messages] == ["when you are back"]
