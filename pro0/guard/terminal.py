@@ -173,7 +173,7 @@ class Terminal:
             act(*arguments)
         except (Gone, protocol.Broken):
             client.close()
-            self._clients = [other for other in self._clients if other is not client]
+            self._clients = [viewer for viewer in self._clients if viewer is not client]
 
     def _serve(self, client: Client) -> None:
         for kind, payload in client.read():
@@ -202,9 +202,9 @@ class Terminal:
                 )
                 client.send(protocol.packed(protocol.TAKEN, {"taken": taken}))
             case protocol.FOCUS:
-                views = [other for other in self._clients if other.views and other is not client]
-                for other in views:
-                    self._with(other, other.send, protocol.packed(protocol.FOCUS, {}))
+                views = [viewer for viewer in self._clients if viewer.views and viewer is not client]
+                for viewer in views:
+                    self._with(viewer, viewer.send, protocol.packed(protocol.FOCUS, {}))
                 client.send(protocol.packed(protocol.FOCUS, {"told": len(views)}))
             case protocol.TEXT:
                 lines = protocol.number(protocol.unpacked(payload), "lines", 1, 1 << 20)

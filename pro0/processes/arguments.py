@@ -14,7 +14,7 @@ def ancestor_arguments(pid: int) -> Iterator[list[str]]:
 
 def last_arguments() -> set[str]:
     """Return the last argument of every process of this user."""
-    return {argv[-1] for pid in table.own() if (argv := arguments(pid))}
+    return {argv[-1] for pid in table.own_pids() if (argv := arguments(pid))}
 
 
 def arguments(pid: int) -> list[str]:

@@ -49,7 +49,7 @@ def alive(process: Process | Entry) -> bool:
     return parent_and_start is not None and parent_and_start[1] == process.start
 
 
-def own() -> list[int]:
+def own_pids() -> list[int]:
     """Return the pids of this user's processes."""
     return system.own_pids()
 

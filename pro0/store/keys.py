@@ -38,8 +38,8 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _doubled(pairs: list[tuple[str, Any]]) -> _Twice:
-    seen = set[str]()
-    return _Twice(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+    keys_seen = set[str]()
+    return _Twice(next(key for key, _ in pairs if key in keys_seen or keys_seen.add(key)))  # type: ignore[func-returns-value]
 
 
 def _nothing(_: str) -> None:

@@ -37,14 +37,14 @@ def teams_of(home: str, kind: str = TEAMS) -> list[str]:
         return []
 
 
-def shared(home: str, other: str, team: str) -> bool:
+def shared(first_home: str, second_home: str, team: str) -> bool:
     """Return True when two homes are one, or share a folder or this team's folders; files are compared, not paths."""
-    if alike(home, other):
+    if alike(first_home, second_home):
         return True
     for kind in KINDS:
-        if alike(f"{home}/{kind}", f"{other}/{kind}"):
+        if alike(f"{first_home}/{kind}", f"{second_home}/{kind}"):
             return True
-        if any(alike(folder, f"{other}/{kind}/{team}") for folder in teams_of(home, kind)):
+        if any(alike(folder, f"{second_home}/{kind}/{team}") for folder in teams_of(first_home, kind)):
             return True
     return False
 

@@ -106,18 +106,18 @@ class View:
 
     def _follow(self) -> None:
         """Show a requested pane, and an arrived history."""
-        for pane in self._panes.values():
-            if pane.wanted:
-                pane.wanted = False
-                self._show(pane.name)
+        for candidate in self._panes.values():
+            if candidate.wanted:
+                candidate.wanted = False
+                self._show(candidate.name)
                 self._on_board, self._scroll = False, None
-        shown = self._panes.get(self._shown)
-        if shown and shown.refused:
-            shown.refused = False
-            self._say(f"{shown.name} does not read what is typed")
-        if shown and shown.history is not None:
-            self._scroll = Scroll(shown.history, self._room()[1])
-            shown.history = None
+        pane = self._panes.get(self._shown)
+        if pane and pane.refused:
+            pane.refused = False
+            self._say(f"{pane.name} does not read what is typed")
+        if pane and pane.history is not None:
+            self._scroll = Scroll(pane.history, self._room()[1])
+            pane.history = None
 
     def _resized(self) -> None:
         if self._size != self._outer.size():
@@ -206,7 +206,7 @@ class View:
                 self._reporter.do(_errand(self._context, act, target, text))
 
     def _read(self, text: str) -> None:
-        self._scroll = Scroll(wrapped(text, self._size[0]), self._room()[1], first=True)
+        self._scroll = Scroll(wrapped(text, self._size[0]), self._room()[1], from_top=True)
 
     def _fetch(self, id: str) -> str:
         """Get all of a task or a message, for the view to show next."""
@@ -261,8 +261,8 @@ class View:
         if pane.connection:
             return ""
         member = self._reporter.news.member(pane.name)
-        again = f": pro0 member restart {pane.name}" if member and member.state in ENDED else ""
-        return f"{pane.name} has no terminal now{again}"
+        restart = f": pro0 member restart {pane.name}" if member and member.state in ENDED else ""
+        return f"{pane.name} has no terminal now{restart}"
 
 
 def _errand(context: Context, act: str, target: str, text: str) -> Callable[[], str]:

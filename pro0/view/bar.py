@@ -40,16 +40,16 @@ MARKS = {
 """Signs for states when there is no room for names."""
 
 
-def bar(members: Sequence[MemberStatus], shown: str, columns: int, notice: str = "") -> str:
+def bar(members: Sequence[MemberStatus], shown_member: str, columns: int, notice: str = "") -> str:
     """Return the bar. With little room the others' states become marks; with less, some members are only counted."""
-    said = visible(notice)
-    for hint, brief in ((said or HINT, False), (said or SHORT, False), (said or SHORT, True)):
-        parts = [_part(member, is_shown=member.agent_id == shown, brief=brief) for member in members]
+    message = visible(notice)
+    for hint, brief in ((message or HINT, False), (message or SHORT, False), (message or SHORT, True)):
+        parts = [_part(member, is_shown=member.agent_id == shown_member, brief=brief) for member in members]
         if _width(parts) + columns_of(hint) < columns:
             return _line(parts, hint, columns)
-    if said:
-        return f"{REVERSE}{fitted(said, columns)}{RESET}"
-    at = next((index for index, member in enumerate(members) if member.agent_id == shown), 0)
+    if message:
+        return f"{REVERSE}{fitted(message, columns)}{RESET}"
+    at = next((index for index, member in enumerate(members) if member.agent_id == shown_member), 0)
     return " ".join(_around(parts, at, columns))
 
 
@@ -60,13 +60,13 @@ def _line(parts: Sequence[str], hint: str, columns: int) -> str:
 
 def _around(parts: list[str], at: int, columns: int) -> list[str]:
     """Return the shown part with as many neighbours as fit, and the number left out on either side."""
-    for first in range(at + 1):
-        for last in range(len(parts), at, -1):
-            before = [f"{DIM}+{first}{RESET}"] if first else []
-            after = [f"{DIM}+{len(parts) - last}{RESET}"] if last < len(parts) else []
-            shown = [*before, *parts[first:last], *after]
-            if _width(shown) <= columns:
-                return shown
+    for start in range(at + 1):
+        for stop in range(len(parts), at, -1):
+            before = [f"{DIM}+{start}{RESET}"] if start else []
+            after = [f"{DIM}+{len(parts) - stop}{RESET}"] if stop < len(parts) else []
+            visible_parts = [*before, *parts[start:stop], *after]
+            if _width(visible_parts) <= columns:
+                return visible_parts
     return parts[at : at + 1]
 
 

@@ -110,8 +110,14 @@ class Board:
         body, at = _body(items, chosen, columns)
         room = lines - 3
         top = max(0, min(at - room // 2, len(body) - room))
-        shown = body[top : top + room]
-        return [_head(news, columns), "", *shown, *[""] * (room - len(shown)), self._foot(columns, notice)]
+        body_rows = body[top : top + room]
+        return [
+            _head(news, columns),
+            "",
+            *body_rows,
+            *[""] * (room - len(body_rows)),
+            self._foot(columns, notice),
+        ]
 
     def cursor(self, columns: int, lines: int) -> tuple[int, int] | None:
         """Return the cursor's position while the person types, else None."""
@@ -232,11 +238,11 @@ def _letter(letter: Letter, news: News) -> Item:
 
 def _head(news: News, columns: int) -> str:
     look = news.status
-    said = f"{look.name} · {look.phase}{', paused' if look.paused else ''}" if look else ""
+    team_state = f"{look.name} · {look.phase}{', paused' if look.paused else ''}" if look else ""
     counts = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count] if look else []
     trouble = f"  ! {news.trouble}" if news.trouble else ""
     where = f" · {look.project}" if look else ""
-    head = f"{said} · {', '.join(counts) or 'no tasks'}{trouble}{where}"
+    head = f"{team_state} · {', '.join(counts) or 'no tasks'}{trouble}{where}"
     return f"{BOLD}{_short(visible(head), columns)}{RESET}"
 
 

@@ -76,13 +76,13 @@ def _cleared(column: int, columns: int) -> str:
 
 def fitted(text: str, columns: int) -> str:
     """Return a plain text in exactly `columns` columns."""
-    shown, used = [], 0
+    letters, used = [], 0
     for letter in text:
         if used + width(letter) > columns:
             break
-        shown.append(letter if width(letter) or unicodedata.combining(letter) else "")
+        letters.append(letter if width(letter) or unicodedata.combining(letter) else "")
         used += width(letter)
-    return "".join(shown) + " " * (columns - used)
+    return "".join(letters) + " " * (columns - used)
 
 
 class Canvas:

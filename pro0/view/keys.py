@@ -34,9 +34,9 @@ _NAMES = {
     b"\x1b[6~": "page-down",
 }
 _NAMES |= {
-    b"\x1b" + lead + last: name
-    for lead in (b"[", b"O")
-    for last, name in (
+    b"\x1b" + prefix + final: name
+    for prefix in (b"[", b"O")
+    for final, name in (
         (b"A", "up"),
         (b"B", "down"),
         (b"C", "right"),
@@ -71,7 +71,7 @@ class Keys:
     def take(self, data: bytes) -> list[Key]:
         """Return the complete keys. A paste is one key named `paste`, including its brackets."""
         data = self._rest + data
-        found: list[Key] = []
+        keys: list[Key] = []
         position = 0
         while position < len(data):
             if data.startswith(_PASTE, position):
@@ -79,24 +79,24 @@ class Keys:
                 if end < 0:
                     break
                 end += len(_PASTED)
-                found.append(Key(data[position:end], "paste"))
+                keys.append(Key(data[position:end], "paste"))
                 position = end
                 continue
             if _BEGUN.match(data, position):
                 break
             token = _TOKEN.match(data, position)
             piece = token[0] if token else data[position : position + 1]
-            found.append(_named(piece))
+            keys.append(_key_of(piece))
             position += len(piece)
         self._rest = data[position:]
-        return found
+        return keys
 
     def late(self) -> list[Key]:
         """Return waiting bytes as a key when their rest does not come. A paste goes on waiting."""
         if not self._rest or self._rest.startswith(_PASTE):
             return []
         piece, self._rest = self._rest, b""
-        return [_named(piece)]
+        return [_key_of(piece)]
 
 
 def pasted(key: Key) -> str:
@@ -104,7 +104,7 @@ def pasted(key: Key) -> str:
     return key.data[len(_PASTE) : -len(_PASTED)].decode(errors="replace")
 
 
-def _named(piece: bytes) -> Key:
+def _key_of(piece: bytes) -> Key:
     if piece in _NAMES:
         return Key(piece, _NAMES[piece])
     text = piece.decode(errors="replace")

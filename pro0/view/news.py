@@ -34,8 +34,8 @@ class News(msgspec.Struct, frozen=True):
     @property
     def members(self) -> tuple[MemberStatus, ...]:
         """Return the members, the lead agent first."""
-        known = self.status.members if self.status else ()
-        return tuple(sorted(known, key=lambda member: member.agent_id != LEAD))
+        all_members = self.status.members if self.status else ()
+        return tuple(sorted(all_members, key=lambda member: member.agent_id != LEAD))
 
     def member(self, name: str) -> MemberStatus | None:
         """Return one member, None for an unknown name."""
@@ -43,12 +43,12 @@ class News(msgspec.Struct, frozen=True):
 
 
 class Reporter:
-    """Looks at the team again and again. `news` is the last look; `told` is called for each."""
+    """Looks at the team again and again. `news` is the last look; `notify` is called for each."""
 
-    def __init__(self, context: Context, told: Callable[[], None]) -> None:
+    def __init__(self, context: Context, notify: Callable[[], None]) -> None:
         self._context = context
-        self._told = told
-        self._again = threading.Event()
+        self._notify = notify
+        self._wake = threading.Event()
         self._errands: list[Callable[[], str]] = []
         self.news = look(context, News())
         self.notice = ""
@@ -58,16 +58,16 @@ class Reporter:
     def do(self, errand: Callable[[], str]) -> None:
         """Queue a slow act, show its outcome, and look again."""
         self._errands.append(errand)
-        self._again.set()
+        self._wake.set()
 
     def _run(self) -> None:
         while True:
-            self._again.wait(AGAIN)
-            self._again.clear()
+            self._wake.wait(AGAIN)
+            self._wake.clear()
             while self._errands:
-                self.notice = _said(self._errands.pop(0))
+                self.notice = _outcome(self._errands.pop(0))
             self.news = look(self._context, self.news)
-            self._told()
+            self._notify()
 
 
 def look(context: Context, before: News) -> News:
@@ -91,7 +91,7 @@ def _sockets(seats: tuple[SeatState, ...]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _said(errand: Callable[[], str]) -> str:
+def _outcome(errand: Callable[[], str]) -> str:
     try:
         return errand()
     except Pro0Error as error:

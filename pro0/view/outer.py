@@ -81,10 +81,10 @@ class Outer:
 
     def mirror(self, modes: Iterable[int]) -> None:
         """Set exactly these modes, as far as they are in `MIRRORED`."""
-        wanted = frozenset(modes) & frozenset(MIRRORED)
-        changes = [f"\x1b[?{mode}h" for mode in sorted(wanted - self._modes)]
-        changes += [f"\x1b[?{mode}l" for mode in sorted(self._modes - wanted)]
-        self._modes = wanted
+        modes_now = frozenset(modes) & frozenset(MIRRORED)
+        changes = [f"\x1b[?{mode}h" for mode in sorted(modes_now - self._modes)]
+        changes += [f"\x1b[?{mode}l" for mode in sorted(self._modes - modes_now)]
+        self._modes = modes_now
         if changes:
             self.write("".join(changes))
 

@@ -109,8 +109,8 @@ class Pane:
         for index, row in rows.items():
             if str(index).isdigit() and int(index) < lines:
                 self.rows[int(index)] = str(row)
-        shown = values.get("visible") and isinstance(cursor, list) and len(cursor) == 2
-        self.cursor = (int(cursor[0]), int(cursor[1])) if shown and isinstance(cursor, list) else None
+        cursor_visible = values.get("visible") and isinstance(cursor, list) and len(cursor) == 2
+        self.cursor = (int(cursor[0]), int(cursor[1])) if cursor_visible and isinstance(cursor, list) else None
         self.modes = tuple(mode for mode in modes if isinstance(mode, int)) if isinstance(modes, list) else ()
 
     def _send(self, kind: bytes, values: object = None) -> None:

@@ -38,15 +38,15 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 def _head(task: Task) -> str:
     waits = f", awaiting {wait_in_words(task.waits)}" if task.waits else ""
-    who = f", {task.assignee}" if task.assignee else ""
-    return f"{task.id}: {task.title}\n{task.status.words}{who}{waits}"
+    assignee = f", {task.assignee}" if task.assignee else ""
+    return f"{task.id}: {task.title}\n{task.status.words}{assignee}{waits}"
 
 
 def _paragraphs(task: Task) -> Iterator[str]:
-    named = (("acceptance", task.acceptance), ("run", task.run), ("result", task.result))
+    titled = (("acceptance", task.acceptance), ("run", task.run), ("result", task.result))
     if task.more:
         yield task.more
-    for name, text in named:
+    for name, text in titled:
         if text:
             yield f"{name}\n{text}"
 

@@ -13,11 +13,11 @@ class Scroll:
     It starts at the last rows, or with `first` at the first ones, for reading a text.
     """
 
-    def __init__(self, rows: list[str], lines: int, *, first: bool = False) -> None:
+    def __init__(self, rows: list[str], lines: int, *, from_top: bool = False) -> None:
         self._rows = rows or [""]
         self._lines = lines
-        self._reads = first
-        self._line = 0 if first else max(0, len(self._rows) - lines)
+        self._reads = from_top
+        self._line = 0 if from_top else max(0, len(self._rows) - lines)
         self._mark: int | None = None
         self._typing: str | None = None
         self._sought = ""
@@ -32,8 +32,8 @@ class Scroll:
         if key.name in ("escape", "q", "ctrl-c") or (key.name == "enter" and self._reads):
             return Wish("back")
         if key.name in ("y", "enter"):
-            first, last = self._marked()
-            return Wish("copy", text="\n".join(plain(row).rstrip() for row in self._rows[first : last + 1]))
+            start, end = self._marked()
+            return Wish("copy", text="\n".join(plain(row).rstrip() for row in self._rows[start : end + 1]))
         self._move(key.name)
         return None
 
@@ -41,15 +41,15 @@ class Scroll:
         """Return the visible rows, and a footer about them."""
         self._lines = lines - 1
         top = self._top()
-        shown = [self._row(index, columns) for index in range(top, min(top + self._lines, len(self._rows)))]
-        shown += [""] * (self._lines - len(shown))
+        visible_rows = [self._row(index, columns) for index in range(top, min(top + self._lines, len(self._rows)))]
+        visible_rows += [""] * (self._lines - len(visible_rows))
         place = f" {self._line + 1}/{len(self._rows)} "
-        said = f"/{self._typing}" if self._typing is not None else self._said or HINT
-        return [*shown, f"{REVERSE}{fitted(place + said, columns)}{RESET}"]
+        message = f"/{self._typing}" if self._typing is not None else self._said or HINT
+        return [*visible_rows, f"{REVERSE}{fitted(place + message, columns)}{RESET}"]
 
     def _row(self, index: int, columns: int) -> str:
-        first, last = self._marked()
-        if (self._mark is not None and first <= index <= last) or (index == self._line and self._sought):
+        start, end = self._marked()
+        if (self._mark is not None and start <= index <= end) or (index == self._line and self._sought):
             return f"{REVERSE}{fitted(plain(self._rows[index]), columns)}{RESET}"
         return self._rows[index]
 
@@ -61,7 +61,7 @@ class Scroll:
         return min(start, self._line), max(start, self._line)
 
     def _move(self, name: str) -> None:
-        last = len(self._rows) - 1
+        last_row = len(self._rows) - 1
         steps = {
             "up": -1,
             "k": -1,
@@ -70,13 +70,13 @@ class Scroll:
             "page-up": -self._lines,
             "shift-page-up": -self._lines,
             "page-down": self._lines,
-            "g": -last,
-            "home": -last,
-            "G": last,
-            "end": last,
+            "g": -last_row,
+            "home": -last_row,
+            "G": last_row,
+            "end": last_row,
         }
         if name in steps:
-            self._line = max(0, min(last, self._line + steps[name]))
+            self._line = max(0, min(last_row, self._line + steps[name]))
         elif name == " ":
             self._mark = None if self._mark is not None else self._line
         elif name == "/":

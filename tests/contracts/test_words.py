@@ -45,14 +45,14 @@ ADAPTERS = {**{name: adapter_named(name) for name in AGENTS}, **{name: defined(n
 def unknown(known: Words) -> list[str]:
     """Return words that are not in a table: its own, bent, joined and cut, and such as nobody would think of."""
     dice = random.Random(known.place)
-    parts = sorted({part for word in known.known for part in word.split("_")} - {""}) or ["x"]
+    parts = sorted({part for word in known.states for part in word.split("_")} - {""}) or ["x"]
     made: dict[str, None] = dict.fromkeys((" ", "\0", "null", "💤", "idle!", "unknown_", "x" * 5000))
-    while len(made) < COUNT + len(known.known):
+    while len(made) < COUNT + len(known.states):
         made["_".join(dice.choices([*parts, "goal", "proposal", "paused", "Idle", "ready"], k=dice.randint(1, 3)))] = (
             None
         )
         made[dice.choice(parts).upper() + str(dice.randint(0, 99))] = None
-    return [word for word in made if word not in known.known][:COUNT]
+    return [word for word in made if word not in known.states][:COUNT]
 
 
 def of_claude(home: Path, word: str) -> Reading | None:
@@ -138,9 +138,9 @@ def test_an_unknown_word_lets_nobody_type(agent: str, words: Words, tmp_path: Pa
 @pytest.mark.parametrize(("agent", "words"), PLACES, ids=[f"{name}-{words.place}" for name, words in PLACES])
 def test_a_known_word_means_what_its_table_says(agent: str, words: Words, tmp_path: Path) -> None:
     """Said in the same way: so what is tried above stands where the agent writes it."""
-    said = {w: SAYS[agent, words.source, words.place](tmp_path / str(n), w) for n, w in enumerate(words.known)}
+    said = {w: SAYS[agent, words.source, words.place](tmp_path / str(n), w) for n, w in enumerate(words.states)}
     assert all(reading is None or reading.state is not State.UNKNOWN for reading in said.values())
-    meant = {word: state for word, state in words.known.items() if state and state is not State.RUNNING}
+    meant = {word: state for word, state in words.states.items() if state and state is not State.RUNNING}
     if words is ROLES:
         meant["assistant"] = State.IDLE  # its message is finished
     assert {word: reading and reading.state for word, reading in said.items() if word in meant} == meant
@@ -207,6 +207,6 @@ def test_unknown_words_on_a_screen_let_nobody_type(name: str, drawing: Drawing) 
         for rows in ((*words, "", words[0]), ("● said", "", *menu), ("✻ said", "", *(f" {word}" for word in words))):
             screen = Screen(rows=rows)
             reading = combine(None, screens.read(drawing, screen))
-            assert not nudges.free(drawing, reading, screen), rows
+            assert not nudges.input_is_free(drawing, reading, screen), rows
     for draft in (r for r in recordings() if r.agent == name.removeprefix("my ") and r.state == State.DRAFT):
-        assert not nudges.free(drawing, screens.read(drawing, draft.plain)[-1], draft.plain)
+        assert not nudges.input_is_free(drawing, screens.read(drawing, draft.plain)[-1], draft.plain)

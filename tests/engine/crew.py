@@ -160,7 +160,7 @@ class Crew:
 
     def newborn(self) -> list[Process]:
         """Guards of this home by what they were called with: of one that a killed lead has just started none knows."""
-        called = ((pid, arguments(pid)) for pid in table.own())
+        called = ((pid, arguments(pid)) for pid in table.own_pids())
         ours = [pid for pid, said in called if said and said[-1].startswith(f"{self.store.home}{os.sep}")]
         return [found for pid in ours if (found := processes.identify(pid))]
 

@@ -41,19 +41,19 @@ def test_every_state_with_every_screen(name: str, state: State) -> None:
     over = state in (State.IDLE, State.ERROR)
     fits = over or state is State.DRAFT
     screen, reading = SCREENS[name], read(state)
-    assert nudges.free(CLAUDE_SCREENS, reading, screen) is (over and name == "empty")
-    assert nudges.alone(CLAUDE_SCREENS, reading, screen, LINE) is (fits and name == "the line")
+    assert nudges.input_is_free(CLAUDE_SCREENS, reading, screen) is (over and name == "empty")
+    assert nudges.holds_only(CLAUDE_SCREENS, reading, screen, LINE) is (fits and name == "the line")
     coming = ("empty", "its beginning", "the line")
-    assert nudges.comes(CLAUDE_SCREENS, reading, screen, LINE) is (fits and name in coming)
+    assert nudges.may_still_appear(CLAUDE_SCREENS, reading, screen, LINE) is (fits and name in coming)
     gone = screen is not None and name != "the line" and state is not State.DRAFT
-    assert nudges.took(CLAUDE_SCREENS, reading, screen, LINE) is gone
+    assert nudges.was_taken(CLAUDE_SCREENS, reading, screen, LINE) is gone
 
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_nothing_is_done_without_a_reading(name: str) -> None:
     screen = SCREENS[name]
-    assert nudges.free(CLAUDE_SCREENS, None, screen) is False
-    for judge in (nudges.alone, nudges.comes, nudges.took):
+    assert nudges.input_is_free(CLAUDE_SCREENS, None, screen) is False
+    for judge in (nudges.holds_only, nudges.may_still_appear, nudges.was_taken):
         assert judge(CLAUDE_SCREENS, None, screen, LINE) is False
 
 
@@ -62,22 +62,22 @@ def test_a_line_of_an_earlier_lead_is_known_whatever_number_it_has(number: int, 
     """It is nobody's draft: its agent is idle, and the Enter that it lacks may be sent."""
     text = line(number)  # type: ignore[operator]
     standing = box(text)
-    assert "".join(nudges.standing(CLAUDE_SCREENS, standing).split()) == "".join(text.split())
-    own = nudges.own(CLAUDE_SCREENS, read(State.DRAFT), standing)
+    assert "".join(nudges.left_over_line(CLAUDE_SCREENS, standing).split()) == "".join(text.split())
+    own = nudges.ignoring_own_line(CLAUDE_SCREENS, read(State.DRAFT), standing)
     assert (own.state, own.source, own.rule) == (State.IDLE, "screen", "a line of pro0's own")
 
 
 @pytest.mark.parametrize("name", ["empty", "its beginning", "a draft", "more than the line", "a menu", "nothing"])
 def test_what_a_person_typed_is_no_line_of_pro0s(name: str) -> None:
     screen, draft = SCREENS[name], read(State.DRAFT)
-    assert nudges.standing(CLAUDE_SCREENS, screen) == ""
-    assert screen is None or nudges.own(CLAUDE_SCREENS, draft, screen) is draft
+    assert nudges.left_over_line(CLAUDE_SCREENS, screen) == ""
+    assert screen is None or nudges.ignoring_own_line(CLAUDE_SCREENS, draft, screen) is draft
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if state is not State.DRAFT])
 def test_only_a_draft_is_taken_for_a_line(state: State) -> None:
     reading = replace(read(state), note="n")
-    assert nudges.own(CLAUDE_SCREENS, reading, box(LINE)) is reading
+    assert nudges.ignoring_own_line(CLAUDE_SCREENS, reading, box(LINE)) is reading
 
 
 UNSEEN = "\u200b\u200d\u2060\ufeff\u00ad\u200e\u2800\u3164\ufe0f"
@@ -91,16 +91,16 @@ def test_what_nobody_sees_does_not_hide_a_line_of_pro0s(places: list[tuple[int, 
     for place, character in places:
         text = text[:place] + character + text[place:]
     screen = box(text)
-    assert nudges.alone(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)
-    assert nudges.comes(CLAUDE_SCREENS, read(State.IDLE), screen, LINE)
-    assert "".join(nudges.standing(CLAUDE_SCREENS, screen).split()) == "".join(LINE.split())
-    assert nudges.own(CLAUDE_SCREENS, read(State.DRAFT), screen).state is State.IDLE
-    assert not nudges.took(CLAUDE_SCREENS, read(State.IDLE), screen, LINE)
+    assert nudges.holds_only(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)
+    assert nudges.may_still_appear(CLAUDE_SCREENS, read(State.IDLE), screen, LINE)
+    assert "".join(nudges.left_over_line(CLAUDE_SCREENS, screen).split()) == "".join(LINE.split())
+    assert nudges.ignoring_own_line(CLAUDE_SCREENS, read(State.DRAFT), screen).state is State.IDLE
+    assert not nudges.was_taken(CLAUDE_SCREENS, read(State.IDLE), screen, LINE)
 
 
 @given(st.text(UNSEEN + BLANKS, min_size=1, max_size=8))
 def test_an_input_in_which_nothing_can_be_seen_is_empty(text: str) -> None:
-    assert nudges.free(CLAUDE_SCREENS, read(State.IDLE), box(text))
+    assert nudges.input_is_free(CLAUDE_SCREENS, read(State.IDLE), box(text))
     assert drawn("claude", box(text)).state is State.IDLE
 
 
@@ -108,6 +108,6 @@ def test_an_input_in_which_nothing_can_be_seen_is_empty(text: str) -> None:
 def test_a_draft_stays_a_persons_whatever_cannot_be_seen_in_it(text: str, draft: str) -> None:
     screen = box(draft + text)
     assert drawn("claude", screen).state is State.DRAFT
-    assert nudges.standing(CLAUDE_SCREENS, screen) == ""
-    assert not nudges.free(CLAUDE_SCREENS, read(State.IDLE), screen)
-    assert not nudges.alone(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)
+    assert nudges.left_over_line(CLAUDE_SCREENS, screen) == ""
+    assert not nudges.input_is_free(CLAUDE_SCREENS, read(State.IDLE), screen)
+    assert not nudges.holds_only(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)

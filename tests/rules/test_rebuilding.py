@@ -11,13 +11,13 @@ from pro0.model.stored import Process
 from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
 from pro0.rules.repair import rebuilding
-from pro0.rules.repair.rebuilding import RISKY, Known
+from pro0.rules.repair.rebuilding import RISKY, Facts
 from pro0.rules.repair.salvage import Remains
 from pro0.rules.tasks import archive
 from tests.rules.building import T0, at, task
 
 GUARD, AGENT = Process(pid=7, start="70", boot_id="b"), Process(pid=8, start="80", boot_id="b")
-KNOWN = Known(name="alpha", now=at(9))
+KNOWN = Facts(name="alpha", now=at(9))
 
 
 def remains(damaged: dict[str, set[str]] | None = None, **fields: Any) -> Remains[Any]:
@@ -140,8 +140,8 @@ def test_seats_come_from_whoever_knows_them() -> None:
     """Their own remains first, then config.json, then the sessions; a program that nobody knows is no program."""
     facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"), state("w2"))))
     kept = seat("w4", prompt="kept", generation=5)
-    made = rebuilding.wanted(remains(seats=[kept], max_cost=3.0), facts)
-    assert rebuilding.wanted(remains(outbox=[DEBT]), facts).outbox == (DEBT,)
+    made = rebuilding.desired(remains(seats=[kept], max_cost=3.0), facts)
+    assert rebuilding.desired(remains(outbox=[DEBT]), facts).outbox == (DEBT,)
     assert made == Wanted(
         max_cost=3.0,
         seats=(
@@ -155,13 +155,13 @@ def test_seats_come_from_whoever_knows_them() -> None:
 
 def test_a_seat_of_which_something_is_left_is_not_made_anew() -> None:
     facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"),)))
-    made = rebuilding.wanted(remains(seats=[seat("w1", prompt="kept")]), facts)
+    made = rebuilding.desired(remains(seats=[seat("w1", prompt="kept")]), facts)
     assert [(one.agent_id, one.prompt) for one in made.seats] == [("w1", "kept"), ("w3", "")]
 
 
 @pytest.mark.parametrize("name", ["human", "all", "A b", "", "../x"])
 def test_what_cannot_be_a_member_gets_no_seat(name: str) -> None:
-    assert rebuilding.wanted(remains(seats=[seat(name), seat("lead")]), KNOWN).seats == (seat("lead"),)
+    assert rebuilding.desired(remains(seats=[seat(name), seat("lead")]), KNOWN).seats == (seat("lead"),)
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_what_cannot_be_a_member_gets_no_seat(name: str) -> None:
 )
 def test_a_team_that_should_stop_is_not_started(phase: Phase | None, wish: Wish) -> None:
     facts = replace(KNOWN, runtime=Runtime(phase=phase) if phase else None)
-    assert rebuilding.wanted(remains(), facts).wish is wish
+    assert rebuilding.desired(remains(), facts).wish is wish
     other = Wish.RUN if wish is Wish.STOP else Wish.STOP
-    assert rebuilding.wanted(remains(wish=other), facts).wish is other
+    assert rebuilding.desired(remains(wish=other), facts).wish is other
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_a_team_that_should_stop_is_not_started(phase: Phase | None, wish: Wish)
 )
 def test_a_pause_is_remembered_by_its_event(said: list[str], paused: bool) -> None:
     facts = replace(KNOWN, events=(*({"event": f"team.{what}"} for what in said), {"other": "x"}))
-    assert rebuilding.wanted(remains(), facts).paused is paused
-    assert rebuilding.wanted(remains(paused=not paused), facts).paused is not paused
+    assert rebuilding.desired(remains(), facts).paused is paused
+    assert rebuilding.desired(remains(paused=not paused), facts).paused is not paused
 
 
 EVENT = {

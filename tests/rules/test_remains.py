@@ -13,7 +13,7 @@ from pro0.model.stored import Document, Process, Stored
 from pro0.model.task import Claim, Comments, Entry, Status, Task, TaskList
 from pro0.model.team import Wanted, Wish
 from pro0.rules.repair import salvage
-from pro0.rules.repair.salvage import Remains, fit, remains, version
+from pro0.rules.repair.salvage import Remains, fit, recover, version
 from tests.rules.building import T0, task
 
 ONE = task(1, history=(Entry(at=T0, actor="human", act="create"),))
@@ -30,7 +30,7 @@ def changed(old: str, new: str, value: Document | None = None) -> bytes:
 
 
 def kept(data: bytes, kind: type[Document] = TaskList) -> tuple[dict[str, Any], list[str]]:
-    found: Remains[Any] = remains(data, kind)
+    found: Remains[Any] = recover(data, kind)
     return found.fields, found.lost
 
 
@@ -99,7 +99,7 @@ FIELDS: dict[str, tuple[str, str, str, set[str]]] = {
 @pytest.mark.parametrize("what", FIELDS)
 def test_an_object_is_kept_without_what_does_not_fit(what: str) -> None:
     old, new, said, damaged = FIELDS[what]
-    found = remains(changed(old, new), TaskList)
+    found = recover(changed(old, new), TaskList)
     one, two = found.fields["tasks"]
     assert (two, one.id, one.title, one.history) == (task(2), ONE.id, ONE.title, ONE.history)
     assert one.dependencies == (("task-4",) if what == "list" else ())
@@ -118,14 +118,14 @@ def test_a_list_is_searched_for_under_another_name() -> None:
 def test_what_is_within_an_object_belongs_to_it() -> None:
     """An entry of a history is no task, and a claim is none of its own."""
     data = changed('"tasks": [', "x\n[")
-    found = remains(data, TaskList)
+    found = recover(data, TaskList)
     assert found.fields["tasks"] == BOTH
     assert found.fields["outbox"] == []
 
 
 def test_what_looks_like_a_task_within_a_task_is_none() -> None:
     inner = '{"id": "task-8", "title": "in"}'
-    found = remains(f'[{{"id": "task-7", "title": "out", "priority": {inner}}}, {inner}'.encode(), TaskList)
+    found = recover(f'[{{"id": "task-7", "title": "out", "priority": {inner}}}, {inner}'.encode(), TaskList)
     assert [one.id for one in found.fields["tasks"]] == ["task-7", "task-8"]
     assert [one.title for one in found.fields["tasks"]] == ["out", "in"]
     assert len(found.lost) == 1
@@ -135,7 +135,7 @@ def test_what_looks_like_a_task_within_a_task_is_none() -> None:
 def test_what_has_more_levels_than_ours_is_no_object(levels: int, ours: bool) -> None:
     """It would take long to look at each of the levels of what is nothing but brackets."""
     odd = "[" * levels + "]" * levels
-    found = remains(f'[{{"id":"task-1","title":"one","odd":{odd}}}'.encode(), TaskList)
+    found = recover(f'[{{"id":"task-1","title":"one","odd":{odd}}}'.encode(), TaskList)
     assert [one.id for one in found.fields["tasks"]] == ["task-1"] * ours
 
 
@@ -190,7 +190,7 @@ CUT = text(TaskList(tasks=(ONE, task(2)), next_id=3))
 
 def test_of_a_file_that_ends_in_a_task_what_is_whole_of_it() -> None:
     place = CUT.index('"status"', CUT.index("task-2"))
-    found = remains(CUT[: place + 12].encode(), TaskList)
+    found = recover(CUT[: place + 12].encode(), TaskList)
     one, two = found.fields["tasks"]
     assert one == ONE
     assert (two.id, two.title, two.status) == ("task-2", "title 2", Status.PENDING)
@@ -229,7 +229,7 @@ ENDS: dict[str, dict[str, object] | None] = {
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("before", ["[{", '{"tasks":[{"id":"task-9"},{', '{"tasks":[\n{"id":"task-9"},\n{'])
 def test_of_a_task_that_ends_in_the_middle_of_a_line_what_is_whole_of_it(before: str, end: str) -> None:
-    found = remains((before + end).encode(), TaskList)
+    found = recover((before + end).encode(), TaskList)
     made = [one for one in found.fields["tasks"] if one.id == "task-1"]
     values = ENDS[end]
     assert made == ([] if values is None else [msgspec.convert({"id": "task-1", **values}, Task)])
@@ -238,7 +238,7 @@ def test_of_a_task_that_ends_in_the_middle_of_a_line_what_is_whole_of_it(before:
 
 def test_a_file_that_ends_before_any_value_has_none() -> None:
     """Not even one that could do without: its bracket is that of the document."""
-    found = remains(b'{"seats":[{"agentId":"w1"', Free)
+    found = recover(b'{"seats":[{"agentId":"w1"', Free)
     assert found.fields["seats"] == []
 
 
@@ -264,7 +264,7 @@ class Free(Document, frozen=True, kw_only=True):
     ],
 )
 def test_what_a_file_ends_in_is_named_by_what_it_has(values: str, name: str, said: str) -> None:
-    found = remains(('{"seats":[{' + values).encode(), Free)
+    found = recover(('{"seats":[{' + values).encode(), Free)
     assert found.lost == [said]
     assert found.damaged == {name: {"agent_id" if name == "" else "note"}}
 
@@ -284,23 +284,23 @@ def test_what_stands_in_an_object_is_none_of_the_documents() -> None:
 @pytest.mark.parametrize("end", ["]", ""], ids=["whole", "in pieces"])
 def test_what_every_object_has_lost_is_said(end: str) -> None:
     tasks = (f'{{"id":"task-{number}","title":"t","status":"odd"}}' for number in (1, 2))
-    found = remains(f'{{"tasks":[{",".join(tasks)}{end}}}'.encode(), TaskList)
+    found = recover(f'{{"tasks":[{",".join(tasks)}{end}}}'.encode(), TaskList)
     assert [one.id for one in found.fields["tasks"]] == ["task-1", "task-2"]
     assert found.lost == ['of task-1 its status ("odd")', 'of task-2 its status ("odd")']
     assert found.damaged == {"task-1": {"status"}, "task-2": {"status"}}
 
 
 def test_a_file_that_ends_between_objects_has_no_last_one() -> None:
-    found = remains(CUT[: CUT.index("task-2") - 12].encode(), TaskList)
+    found = recover(CUT[: CUT.index("task-2") - 12].encode(), TaskList)
     assert found.fields["tasks"] == [ONE]
 
 
 def test_nuls_behind_what_was_written_change_nothing() -> None:
     """A power failure may leave a file longer than what was written, also one that is a single line."""
     written = b'[{"id": "task-1", "title": "one", '
-    found = remains(written + b"\0" * 99, TaskList)
+    found = recover(written + b"\0" * 99, TaskList)
     assert found.fields["tasks"] == [Task(id="task-1", title="one")]
-    assert found == remains(written, TaskList)
+    assert found == recover(written, TaskList)
 
 
 def test_single_fields_are_found_in_pieces() -> None:

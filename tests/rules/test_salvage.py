@@ -11,13 +11,13 @@ from pro0.model.message import HandOver, Mailbox, Message, MessageType
 from pro0.model.stored import Document
 from pro0.model.task import Claim, Entry, Status, Task, TaskList
 from pro0.rules.repair import rebuilding
-from pro0.rules.repair.rebuilding import Known
+from pro0.rules.repair.rebuilding import Facts
 from pro0.rules.repair.rebuilding_mail import Pieces, rebuilt
-from pro0.rules.repair.salvage import is_newer, remains
+from pro0.rules.repair.salvage import is_newer, recover
 from pro0.rules.repair.soundness import mailbox
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-KNOWN = Known(name="alpha", now=NOW)
+KNOWN = Facts(name="alpha", now=NOW)
 
 
 def as_stored(value: Document) -> bytes:
@@ -43,7 +43,7 @@ BY_ID = {one.id: one for one in LISTED.tasks}
 def test_of_a_file_that_is_cut_every_whole_task_is_kept(length: int) -> None:
     """Issue 3, must show 6. The task in which it ends is kept too, held back where its state is unknown."""
     data = WHOLE[:length]
-    made = rebuilding.tasks(remains(data, TaskList), KNOWN)
+    made = rebuilding.tasks(recover(data, TaskList), KNOWN)
     whole = [one for one in LISTED.tasks if as_item(one) in data]
     assert [made.tasks[place] for place in range(len(whole))] == whole
     assert len(made.tasks) <= len(whole) + 1
@@ -59,7 +59,7 @@ def test_of_a_task_that_is_cut_no_value_is_made_up(data: st.DataObject, indent: 
     written = msgspec.json.format(as_stored(LISTED), indent=indent)
     begin = written.index(b",", written.index(b'"task-12"')) + 1
     length = data.draw(st.integers(begin, len(written)))
-    (last,) = [one for one in remains(written[:length], TaskList).fields["tasks"] if one.id == "task-12"]
+    (last,) = [one for one in recover(written[:length], TaskList).fields["tasks"] if one.id == "task-12"]
     for name in Task.__struct_fields__:
         was, default = getattr(BY_ID["task-12"], name), getattr(Task(id="task-12"), name)
         assert getattr(last, name) in (was, default)
@@ -74,7 +74,7 @@ def as_item(one: Task) -> bytes:
 @settings(deadline=None, max_examples=150)
 def test_noise_costs_only_what_it_hits(place: int, noise: bytes) -> None:
     data = WHOLE[:place] + noise + WHOLE[place + len(noise) :]
-    made = rebuilding.tasks(remains(data, TaskList), KNOWN)
+    made = rebuilding.tasks(recover(data, TaskList), KNOWN)
     intact = [one for one in LISTED.tasks if b"\n" + as_item(one) in data]
     kept = {one.id: one for one in made.tasks}
     assert len([one for one in intact if kept.get(one.id) == one]) >= len(intact) - 1
@@ -84,23 +84,23 @@ def test_noise_costs_only_what_it_hits(place: int, noise: bytes) -> None:
 @settings(deadline=None)
 def test_anything_can_be_looked_at(data: bytes) -> None:
     for kind in (TaskList, Mailbox):
-        remains(data, kind)
+        recover(data, kind)
 
 
 @pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 50_000 + b"}" * 50_000, b"\0" * 1_000_000, b'"' * 100_000])
 def test_what_is_no_document_takes_no_long_time(data: bytes) -> None:
-    assert not remains(data, TaskList).fields.get("tasks")
+    assert not recover(data, TaskList).fields.get("tasks")
 
 
 def test_a_task_without_its_state_waits_for_a_person() -> None:
     data = WHOLE.replace(b'"status": "pending"', b'"status": 7', 1)
-    made = rebuilding.tasks(remains(data, TaskList), KNOWN)
+    made = rebuilding.tasks(recover(data, TaskList), KNOWN)
     assert [one.status for one in made.tasks].count(Status.FAILED) == 1
     assert "pro0 task reopen task-1" in made.tasks[0].closed_reason
 
 
 def test_numbers_are_not_given_again() -> None:
-    assert rebuilding.tasks(remains(b"", TaskList), msgspec.structs.replace(KNOWN, highest_task=41)).next_id == 42
+    assert rebuilding.tasks(recover(b"", TaskList), msgspec.structs.replace(KNOWN, highest_task=41)).next_id == 42
 
 
 def test_newer_files_are_known_even_when_they_are_cut() -> None:

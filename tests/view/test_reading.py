@@ -79,7 +79,7 @@ def test_words_stay_whole_where_they_can() -> None:
 
 @pytest.mark.parametrize("key", ["enter", "escape", "q"])
 def test_who_has_read_goes_back_and_copies_nothing(key: str) -> None:
-    scroll = Scroll([f"row {number}" for number in range(50)], 9, first=True)
+    scroll = Scroll([f"row {number}" for number in range(50)], 9, from_top=True)
     assert scroll.rows(40, 10)[0] == "row 0"
     assert scroll.press(Key(b"", "page-down")) is None
     assert scroll.rows(40, 10)[0] == "row 9"

@@ -91,7 +91,7 @@ _SESSION = msgspec.json.Decoder(_Session)
 STATUS = Words(
     source="session file",
     place="status",
-    known={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
+    states={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
 )
 WAITING_FOR = {"dialog open": State.DIALOG}
 """The states behind `waitingFor`; with any other value the agent waits for a person."""

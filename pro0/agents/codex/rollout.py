@@ -57,7 +57,7 @@ _LINE = msgspec.json.Decoder(_Line)
 EVENTS = Words(
     source=_ROLLOUT,
     place="event",
-    known={
+    states={
         **dict.fromkeys(("task_started", "turn_started"), State.WORKING),
         **dict.fromkeys(("task_complete", "turn_complete", "turn_aborted"), State.IDLE),
         **dict.fromkeys(
@@ -107,8 +107,8 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
     """Return the event deciding the turn's state; None when it is too far back: the turn still runs."""
     for size in (64 << 10, _FAR):
         events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
-        if any(EVENTS.known.get(line.payload.type) for line in events):
-            return EVENTS.last(events, lambda line: line.payload.type)
+        if any(EVENTS.states.get(line.payload.type) for line in events):
+            return EVENTS.state_entry(events, lambda line: line.payload.type)
     return None
 
 

@@ -43,7 +43,7 @@ class _Line(msgspec.Struct, rename={"session": "sessionId"}):
 KINDS = Words(
     source="transcript",
     place="type",
-    known={
+    states={
         **dict.fromkeys(("user", "gemini"), State.RUNNING),
         "error": State.ERROR,
         **dict.fromkeys(("info", "warning", ""), None),
@@ -69,7 +69,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
         rule = "it has taken its first prompt"
         return Reading(state=State.WORKING, source="transcript", rule=rule, session=session)
     lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
-    last_line = KINDS.last(lines, lambda line: line.type)
+    last_line = KINDS.state_entry(lines, lambda line: line.type)
     if not last_line and first_prompt.awaited(sight):
         # The title says ready while gemini still starts its MCP servers and only queues prompts.
         rule = "the first prompt is not taken yet"

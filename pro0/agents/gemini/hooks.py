@@ -95,5 +95,5 @@ def _context(event: Event, text: str) -> bytes:
 if __name__ == "__main__":
     with suppress(OSError):
         mailbox, folder = map(Path, sys.argv[1:])
-        said = sys.stdin.buffer.read()
-        sys.stdout.buffer.write(answer(said, mailbox, folder, os.environ.get("PRO0_INCARNATION", "")))
+        data = sys.stdin.buffer.read()
+        sys.stdout.buffer.write(answer(data, mailbox, folder, os.environ.get("PRO0_INCARNATION", "")))

@@ -25,12 +25,12 @@ _STEPS = 10_000
 """SQLite steps between two checks of the clock."""
 _INTERRUPTED = "MessageAbortedError"
 """The error of a turn stopped by a person."""
-ROLES = Words(source="database", place="role", known={"user": State.WORKING, "assistant": State.WORKING})
+ROLES = Words(source="database", place="role", states={"user": State.WORKING, "assistant": State.WORKING})
 """The authors of the last message; a turn goes on until a finished answer."""
 FINISHES = Words(
     source="database",
     place="finish",
-    known={
+    states={
         "tool-calls": State.WORKING,
         **dict.fromkeys(("", "stop", "length", "content-filter", "error", "other", "unknown"), State.IDLE),
     },

@@ -30,7 +30,7 @@ _IDLE = "idle"
 STATUSES = Words(
     source="http",
     place="status",
-    known={"busy": State.WORKING, "retry": State.WORKING, _IDLE: State.IDLE},
+    states={"busy": State.WORKING, "retry": State.WORKING, _IDLE: State.IDLE},
 )
 _LARGEST = 1 << 20
 """The longest answer to read, in bytes."""

@@ -69,7 +69,7 @@ _LINE = msgspec.json.Decoder(_Line)
 STATES = Words(
     source="bridge",
     place="state",
-    known={
+    states={
         "starting": State.STARTING,
         "idle": State.IDLE,
         "working": State.WORKING,

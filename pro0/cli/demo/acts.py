@@ -71,9 +71,9 @@ def work(stage: Stage) -> None:
     messages.broadcast(stage.context, "Welcome! Take what is ready; the tasks know what they wait for.")
     messages.send(stage.context, plan.MEMBERS[0], "Please keep an eye on the others.")
     stage.view.say(f"you → {', '.join(plan.MEMBERS)}: Welcome! (a broadcast), and a word to {plan.MEMBERS[0]}", "mail")
-    made = tasks.create(stage.context, stage.plan)
-    edges = sum(len(task.dependencies) for task in made)
-    stage.view.say(f"{len(made)} tasks, {edges} dependencies; members take what is ready, by themselves")
+    created = tasks.create(stage.context, stage.plan)
+    edges = sum(len(task.dependencies) for task in created)
+    stage.view.say(f"{len(created)} tasks, {edges} dependencies; members take what is ready, by themselves")
     stage.until(_at_work_on_the_long_one(stage), f"somebody works on {plan.LINGERS!r}")
 
 

@@ -91,16 +91,20 @@ def retaken(look: Look, killing: Killing) -> Check:
 
 def told_once(look: Look, killing: Killing) -> Check:
     """The lead address was told of the death exactly once."""
-    told = [letter for letter in look.letters[LEAD] if letter.content.startswith(f"{killing.member} {CRASHED}")]
-    detail = "the lead address was told of the death once" if len(told) == 1 else f"the lead was told {len(told)} times"
-    return Check("told once", len(told) == 1, detail)
+    notices = [letter for letter in look.letters[LEAD] if letter.content.startswith(f"{killing.member} {CRASHED}")]
+    detail = (
+        "the lead address was told of the death once"
+        if len(notices) == 1
+        else f"the lead was told {len(notices)} times"
+    )
+    return Check("told once", len(notices) == 1, detail)
 
 
 def returned(look: Look, killing: Killing) -> Check:
     """The restarted member, in a new session, did the task that was reserved for it."""
     task = look.task(plan.RELEASE.title)
-    last = next((entry for entry in reversed(task.history) if entry.act == Act.COMPLETE), None)
-    held = last is not None and last.actor == killing.member and last.incarnation != killing.incarnation
+    done = next((entry for entry in reversed(task.history) if entry.act == Act.COMPLETE), None)
+    held = done is not None and done.actor == killing.member and done.incarnation != killing.incarnation
     return Check("came back", held, f"{task.id} was done by {task.assignee}, in a new session")
 
 
@@ -118,10 +122,10 @@ def mail(look: Look, inbox: int) -> Check:
 
 def committed(look: Look, facts: Facts) -> Check:
     """Every task left one commit by the member that finished it, and the release names the last."""
-    made = [(commit.subject, commit.author) for commit in facts.commits]
-    wrong = [task.title for task in look.tasks if made.count((task.title, task.assignee or "")) != 1]
+    commits = [(commit.subject, commit.author) for commit in facts.commits]
+    wrong = [task.title for task in look.tasks if commits.count((task.title, task.assignee or "")) != 1]
     wrong += [] if facts.released else [f"{plan.TAG} is not the last commit, or something is uncommitted"]
-    wrong += [] if len(made) == len(look.tasks) + 1 else [f"{len(made)} commits"]
+    wrong += [] if len(commits) == len(look.tasks) + 1 else [f"{len(commits)} commits"]
     return _check("commits", wrong, f"one for each task, by who did it, tagged {plan.TAG}", "wrong")
 
 

@@ -33,9 +33,9 @@ class Traces(msgspec.Struct, frozen=True):
 def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
     """Return what is still left after a short while, empty for nothing."""
     deadline = time.monotonic() + PATIENCE
-    while (found := left(scratch, traces)) and time.monotonic() < deadline:
+    while (traces_left := left(scratch, traces)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return found
+    return traces_left
 
 
 def left(scratch: Scratch, traces: Traces) -> list[str]:

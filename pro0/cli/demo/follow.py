@@ -68,8 +68,8 @@ class Follower:
         boxes = [team.mailbox(name) for name in (*self._states, LEAD, HUMAN)]
         letters = {box.agent_id: tuple(box.since(box.head.read(), 0)) for box in boxes if box.exists()}
         board = tasks.board(self._context)
-        known = status.status(self._context)  # after what follows from it, so that the cause is told first
-        look = Look(known.lead.state, known.members, tuple(board), _ready(board), letters)
+        team_status = status.status(self._context)  # after what follows from it, so that the cause is told first
+        look = Look(team_status.lead.state, team_status.members, tuple(board), _ready(board), letters)
         self._news(look)
         return look
 
@@ -124,8 +124,8 @@ def _of_task(task: Task, entry: Entry) -> Event | None:
 def _of_letter(letter: Message) -> Event | None:
     """Return a letter as an event; what the person sends was said, what the person gets is shown with the inbox."""
     if letter.to in (LEAD, HUMAN):
-        told = letter.type is MessageType.NOTIFICATION and CRASHED in letter.content
-        return Event(f"lead is told: {letter.content}", "mail") if told else None
+        is_crash_notice = letter.type is MessageType.NOTIFICATION and CRASHED in letter.content
+        return Event(f"lead is told: {letter.content}", "mail") if is_crash_notice else None
     if letter.from_ == HUMAN:
         return None
     return Event(f"{letter.from_} → {letter.to}: {letter.content}", "mail")

@@ -31,16 +31,16 @@ def require_git() -> None:
         raise EnvironmentMissing("git is not installed, and the demo works in a git repository", hint="install git")
 
 
-def choose_mode(wanted: str, say: Say) -> tuple[str, str]:
+def choose_mode(requested: str, say: Say) -> tuple[str, str]:
     """Return where the members are shown, and why; raises EnvironmentMissing when tmux is not to be had."""
-    if wanted == "headless":
+    if requested == "headless":
         return "headless", "asked for"
     if shutil.which("tmux"):
-        return "tmux", "asked for" if wanted == "tmux" else "tmux is here; a server of the demo's own"
+        return "tmux", "asked for" if requested == "tmux" else "tmux is here; a server of the demo's own"
     why = install(say)
     if not why:
         return "tmux", "tmux was installed just now"
-    if wanted == "tmux":
+    if requested == "tmux":
         raise EnvironmentMissing(f"tmux is not installed: {why}", hint="install it, or: pro0 demo --mode headless")
     return "headless", f"tmux is not installed: {why}"
 
@@ -63,13 +63,13 @@ def _steps() -> Iterable[Command] | str:
     """Return the commands that install tmux, or why there is none."""
     if platform.system() == "Darwin":
         return [_BREW] if shutil.which("brew") else "there is no brew to install it with"
-    found = next((name for name in INSTALLERS if shutil.which(name)), None)
-    if found is None:
+    installer = next((name for name in INSTALLERS if shutil.which(name)), None)
+    if installer is None:
         return "no package manager that is known here"
     if os.geteuid() == 0:
-        return INSTALLERS[found]
+        return INSTALLERS[installer]
     if shutil.which("sudo") and _done(("sudo", "-n", "true")):
-        return [("sudo", "-n", *step) for step in INSTALLERS[found]]
+        return [("sudo", "-n", *step) for step in INSTALLERS[installer]]
     return "installing it needs a password"
 
 

@@ -46,8 +46,8 @@ class Scratch:
 
     def environment(self, before: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of everything in the demo: no identity, home, tmux or git settings of the person."""
-        kept = {name: value for name, value in before.items() if not name.startswith(_NOT_OURS)}
-        return kept | {
+        inherited = {name: value for name, value in before.items() if not name.startswith(_NOT_OURS)}
+        return inherited | {
             HOME_VARIABLE: str(self.home),
             SOCKETS: str(self.folder),
             "HOME": str(self.user),
@@ -60,7 +60,7 @@ class Scratch:
         """Return every living process of the demo but this one."""
         homes = processes.tagged(HOME_VARIABLE, [str(self.home)])[str(self.home)]
         tmux = processes.tagged(SOCKETS, [str(self.folder)])[str(self.folder)]
-        return list({found.pid: found for found in (*homes, *tmux) if found.pid != os.getpid()}.values())
+        return list({process.pid: process for process in (*homes, *tmux) if process.pid != os.getpid()}.values())
 
     def end(self) -> list[Process]:
         """End every process of the demo, and return those that would not."""
@@ -84,9 +84,9 @@ def _set(environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
 
 
-def _base(wanted: Path | None) -> Path:
+def _base(requested: Path | None) -> Path:
     """Return where the folder goes: the path of a unix socket has at most 104 bytes, so /tmp where it can be."""
-    candidates = [wanted] if wanted else [Path("/tmp"), Path(tempfile.gettempdir())]
+    candidates = [requested] if requested else [Path("/tmp"), Path(tempfile.gettempdir())]
     for path in candidates:
         with suppress(OSError):
             if os.access(path, os.W_OK | os.X_OK):

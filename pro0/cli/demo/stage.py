@@ -93,16 +93,16 @@ class Stage:
         self.view.show(look)
         return look
 
-    def until(self, met: Callable[[Look], Found | None], what: str, *, pause: float = PAUSE) -> Found:
+    def until(self, met: Callable[[Look], Found | None], aim: str, *, pause: float = PAUSE) -> Found:
         """Return what the condition finds; raises TimedOut, or Pro0Error as soon as a task has failed."""
         deadline = time.monotonic() + PATIENCE
         while True:
             look = self.look()
-            if found := met(look):
-                return found
+            if result := met(look):
+                return result
             _raise_failed(look)
             if time.monotonic() > deadline:
-                raise TimedOut(f"after {PATIENCE:g} s still not: {what}")
+                raise TimedOut(f"after {PATIENCE:g} s still not: {aim}")
             time.sleep(pause)
 
     def pause(self, seconds: float) -> None:

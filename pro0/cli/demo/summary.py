@@ -57,7 +57,7 @@ class Summary(msgspec.Struct, frozen=True, rename="camel"):
     kept: str | None = None
 
 
-def summarize(stage: Stage, kept: str | None) -> Summary:
+def summarize(stage: Stage, kept_folder: str | None) -> Summary:
     """Return how it went, as far as it went."""
     facts, checks = stage.facts, judge(stage.facts)
     return Summary(
@@ -70,7 +70,7 @@ def summarize(stage: Stage, kept: str | None) -> Summary:
         mail=_mail(facts.look, facts) if facts.look else None,
         commits=len(facts.commits),
         checks=checks,
-        kept=kept,
+        kept=kept_folder,
     )
 
 
@@ -133,26 +133,26 @@ def _who(workers: list[Worker]) -> Table:
 
 def _facts(summary: Summary) -> Table:
     grid = Table.grid(padding=(0, 2))
-    if found := summary.recovered:
-        grid.add_row("recovered", _story(found))
+    if recovered := summary.recovered:
+        grid.add_row("recovered", _story(recovered))
     if mail := summary.mail:
-        said = f"{mail.from_you} from you, {mail.between_members} between members, {mail.to_you} to you"
-        grid.add_row("messages", said)
+        letters = f"{mail.from_you} from you, {mail.between_members} between members, {mail.to_you} to you"
+        grid.add_row("messages", letters)
     if summary.commits:
         grid.add_row("commits", str(summary.commits))
     grid.add_row("mode", f"{summary.mode} ({summary.mode_reason})")
     return grid
 
 
-def _story(found: Recovered) -> str:
-    said = f"{found.member} was killed at {found.killed_at} s, at work on “{found.task}”"
-    if found.noticed_after is not None:
-        said += f"; noticed after {found.noticed_after} s"
-    if found.retaken_by:
-        said += f"; {found.retaken_by} finished the task"
-    if found.back_after is not None:
-        said += f"; {found.member} was back after {found.back_after} s"
-    return said
+def _story(recovered: Recovered) -> str:
+    story = f"{recovered.member} was killed at {recovered.killed_at} s, at work on “{recovered.task}”"
+    if recovered.noticed_after is not None:
+        story += f"; noticed after {recovered.noticed_after} s"
+    if recovered.retaken_by:
+        story += f"; {recovered.retaken_by} finished the task"
+    if recovered.back_after is not None:
+        story += f"; {recovered.member} was back after {recovered.back_after} s"
+    return story
 
 
 def _checks(checks: list[Check]) -> Table:

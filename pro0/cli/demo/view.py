@@ -71,9 +71,9 @@ class View:
 
     def say(self, text: str, kind: str = "") -> None:
         """Say one line at once, cut to the width there is."""
-        said = Text(f"{self.passed:6.1f}  ", "dim") + Text(line(text), COLOURS.get(kind, ""))
-        said.truncate(self._console.width, overflow="ellipsis")
-        self._print(said)
+        message = Text(f"{self.passed:6.1f}  ", "dim") + Text(line(text), COLOURS.get(kind, ""))
+        message.truncate(self._console.width, overflow="ellipsis")
+        self._print(message)
 
     def tell(self, event: Event) -> None:
         """Say what happened, unless the panel shows it."""
@@ -145,8 +145,8 @@ def _tasks(tasks: tuple[Task, ...], ready: Iterable[str]) -> Table:
     grid = Table.grid(padding=(0, 2))
     half = (len(tasks) + 1) // 2
     cells = [_task(task, ready) for task in tasks] + [Text()] * (2 * half - len(tasks))
-    for left, right in zip(cells[:half], cells[half:], strict=True):
-        grid.add_row(left, right)
+    for left_cell, right_cell in zip(cells[:half], cells[half:], strict=True):
+        grid.add_row(left_cell, right_cell)
     return grid
 
 

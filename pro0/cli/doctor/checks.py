@@ -70,25 +70,25 @@ def machine() -> Iterator[Check]:
 def settings(home: Path, folder: Path) -> Iterator[Check]:
     """Check that the settings in force in a folder can be read and are allowed, and the agents that they define."""
     try:
-        found = trust.settings(home, project.root(folder), os.environ)
+        config = trust.settings(home, project.root(folder), os.environ)
         waiting = trust.withheld(home, project.root(folder))
     except Pro0Error as error:
         mend = error.hint or "correct it; `pro0 config` shows them all"
         yield Check("settings", Verdict.FAIL, error.message, mend)
         return
-    told = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
-    yield Check("settings", Verdict.OK, f"can be read{told}")
-    yield _verdicts(home, found)
-    for name, definition in sorted(found.agents.items()):
+    waiting_text = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
+    yield Check("settings", Verdict.OK, f"can be read{waiting_text}")
+    yield _verdicts(home, config)
+    for name, definition in sorted(config.agents.items()):
         yield _installed(defined(name, definition))
 
 
-def _verdicts(home: Path, found: Settings) -> Check:
+def _verdicts(home: Path, config: Settings) -> Check:
     """Tell how a person's verdicts are known, and offer the PIN to who has none."""
     if verdicts.has_pin(home):
         return Check("verdicts", Verdict.OK, "ask for your PIN, on a terminal")
-    who = "any program of yours gives them" if found.verdicts == "scripts" else "need a terminal"
-    return Check("verdicts", Verdict.OK, f"{who}; `pro0 verdict pin` lets them ask for a PIN")
+    givers = "any program of yours gives them" if config.verdicts == "scripts" else "need a terminal"
+    return Check("verdicts", Verdict.OK, f"{givers}; `pro0 verdict pin` lets them ask for a PIN")
 
 
 def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:
@@ -96,18 +96,18 @@ def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Ch
     if path is None:
         return Check(name, Verdict.WARN, "not installed", mend)
     try:
-        said = subprocess.run(
+        version = subprocess.run(
             [path, argument], capture_output=True, text=True, timeout=PATIENCE, check=True
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         return Check(name, Verdict.WARN, f"{path} does not answer: {error}", mend)
-    found = re.search(r"(\d+)\.(\d+)", said)
-    if found and (int(found[1]), int(found[2])) < oldest:
-        return Check(name, Verdict.WARN, said, mend)
-    return Check(name, Verdict.OK, said)
+    numbers = re.search(r"(\d+)\.(\d+)", version)
+    if numbers and (int(numbers[1]), int(numbers[2])) < oldest:
+        return Check(name, Verdict.WARN, version, mend)
+    return Check(name, Verdict.OK, version)
 
 
-def _serves(found: Check) -> Check:
+def _serves(check: Check) -> Check:
     """Check that a throw-away server, on a socket of its own, starts and ends."""
     with tempfile.TemporaryDirectory(prefix="pro0-doctor-", dir="/tmp") as folder:
         server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
@@ -115,18 +115,18 @@ def _serves(found: Check) -> Check:
             _quietly([*server, "new-session", "-d", "sleep 60"])
             _quietly([*server, "kill-server"])
         except (OSError, subprocess.SubprocessError) as error:
-            said = getattr(error, "stderr", None) or str(error)
+            why = getattr(error, "stderr", None) or str(error)
             mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
-            return Check(found.name, Verdict.WARN, f"{found.found}, but a server does not start: {said.strip()}", mend)
-    return Check(found.name, Verdict.OK, f"{found.found}, a server starts and ends")
+            return Check(check.name, Verdict.WARN, f"{check.found}, but a server does not start: {why.strip()}", mend)
+    return Check(check.name, Verdict.OK, f"{check.found}, a server starts and ends")
 
 
 def _draws() -> Check:
     """Check that the screen model of the mode in-process is there, and draws."""
     name = "in-process"
     try:
-        found = library()
-        screen = Ghostty(str(found), 20, 2, 0, lambda _answer: None)
+        path = library()
+        screen = Ghostty(str(path), 20, 2, 0, lambda _answer: None)
         screen.feed(b"pro0")
         drawn = screen.rows()[0]
         screen.close()
@@ -134,7 +134,7 @@ def _draws() -> Check:
         mend = f"{MEND}; without it the mode in-process does not work"
         return Check(name, Verdict.WARN, error.message if isinstance(error, EnvironmentMissing) else str(error), mend)
     if drawn != "pro0":
-        return Check(name, Verdict.WARN, f"{found} draws {drawn!r} for 'pro0'", MEND)
+        return Check(name, Verdict.WARN, f"{path} draws {drawn!r} for 'pro0'", MEND)
     return Check(name, Verdict.OK, f"pyghostty {VERSION}, a terminal draws")
 
 
@@ -165,13 +165,13 @@ def _agent(name: str) -> Check:
 
 
 def _installed(adapter: Adapter) -> Check:
-    found = look(adapter)
+    program = look(adapter)
     name = f"agent {adapter.name}"
-    if not found.path:
+    if not program.path:
         return Check(name, Verdict.OK, "not installed, which only members that run it would need")
-    if found.missing:
-        return Check(name, Verdict.WARN, found.missing[0], f"see what `{adapter.program} --version` says")
-    if unproved(found):
+    if program.missing:
+        return Check(name, Verdict.WARN, program.missing[0], f"see what `{adapter.program} --version` says")
+    if unproved(program):
         mend = "what it draws anew is called `unknown`, and nothing is typed there: `pro0 member peek` shows it"
-        return Check(name, Verdict.WARN, unproved(found), mend)
-    return Check(name, Verdict.OK, f"{found.version}, {found.path}")
+        return Check(name, Verdict.WARN, unproved(program), mend)
+    return Check(name, Verdict.OK, f"{program.version}, {program.path}")

@@ -74,15 +74,15 @@ def _raise_unless_known(team: str | None) -> None:
 
 
 def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
-    here = store()
-    for part in (machine(), settings(here.home, Path.cwd()), checks_home.home(here, team)):
+    home_store = store()
+    for part in (machine(), settings(home_store.home, Path.cwd()), checks_home.home(home_store, team)):
         for check in part:
             look(check.name)
             yield check
-    for name in here.names():
+    for name in home_store.names():
         if team in (None, name):
             look(f"team {name}")
-            yield from checks_team.team(here.team(name))
+            yield from checks_team.team(home_store.team(name))
 
 
 def _mended(team: str | None, *, yes: bool) -> "Done":

@@ -44,9 +44,9 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
 
 def _homeless() -> Iterator[Check]:
     for place, guard, below in repair_home.homeless():
-        agents = f", with pids {' '.join(str(one.pid) for one in below)} below it" if below else ""
-        what = f"pid {guard.pid} guards a session of {place}, which is gone{agents}"
-        yield Check("guards", Verdict.WARN, what, f"end it and all below it: kill {guard.pid}")
+        agents = f", with pids {' '.join(str(process.pid) for process in below)} below it" if below else ""
+        sentence = f"pid {guard.pid} guards a session of {place}, which is gone{agents}"
+        yield Check("guards", Verdict.WARN, sentence, f"end it and all below it: kill {guard.pid}")
 
 
 def _owner(folder: Path) -> Check:
@@ -76,8 +76,8 @@ def _disk(folder: Path) -> Iterator[Check]:
 
 
 def _modes(folder: Path, *tops: Path) -> Iterator[Check]:
-    found = [f"{one.path} has mode {one.mode:04o}, not {one.proper:04o}" for one in health.loose(*tops)]
-    yield from _listed("modes", found, REPAIR, "others can read nothing")
+    loose = [f"{entry.path} has mode {entry.mode:04o}, not {entry.proper:04o}" for entry in health.loose(*tops)]
+    yield from _listed("modes", loose, REPAIR, "others can read nothing")
     foreign = [f"{path} belongs to another user" for path in health.foreign(*tops)]
     if foreign:
         yield from _listed("owner", foreign, f"give it back: chown -R {os.geteuid()} {folder}", "", Verdict.FAIL)
@@ -92,13 +92,15 @@ def _links(*tops: Path) -> Iterator[Check]:
 def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
     for path in health.odd_locks(folder, *tops):
         yield Check("locks", Verdict.FAIL, f"{path} is no regular file, so that nobody can lock it", REPAIR)
-    held = [one for path in health.locks(folder, *tops) if (one := health.held(path))]
-    for one in held:
-        if one.stopped:
-            mend = f"let it go on: kill -CONT {one.pid}, or end it: kill -KILL {one.pid}"
-            yield Check("locks", Verdict.WARN, f"{one.path} is held by pid {one.pid}, which is stopped: {one.by}", mend)
+    held = [lock for path in health.locks(folder, *tops) if (lock := health.held(path))]
+    for lock in held:
+        if lock.stopped:
+            mend = f"let it go on: kill -CONT {lock.pid}, or end it: kill -KILL {lock.pid}"
+            yield Check(
+                "locks", Verdict.WARN, f"{lock.path} is held by pid {lock.pid}, which is stopped: {lock.by}", mend
+            )
         else:
-            yield Check("locks", Verdict.OK, f"{one.path} is held by {one.by}")
+            yield Check("locks", Verdict.OK, f"{lock.path} is held by {lock.by}")
     if not held:
         yield Check("locks", Verdict.OK, "nobody holds one")
 
@@ -116,29 +118,29 @@ def _left(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Chec
     for path in checkouts.left_over(store) if team is None else ():
         mend = f"{REPAIR} saves them and keeps what is not merged"
         yield Check("worktrees", Verdict.WARN, f"{path} holds worktrees of a team that is not there", mend)
-    for name, found in repair_home.left_over(store, team).items():
-        pids = " ".join(str(process.pid) for process in found)
-        what = f"pids {pids} are left of {name}, which is stopped or gone"
-        yield Check("processes", Verdict.WARN, what, f"{REPAIR} --yes", team=name)
+    for name, leftovers in repair_home.left_over(store, team).items():
+        pids = " ".join(str(process.pid) for process in leftovers)
+        sentence = f"pids {pids} are left of {name}, which is stopped or gone"
+        yield Check("processes", Verdict.WARN, sentence, f"{REPAIR} --yes", team=name)
 
 
-def _listed(name: str, found: list[str], mend: str, fine: str, verdict: Verdict = Verdict.WARN) -> Iterator[Check]:
+def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Verdict = Verdict.WARN) -> Iterator[Check]:
     """Yield one row for each, a few at most, or one row that all is well."""
-    if not found:
+    if not texts:
         yield Check(name, Verdict.OK, fine)
-    for text in found[:SHOWN]:
+    for text in texts[:SHOWN]:
         yield Check(name, verdict, text, mend)
-    if len(found) > SHOWN:
-        yield Check(name, verdict, f"and {len(found) - SHOWN} more", mend)
+    if len(texts) > SHOWN:
+        yield Check(name, verdict, f"and {len(texts) - SHOWN} more", mend)
 
 
 def _file_system(folder: Path) -> str:
     """Return the type of the file system that holds a folder, empty when the system does not tell."""
     best, kind = "", ""
     for mount in _MOUNTS.read_text(errors="replace").splitlines() if _MOUNTS.exists() else ():
-        _, place, found, *_ = mount.split(" ")
+        _, place, kind_now, *_ = mount.split(" ")
         place = place.replace("\\040", " ")
         inside = place == "/" or str(folder) == place or str(folder).startswith(f"{place}/")
         if inside and len(place) >= len(best):
-            best, kind = place, found
+            best, kind = place, kind_now
     return kind

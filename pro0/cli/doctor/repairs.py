@@ -51,12 +51,12 @@ def _team(store: Store, caller: Caller, name: str, done: Done) -> None:
 
 
 def _processes(store: Store, team: str | None, done: Done, *, yes: bool) -> None:
-    found = repair_home.left_over(store, team)
-    count = sum(map(len, found.values()))
+    teams = repair_home.left_over(store, team)
+    count = sum(map(len, teams.values()))
     if not count:
         return
     question = (
-        f"end {count} processes of {', '.join(found)}, which {'is' if len(found) == 1 else 'are'} stopped or gone?"
+        f"end {count} processes of {', '.join(teams)}, which {'is' if len(teams) == 1 else 'are'} stopped or gone?"
     )
     if yes or (terminal() and click.confirm(question, err=True)):
         grace = config.load(store.home, None, os.environ, {}).end_grace_seconds

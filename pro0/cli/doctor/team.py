@@ -26,12 +26,12 @@ def team(team: TeamStore) -> Iterator[Check]:
     """Check one team: every file of it, what they say of each other, its sessions."""
     name = f"team {team.name}"
     bad = False
-    for verdict, found in (
-        *((Verdict.FAIL, one) for one in _unreadable(team)),
-        *((Verdict.WARN, one) for one in _unsound(team)),
+    for verdict, finding in (
+        *((Verdict.FAIL, finding) for finding in _unreadable(team)),
+        *((Verdict.WARN, finding) for finding in _unsound(team)),
     ):
         bad = True
-        yield Check(name, verdict, found.what, found.mend, team.name)
+        yield Check(name, verdict, finding.what, finding.mend, team.name)
     runtime = readable(team.runtime)
     if not bad and runtime:
         live = sum(seat.state not in ENDED for seat in runtime.seats)
@@ -71,40 +71,40 @@ def _finding(error: Pro0Error) -> Finding:
 
 def _unsound(team: TeamStore) -> Iterator[Finding]:
     """Yield what is wrong between files that can be read."""
-    wanted, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
+    desired, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
     for name in _addresses(team):
         yield from examine(team.mailbox(name)).findings
-    if wanted is None or runtime is None:
+    if desired is None or runtime is None:
         return
-    yield from soundness.seats(wanted)
+    yield from soundness.seats(desired)
     led = health.held(team.paths.team / LEASE) is not None
     if not led:
-        yield from _without_lead(team, wanted, runtime)
+        yield from _without_lead(team, desired, runtime)
     if listed:
-        members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in wanted.seats)}
-        yield from (_with_team(one, team.name) for one in soundness.tasks(listed, members))
+        members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in desired.seats)}
+        yield from (_with_team(finding, team.name) for finding in soundness.tasks(listed, members))
     if listed and not led:
         for task in soundness.stale_claims(listed, () if stopped(team) else living(runtime)):
             yield Finding(f"{task.id} is claimed by a session of {task.assignee} that is over", REPAIR)
 
 
-def _without_lead(team: TeamStore, wanted: Wanted, runtime: Runtime) -> Iterator[Finding]:
+def _without_lead(team: TeamStore, desired: Wanted, runtime: Runtime) -> Iterator[Finding]:
     """Yield what no lead is there to put right."""
-    if wanted.wish is Wish.RUN:
+    if desired.wish is Wish.RUN:
         yield Finding("its lead is gone", f"pro0 team resume -t {team.name}")
     elif runtime.phase is not Phase.STOPPED:
         yield Finding("its lead went before it had stopped the team", f"pro0 team stop -t {team.name}")
     for seat in runtime.seats:
         if seat.state not in ENDED and seat.guard and not processes.alive(seat.guard):
-            what = f"the session of {seat.agent_id} is {seat.state}, but its process {seat.guard.pid} is gone"
+            sentence = f"the session of {seat.agent_id} is {seat.state}, but its process {seat.guard.pid} is gone"
             mend = f"pro0 team resume -t {team.name}, then: pro0 member restart {seat.agent_id}"
-            yield Finding(what, REPAIR if wanted.wish is Wish.STOP else mend)
+            yield Finding(sentence, REPAIR if desired.wish is Wish.STOP else mend)
     for _, path in health.launches(team.paths.sessions):
         yield Finding(f"{path} was never read by a guard; it holds an environment", REPAIR)
 
 
-def _with_team(found: Finding, name: str) -> Finding:
-    return Finding(found.what, f"{found.mend} -t {name}" if found.mend.startswith("pro0 ") else found.mend)
+def _with_team(finding: Finding, name: str) -> Finding:
+    return Finding(finding.what, f"{finding.mend} -t {name}" if finding.mend.startswith("pro0 ") else finding.mend)
 
 
 def _remarked(team: TeamStore) -> Iterator[str]:
@@ -116,6 +116,6 @@ def _remarked(team: TeamStore) -> Iterator[str]:
 def _addresses(team: TeamStore) -> list[str]:
     """Return whose mailboxes there are, or should be."""
     names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
-    wanted = readable(team.wanted)
-    names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in wanted.seats)} if wanted else set()
+    desired = readable(team.wanted)
+    names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in desired.seats)} if desired else set()
     return sorted(name for name in names if ids.NAME.fullmatch(name) and name != ids.ALL)

@@ -20,7 +20,7 @@ from pro0.errors import Pro0Error
 from pro0.model.decision import Nudge, Nudged
 from pro0.model.runtime import Handle, SeatState, State
 from pro0.ops.context import clock
-from pro0.rules.screens.nudges import alone, comes, free, standing, took
+from pro0.rules.screens.nudges import holds_only, input_is_free, left_over_line, may_still_appear, was_taken
 from pro0.rules.screens.screens import Drawing
 from pro0.store.teams import TeamStore
 
@@ -122,8 +122,8 @@ class Nudger:
     def _paste(self, place: "Input", handle: Handle) -> str:
         looked = time.monotonic()
         # A fixed line of an earlier try may still be there. Then only its Enter is missing.
-        if stands := place.standing():
-            place = replace(place, line=stands)
+        if left_over := place.left_over_line():
+            place = replace(place, line=left_over)
         elif why := place.closed():
             return why
         elif not self.backend.nudge(handle, place.line, place.shows, looked):
@@ -148,27 +148,27 @@ class Input(msgspec.Struct, frozen=True):
     def closed(self) -> str:
         """Return the reason not to type now, empty for none."""
         reading, screen = self.sights.now(self.watched)
-        if free(self.drawing, reading, screen):
+        if input_is_free(self.drawing, reading, screen):
             return ""
         state = reading.state if reading else State.UNKNOWN
         return "something stands in its input" if state in (State.IDLE, State.ERROR) else f"it is {state}"
 
-    def standing(self) -> str:
+    def left_over_line(self) -> str:
         """Return the fixed line already in the input, empty for none."""
-        return standing(self.drawing, self.sights.now(self.watched)[1])
+        return left_over_line(self.drawing, self.sights.now(self.watched)[1])
 
     def shows(self) -> bool:
         """Wait until the input holds the line and nothing else. A busy agent is slow to draw it."""
         deadline = time.monotonic() + VERIFY
-        while not alone(self.drawing, *(now := self.sights.now(self.watched)), self.line):
-            if time.monotonic() > deadline or not comes(self.drawing, *now, self.line):
+        while not holds_only(self.drawing, *(now := self.sights.now(self.watched)), self.line):
+            if time.monotonic() > deadline or not may_still_appear(self.drawing, *now, self.line):
                 return False
             time.sleep(PAUSE)
         return True
 
     def ready(self) -> bool:
         """Return True when the input holds the line and nothing else."""
-        return alone(self.drawing, *self.sights.now(self.watched), self.line)
+        return holds_only(self.drawing, *self.sights.now(self.watched), self.line)
 
     def left(self) -> bool:
         """Wait until the line has left the input for good; False when it stays too long.
@@ -178,7 +178,7 @@ class Input(msgspec.Struct, frozen=True):
         deadline, gone_since = time.monotonic() + VERIFY, 0.0
         while (now := time.monotonic()) < deadline or gone_since:
             reading, screen = self.sights.now(self.watched)
-            if not took(self.drawing, reading, screen, self.line):
+            if not was_taken(self.drawing, reading, screen, self.line):
                 gone_since = 0.0
             elif (reading and reading.state is State.WORKING) or now >= (gone_since or now) + GONE:
                 return True

@@ -17,7 +17,7 @@ from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
 from pro0.ops.context import clock
 from pro0.rules.screens import screens
-from pro0.rules.screens.nudges import own as own_line
+from pro0.rules.screens.nudges import ignoring_own_line
 from pro0.rules.screens.screens import Drawing
 from pro0.rules.screens.states import combine
 from pro0.sessions.backend import Backend
@@ -126,7 +126,7 @@ def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
 
 def _shown(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
     readings = screens.read(drawing, screen)
-    return (own_line(drawing, reading, screen) for reading in readings) if drawing else readings
+    return (ignoring_own_line(drawing, reading, screen) for reading in readings) if drawing else readings
 
 
 def _seen(reading: Reading, before: Seen | None, now: datetime) -> Seen:

@@ -13,7 +13,7 @@ from pro0.errors import Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
-from pro0.rules.repair.rebuilding import Known
+from pro0.rules.repair.rebuilding import Facts
 from pro0.store.files import File
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
@@ -24,11 +24,11 @@ from pro0.store.teams import TeamStore
 _TASK = re.compile(rb'"task-(\d{1,9})"')
 
 
-def known(context: Context, project: str) -> Known:
+def gather(context: Context, project: str) -> Facts:
     """Return everything readable of a team; `project` is its place when no file names one."""
-    team, said = context.team, tuple(events(context.team))
-    found = tuple(reports(team))
-    return Known(
+    team, logged = context.team, tuple(events(context.team))
+    session_reports = tuple(reports(team))
+    return Facts(
         name=team.name,
         now=context.now(),
         project=project,
@@ -36,11 +36,11 @@ def known(context: Context, project: str) -> Known:
         config=certain(team.config),
         wanted=certain(team.wanted),
         runtime=certain(team.runtime),
-        reports=found,
-        living=frozenset(report.incarnation for report in found if processes.alive(report.guard)),
-        highest_task=_highest_task(team, said),
+        reports=session_reports,
+        living=frozenset(report.incarnation for report in session_reports if processes.alive(report.guard)),
+        highest_task=_highest_task(team, logged),
         archive=tuple(segment.tasks if segment else () for segment in map(certain, team.tasks.segments())),
-        events=said,
+        events=logged,
     )
 
 
@@ -89,11 +89,11 @@ def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
 
 def carriers(home: Path) -> list[tuple[Process, str, str]]:
     """Return the processes of all sessions of a home, each with its team's name and uid."""
-    here = os.path.realpath(home)
+    home_path = os.path.realpath(home)
     return [
         (process, values[TEAM], values[TEAM_UID])
         for process, values in processes.having((TEAM_UID, TEAM, HOME_VARIABLE))
-        if os.path.realpath(values[HOME_VARIABLE]) == here
+        if os.path.realpath(values[HOME_VARIABLE]) == home_path
     ]
 
 
@@ -108,8 +108,8 @@ def _living_uid(team: TeamStore) -> str:
     return next((uid for _, name, uid in carriers(team.paths.home) if name == team.name), "")
 
 
-def _highest_task(team: TeamStore, said: tuple[Mapping[str, str], ...]) -> int:
-    mentioned = [event.get("task", "") for event in said]
+def _highest_task(team: TeamStore, logged: tuple[Mapping[str, str], ...]) -> int:
+    mentioned = [event.get("task", "") for event in logged]
     mentioned += [path.name for path in entries(team.paths.tasks)]
     numbers = [ids.task_number(id) for id in mentioned if _TASK.fullmatch(f'"{id}"'.encode())]
     return max(numbers, default=0)

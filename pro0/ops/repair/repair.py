@@ -18,11 +18,11 @@ from pro0.model.runtime import ENDED, Phase, Report, Runtime, State
 from pro0.model.task import Entry, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops.context import INCARNATION, Context, operation
-from pro0.ops.repair.evidence import certain, entries, known, report_files
+from pro0.ops.repair.evidence import certain, entries, gather, report_files
 from pro0.ops.repair.repair_mail import repair_mailbox
 from pro0.ops.tasks import tasks
 from pro0.rules.repair import rebuilding, salvage, soundness
-from pro0.rules.repair.rebuilding import Known
+from pro0.rules.repair.rebuilding import Facts
 from pro0.rules.repair.salvage import Remains
 from pro0.rules.tasks import archive
 from pro0.store import health
@@ -57,9 +57,9 @@ class Work(msgspec.Struct):
         """Note one repair."""
         self.outcome.done.append(text)
 
-    def known(self) -> Known:
+    def facts(self) -> Facts:
         """Return the present content of the team's files."""
-        return known(self.context, self.project)
+        return gather(self.context, self.project)
 
 
 @operation("team.repair", HUMAN_ONLY)
@@ -99,9 +99,9 @@ def _ground(work: Work) -> None:
     for lock in list(health.odd_locks(paths.team, *tops)):
         if moved := move_aside(lock, now):
             work.say(f"{lock} was no regular file: moved it aside as {moved.name}")
-    for found in list(health.loose(*tops)):
-        health.tighten(found)
-        work.say(f"{found.path} had mode {found.mode:04o}: now {found.proper:04o}")
+    for entry in list(health.loose(*tops)):
+        health.tighten(entry)
+        work.say(f"{entry.path} had mode {entry.mode:04o}: now {entry.proper:04o}")
 
 
 def _leads_documents(work: Work) -> None:
@@ -112,21 +112,21 @@ def _leads_documents(work: Work) -> None:
             work.outcome.refused.append(f"{path} is not repaired while its lead is alive: {work.holder}")
     if work.holder is None:
         facts = _with_wishes(work)
-        _mend(work, team.runtime, lambda found, _: rebuilding.runtime(found, facts))
+        _mend(work, team.runtime, lambda remains, _: rebuilding.runtime(remains, facts))
         facts = _with_wishes(work)
-        _mend(work, team.config, lambda found, _: rebuilding.config(found, facts))
+        _mend(work, team.config, lambda remains, _: rebuilding.config(remains, facts))
 
 
-def _with_wishes(work: Work) -> Known:
+def _with_wishes(work: Work) -> Facts:
     """Return the evidence; for unreadable wishes, with their salvaged part."""
-    facts, file = work.known(), work.context.team.wanted
+    facts, file = work.facts(), work.context.team.wanted
     if facts.wanted or not (bad := remnant(file)) or salvage.is_newer(bad.data):
         return facts
-    return msgspec.structs.replace(facts, wanted=rebuilding.wanted(salvage.remains(bad.data, file.kind), facts))
+    return msgspec.structs.replace(facts, wanted=rebuilding.desired(salvage.recover(bad.data, file.kind), facts))
 
 
 def _wishes(work: Work) -> None:
-    _mend(work, work.context.team.wanted, lambda found, _: rebuilding.wanted(found, work.known()))
+    _mend(work, work.context.team.wanted, lambda remains, _: rebuilding.desired(remains, work.facts()))
 
 
 def _environment(work: Work) -> None:
@@ -137,15 +137,15 @@ def _tasks(work: Work) -> None:
     file = work.context.team.tasks
     mentioned: set[str] = set()
 
-    def made(found: Remains[TaskList], bad: Bad) -> TaskList:
+    def build(remains: Remains[TaskList], bad: Bad) -> TaskList:
         mentioned.update(match.decode() for match in _OWN_ID.findall(bad.data))
-        facts = work.known()
+        facts = work.facts()
         highest = max([facts.highest_task, *map(ids.task_number, mentioned)])
-        value = rebuilding.tasks(found, msgspec.structs.replace(facts, highest_task=highest))
-        found.lost += rebuilding.lost_tasks(mentioned, value)
+        value = rebuilding.tasks(remains, msgspec.structs.replace(facts, highest_task=highest))
+        remains.lost += rebuilding.lost_tasks(mentioned, value)
         return value
 
-    _mend(work, file, made, lambda value: f"{len(value.tasks)} tasks")
+    _mend(work, file, build, lambda value: f"{len(value.tasks)} tasks")
 
 
 def _archive(work: Work) -> None:
@@ -153,14 +153,14 @@ def _archive(work: Work) -> None:
     file = work.context.team.tasks
     listed = certain(file)
     segments = file.segments(listed.sealed if listed else 0)
-    broken = [one for one in segments if (error := trouble(one)) and error.code in MENDABLE]
-    for one in broken:
-        make_folder(one.folder)
-        _mend(work, one, lambda found, _: rebuilding.segment(found))
+    broken = [segment for segment in segments if (error := trouble(segment)) and error.code in MENDABLE]
+    for segment in broken:
+        make_folder(segment.folder)
+        _mend(work, segment, lambda remains, _: rebuilding.segment(remains))
     if broken and listed and not trouble(file):
         with file.change("repair: count the archive") as change:
-            found = map(certain, segments[: change.value.sealed])
-            change.value = archive.counted(change.value, [segment.tasks if segment else () for segment in found])
+            readable = map(certain, segments[: change.value.sealed])
+            change.value = archive.counted(change.value, [segment.tasks if segment else () for segment in readable])
 
 
 def _histories(work: Work) -> None:
@@ -191,7 +191,7 @@ def _reports(work: Work) -> None:
         state = states.get(incarnation)
         value = rebuilding.report(state) if state else None
         if value and not processes.alive(value.guard):
-            _mend(work, file, _already(value))
+            _mend(work, file, _as_is(value))
         elif error := trouble(file):
             _drop_report(work, file, error.code)
 
@@ -203,9 +203,9 @@ def _drop_report(work: Work, file: File[Report], code: str) -> None:
 
 def _mailboxes(work: Work) -> None:
     team = work.context.team
-    wanted = certain(team.wanted)
+    desired = certain(team.wanted)
     names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
-    names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in wanted.seats)} if wanted else {ids.LEAD, ids.HUMAN}
+    names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in desired.seats)} if desired else {ids.LEAD, ids.HUMAN}
     for name in sorted(names):
         if ids.NAME.fullmatch(name) and name != ids.ALL:
             repair_mailbox(work.context, name, work.say)
@@ -213,29 +213,29 @@ def _mailboxes(work: Work) -> None:
 
 def _references(work: Work) -> None:
     """Remove references to unknown members from the tasks, and make sure no number is given twice."""
-    team, wanted = work.context.team, certain(work.context.team.wanted)
+    team, desired = work.context.team, certain(work.context.team.wanted)
     listed = certain(team.tasks)
-    if wanted is None or listed is None or trouble(team.tasks):
+    if desired is None or listed is None or trouble(team.tasks):
         return
-    members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in wanted.seats)}
+    members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in desired.seats)}
     entry = Entry(at=work.context.now(), actor=work.context.caller.agent_id, act="repaired")
     if soundness.mended(listed, members, entry) is listed:
         return
     with team.tasks.change("repair references") as change:
-        found = [one for one in soundness.tasks(change.value, members) if one.repairs]
+        findings = [finding for finding in soundness.tasks(change.value, members) if finding.repairs]
         change.value = soundness.mended(change.value, members, entry)
-    for one in found:
-        work.say(f"{team.name}: {one.what}: mended")
+    for finding in findings:
+        work.say(f"{team.name}: {finding.what}: mended")
 
 
 def _the_dead(work: Work) -> None:
     """Give back the tasks of dead sessions; record a stopped team's dead sessions as ended, since no lead will."""
     team = work.context.team
-    runtime, wanted, listed = certain(team.runtime), certain(team.wanted), certain(team.tasks)
-    if runtime is None or wanted is None or listed is None or trouble(team.tasks) or trouble(team.runtime):
+    runtime, desired, listed = certain(team.runtime), certain(team.wanted), certain(team.tasks)
+    if runtime is None or desired is None or listed is None or trouble(team.tasks) or trouble(team.runtime):
         return
     # A stopped team should have no living session; _is_dead still confirms each one.
-    over = runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
+    over = runtime.phase is Phase.STOPPED and desired.wish is Wish.STOP
     for task in soundness.stale_claims(listed, () if over else living(runtime)):
         if task.claim and _is_dead(work, task.claim.incarnation):
             _give_back(work, task)
@@ -263,8 +263,8 @@ def _give_back(work: Work, task: Task) -> None:
     claim = task.claim
     if claim:
         freed = tasks.free(replace(work.context, caller=THE_LEAD), claim.agent_id, claim.incarnation, "is dead")
-        for one in freed:
-            work.say(f"{one.id} was claimed by a session of {claim.agent_id} that is dead: it is pending again")
+        for task_freed in freed:
+            work.say(f"{task_freed.id} was claimed by a session of {claim.agent_id} that is dead: it is pending again")
 
 
 def _is_dead(work: Work, incarnation: str) -> bool:
@@ -287,21 +287,21 @@ def _launches(work: Work) -> None:
 STEPS = (_leads_documents, _wishes, _environment, _reports, _archive, _tasks, _remarks, _mailboxes, _references)
 
 
-def _already(value: T) -> Made[T]:
-    return lambda _found, _bad: value
+def _as_is(value: T) -> Made[T]:
+    return lambda _remains, _bad: value
 
 
 def _mend_plainly(work: Work, file: File[T]) -> None:
     """Repair a document from its own remains alone."""
 
-    def made(found: Remains[T], _bad: Bad) -> T:
-        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.fields.items()}
+    def build(remains: Remains[T], _bad: Bad) -> T:
+        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in remains.fields.items()}
         return file.kind(**fields)
 
-    _mend(work, file, made)
+    _mend(work, file, build)
 
 
-def _mend(work: Work, file: File[T], made: Made[T], about: Callable[[T], str] | None = None) -> None:
+def _mend(work: Work, file: File[T], build: Made[T], about: Callable[[T], str] | None = None) -> None:
     """Replace an unreadable document by one rebuilt from its remains; a newer pro0's document stays."""
     error = trouble(file)
     if error is None or error.code == NEWER:
@@ -309,10 +309,10 @@ def _mend(work: Work, file: File[T], made: Made[T], about: Callable[[T], str] | 
     with mending(file, "repair") as mend:
         if mend is None or salvage.is_newer(mend.bad.data):
             return
-        found = salvage.remains(mend.bad.data, file.kind)
-        value = made(found, mend.bad)
+        remains = salvage.recover(mend.bad.data, file.kind)
+        value = build(remains, mend.bad)
         name = mend.put(value, work.context.now())
-    kept = f"; kept: {about(value)}" if about else ""
-    lost = f"; lost: {', '.join(found.lost)}" if found.lost else ""
+    kept_text = f"; kept: {about(value)}" if about else ""
+    lost_text = f"; lost: {', '.join(remains.lost)}" if remains.lost else ""
     aside = f"moved it aside as {name}" if name else "it was missing"
-    work.say(f"{file.path} ({mend.bad.was}) could not be used: {aside}, made it anew{kept}{lost}")
+    work.say(f"{file.path} ({mend.bad.was}) could not be used: {aside}, made it anew{kept_text}{lost_text}")

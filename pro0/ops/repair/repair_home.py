@@ -64,15 +64,15 @@ def sweep_temporary(say: Say, *tops: Path) -> None:
 def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]:
     """Return the processes of stopped or removed teams, by team name; never the ancestors of this process."""
     spared = {os.getpid(), *(process.pid for process in processes.ancestors(os.getpid()))}
-    found: dict[str, list[Process]] = {}
+    leftovers: dict[str, list[Process]] = {}
     over: dict[tuple[str, str], bool] = {}
     for process, name, uid in carriers(store.home):
         if (name, uid) not in over:
             over[name, uid] = bool(ids.NAME.fullmatch(name)) and _is_over(store, name, uid)
         is_asked_for = over[name, uid] and process.pid not in spared and only in (None, name)
         if is_asked_for and ownership.was_started_in_a_session(process):
-            found.setdefault(name, []).append(process)
-    return found
+            leftovers.setdefault(name, []).append(process)
+    return leftovers
 
 
 def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
@@ -81,7 +81,7 @@ def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
     No other check reports them: they keep their agents while the team's removal is uncertain. A guard is proven by its
     program and its argument; a variable proves nothing.
     """
-    for pid in table.own():
+    for pid in table.own_pids():
         called = arguments(pid)[-2:]
         home = ownership.home_of_guard(called) if len(called) == 2 else None
         guard = processes.identify(pid) if home and not _is_there(home, pid) else None
@@ -96,21 +96,21 @@ def _is_there(path: Path, pid: int) -> bool:
 
 def end_left_over(store: Store, grace: float, say: Say, only: str | None = None) -> None:
     """End those processes: TERM, `grace` seconds, KILL."""
-    for name, found in left_over(store, only).items():
+    for name, leftovers in left_over(store, only).items():
         stubborn = processes.end(lambda name=name: left_over(store, name).get(name, []), grace)  # type: ignore[misc]
-        left = f"; {len(stubborn)} cannot be ended" if stubborn else ""
-        say(f"{name}: ended {len(found)} processes of a team that is stopped or gone{left}")
+        stubborn_text = f"; {len(stubborn)} cannot be ended" if stubborn else ""
+        say(f"{name}: ended {len(leftovers)} processes of a team that is stopped or gone{stubborn_text}")
 
 
 def left_sockets(store: Store) -> list[Path]:
     """Return sockets of dead tmux servers without a team; none while any team's uid is unknown."""
-    known = set()
+    living_sockets = set()
     for name in store.names():
         config = readable(store.team(name).config)
         if config is None:
             return []
-        known.add(tmux_socket.name_of(config.uid))
-    return [path for path in _sockets() if path.name not in known and _is_left(path)]
+        living_sockets.add(tmux_socket.name_of(config.uid))
+    return [path for path in _sockets() if path.name not in living_sockets and _is_left(path)]
 
 
 def remove_sockets(store: Store, say: Say) -> None:
@@ -122,8 +122,8 @@ def remove_sockets(store: Store, say: Say) -> None:
 
 def stopped(team: TeamStore) -> bool:
     """Return True when a team was told to stop, has stopped, and has no lead; False for an unreadable team."""
-    runtime, wanted = readable(team.runtime), readable(team.wanted)
-    over = runtime is not None and wanted is not None and runtime.phase is Phase.STOPPED and wanted.wish is Wish.STOP
+    runtime, desired = readable(team.runtime), readable(team.wanted)
+    over = runtime is not None and desired is not None and runtime.phase is Phase.STOPPED and desired.wish is Wish.STOP
     return over and health.held(team.paths.team / LEASE) is None
 
 

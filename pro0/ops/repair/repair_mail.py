@@ -46,8 +46,8 @@ def examine(box: Box) -> Look:
     segments = {number: _read(_segment(box, number), troubles) for number in sorted(numbers)}
     findings: list[soundness.Finding] = []
     if head and not troubles:
-        known = [part.messages for number, part in segments.items() if part and number <= head.sealed]
-        findings += soundness.mailbox(head, known)
+        segments_known = [part.messages for number, part in segments.items() if part and number <= head.sealed]
+        findings += soundness.mailbox(head, segments_known)
         findings += [
             soundness.Finding(f"a segment of {box.agent_id} holds nothing", _REPAIR, True)
             for part in segments.values()
@@ -74,40 +74,40 @@ def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> N
         return
     try:
         with locked(box.folder, "repair") as folder:
-            found = examine(box)
-            if not found.sound and not any(error.code == NEWER for error in found.troubles):
-                _rebuild(context, box, folder, found, say)
+            state = examine(box)
+            if not state.sound and not any(error.code == NEWER for error in state.troubles):
+                _rebuild(context, box, folder, state, say)
     except OSError as error:
         translate(error, box.head.path)
 
 
-def _rebuild(context: Context, box: Box, folder: int, found: Look, say: Callable[[str], None]) -> None:
+def _rebuild(context: Context, box: Box, folder: int, state: Look, say: Callable[[str], None]) -> None:
     bad = look(folder, box.head.path.name)
-    parts = {number: _bad_segment(folder, number) for number in found.segments}
-    if any(salvage.is_newer(one.data) for one in (bad, *parts.values())):
+    parts = {number: _bad_segment(folder, number) for number in state.segments}
+    if any(salvage.is_newer(bad_segment.data) for bad_segment in (bad, *parts.values())):
         return
-    pieces, lost = _pieces(context, box, found, bad, parts)
-    made = rebuilt(pieces, context.now(), context.new_id)
-    moved = _write_segments(context, folder, found, made) if found.segments else []
+    pieces, lost = _pieces(context, box, state, bad, parts)
+    mailbox = rebuilt(pieces, context.now(), context.new_id)
+    moved = _write_segments(context, folder, state, mailbox) if state.segments else []
     moved += [set_aside(folder, box.head.path.name, context.now())]
-    old = found.head.revision if found.head else 0
-    atomic.replace(folder, box.head.path.name, encode(msgspec.structs.replace(made.head, revision=old + 1)))
-    _tell(box, bad, [name for name in moved if name], made, lost, say)
+    old = state.head.revision if state.head else 0
+    atomic.replace(folder, box.head.path.name, encode(msgspec.structs.replace(mailbox.head, revision=old + 1)))
+    _tell(box, bad, [name for name in moved if name], mailbox, lost, say)
 
 
-def _pieces(context: Context, box: Box, found: Look, bad: Bad, parts: dict[int, Bad]) -> tuple[Pieces, list[str]]:
+def _pieces(context: Context, box: Box, state: Look, bad: Bad, parts: dict[int, Bad]) -> tuple[Pieces, list[str]]:
     """Return the readable pieces of a mailbox, and the lost ones in words."""
     lost: list[str] = []
-    if found.head:
-        fields = {name: getattr(found.head, name) for name in found.head.__struct_fields__}
+    if state.head:
+        fields = {name: getattr(state.head, name) for name in state.head.__struct_fields__}
     else:
-        head = salvage.remains(bad.data, Mailbox)
+        head = salvage.recover(bad.data, Mailbox)
         fields, lost = head.fields, head.lost
     segments = {}
-    for number, part in found.segments.items():
+    for number, part in state.segments.items():
         segments[number] = part.messages if part else _salvaged(parts[number], lost)
     # The highest seq in any trace keeps new messages from reusing a lost one's number.
-    mentioned = [int(seq) for one in (bad, *parts.values()) for seq in _SEQ.findall(one.data)]
+    mentioned = [int(seq) for source in (bad, *parts.values()) for seq in _SEQ.findall(source.data)]
     mentioned += [_number(event["seq"]) for event in events(context.team) if _was_sent(event, box.agent_id)]
     return (
         Pieces(
@@ -129,33 +129,33 @@ def _bad_segment(folder: int, number: int) -> Bad:
         return look(archive, segment(number))
 
 
-def _write_segments(context: Context, folder: int, found: Look, made: Rebuilt) -> list[str | None]:
+def _write_segments(context: Context, folder: int, state: Look, mailbox: Rebuilt) -> list[str | None]:
     """Write the changed segments, and move the surplus ones aside."""
     moved = []
     with atomic.subfolder(folder, ARCHIVE) as archive:
-        for number, messages in made.segments.items():
-            old = found.segments.get(number)
+        for number, messages in mailbox.segments.items():
+            old = state.segments.get(number)
             if old is None or old.messages != messages:
                 moved.append(set_aside(archive, segment(number), context.now()))
                 atomic.replace(archive, segment(number), encode(Segment(revision=1, messages=messages)))
-        for number in found.segments:
-            if number not in made.segments:
+        for number in state.segments:
+            if number not in mailbox.segments:
                 moved.append(set_aside(archive, segment(number), context.now()))
                 with suppress(FileNotFoundError):  # set_aside may have renamed it
                     os.unlink(segment(number), dir_fd=archive)
     return moved
 
 
-def _tell(box: Box, bad: Bad, moved: list[str], made: Rebuilt, lost: list[str], say: Callable[[str], None]) -> None:
-    kept = len(made.head.messages) + sum(map(len, made.segments.values())) - len(made.lost)
-    ranges = [f"message {first}" if first == last else f"messages {first} to {last}" for first, last in made.lost]
-    said = f"; lost: {', '.join([*ranges, *lost])}" if ranges or lost else ""
+def _tell(box: Box, bad: Bad, moved: list[str], mailbox: Rebuilt, lost: list[str], say: Callable[[str], None]) -> None:
+    count = len(mailbox.head.messages) + sum(map(len, mailbox.segments.values())) - len(mailbox.lost)
+    ranges = [f"message {start}" if start == end else f"messages {start} to {end}" for start, end in mailbox.lost]
+    losses = f"; lost: {', '.join([*ranges, *lost])}" if ranges or lost else ""
     aside = f"moved aside {', '.join(moved)}, " if moved else "it was missing, "
-    say(f"the mailbox {box.folder} ({bad.was}) was not sound: {aside}made it anew; kept: {kept} messages{said}")
+    say(f"the mailbox {box.folder} ({bad.was}) was not sound: {aside}made it anew; kept: {count} messages{losses}")
 
 
 def _salvaged(bad: Bad, lost: list[str]) -> tuple[Message, ...]:
-    part = salvage.remains(bad.data, Segment)
+    part = salvage.recover(bad.data, Segment)
     lost += part.lost
     return tuple(part.fields.get("messages", ()))
 

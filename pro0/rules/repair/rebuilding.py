@@ -26,7 +26,7 @@ RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependenci
 """Risky fields: a task with one of them lost may not run before a person has looked at it."""
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts in the other files of a team; None or empty for an unreadable file."""
 
     name: str
@@ -46,81 +46,85 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[Mapping[str, str], ...] = ()
 
 
-def tasks(found: Remains[TaskList], known: Known) -> TaskList:
+def tasks(remains: Remains[TaskList], facts: Facts) -> TaskList:
     """Rebuild the task list from every readable task. No task number is given twice."""
-    fields = dict(found.fields)
-    unique = _unique(fields.pop("tasks", []), found.damaged)
-    made = TaskList(tasks=unique, outbox=tuple(fields.pop("outbox", ())), **fields)
-    if known.archive:
-        made = archive.counted(made, known.archive)
-    old = max((ids.task_number(task.id) for part in known.archive for task in part), default=0)
-    return replace(made, next_id=max(made.next_id, lowest_next_id(made), known.highest_task + 1, old + 1))
+    fields = dict(remains.fields)
+    unique = _unique(fields.pop("tasks", []), remains.damaged)
+    rebuilt = TaskList(tasks=unique, outbox=tuple(fields.pop("outbox", ())), **fields)
+    if facts.archive:
+        rebuilt = archive.counted(rebuilt, facts.archive)
+    old = max((ids.task_number(task.id) for part in facts.archive for task in part), default=0)
+    return replace(rebuilt, next_id=max(rebuilt.next_id, lowest_next_id(rebuilt), facts.highest_task + 1, old + 1))
 
 
-def segment(found: Remains[TaskSegment]) -> TaskSegment:
+def segment(remains: Remains[TaskSegment]) -> TaskSegment:
     """Rebuild a segment of the archive from every readable task. An unsettled one counts as failed."""
-    fields = dict(found.fields)
-    listed = _unique(fields.pop("tasks", []), found.damaged)
+    fields = dict(remains.fields)
+    listed = _unique(fields.pop("tasks", []), remains.damaged)
     return TaskSegment(tasks=tuple(map(_settled, listed)), **fields)
 
 
-def wanted(found: Remains[Wanted], known: Known) -> Wanted:
+def desired(remains: Remains[Wanted], facts: Facts) -> Wanted:
     """Rebuild the wishes; unreadable seats come from config.json and from the sessions.
 
     A member with nothing left but a mailbox gets no seat: nobody knows its program.
     """
-    fields = found.fields | {"outbox": tuple(found.fields.get("outbox", ()))}
+    fields = remains.fields | {"outbox": tuple(remains.fields.get("outbox", ()))}
     seats = _by_agent(fields.pop("seats", []))
-    named = {member.agent_id: member for member in known.config.members} if known.config else {}
-    states = {state.agent_id: state for state in known.runtime.seats} if known.runtime else {}
-    for agent_id in dict.fromkeys((*named, *states)):
+    configured = {member.agent_id: member for member in facts.config.members} if facts.config else {}
+    states = {state.agent_id: state for state in facts.runtime.seats} if facts.runtime else {}
+    for agent_id in dict.fromkeys((*configured, *states)):
         if agent_id not in seats:
             generation = states[agent_id].generation if agent_id in states else 1
-            seats[agent_id] = _seat(agent_id, named.get(agent_id), generation)
+            seats[agent_id] = _seat(agent_id, configured.get(agent_id), generation)
     if "wish" not in fields:
-        stopped = known.runtime is not None and known.runtime.phase is not Phase.RUNNING
+        stopped = facts.runtime is not None and facts.runtime.phase is not Phase.RUNNING
         fields["wish"] = Wish.STOP if stopped else Wish.RUN
     if "paused" not in fields:
         # The log tells the last word on a pause.
-        said = [event["event"] for event in known.events if event.get("event") in ("team.pause", "team.unpause")]
-        fields["paused"] = said[-1:] == ["team.pause"]
+        pauses = [event["event"] for event in facts.events if event.get("event") in ("team.pause", "team.unpause")]
+        fields["paused"] = pauses[-1:] == ["team.pause"]
     return Wanted(seats=tuple(seats.values()), **fields)
 
 
-def config(found: Remains[TeamConfig], known: Known) -> TeamConfig:
+def config(remains: Remains[TeamConfig], facts: Facts) -> TeamConfig:
     """Rebuild the team's config; missing values come from the event of its creation."""
-    fields = found.fields | {"name": known.name}
-    made = next((event for event in known.events if event.get("event") == "team.create"), {})
-    seats = known.wanted.seats if known.wanted else ()
-    for name, value in (("uid", known.new_uid), ("project", known.project), ("mode", "headless")):
-        fields[name] = fields.get(name) or made.get(name) or value
+    fields = remains.fields | {"name": facts.name}
+    creation = next((event for event in facts.events if event.get("event") == "team.create"), {})
+    seats = facts.wanted.seats if facts.wanted else ()
+    for name, value in (("uid", facts.new_uid), ("project", facts.project), ("mode", "headless")):
+        fields[name] = fields.get(name) or creation.get(name) or value
     places = (("inside_tmux", "tmux"), ("iterm2_session", "iterm2"), ("sockets", "sockets"))
     for name, key in (("mode_reason", "reason"), *places):
-        fields[name] = fields.get(name) or made.get(key) or ""
-    fields.setdefault("created_at", known.now)
+        fields[name] = fields.get(name) or creation.get(key) or ""
+    fields.setdefault("created_at", facts.now)
     members = {member.agent_id: member for member in fields.pop("members", [])}
-    states = {state.agent_id: state for state in known.runtime.seats} if known.runtime else {}
+    states = {state.agent_id: state for state in facts.runtime.seats} if facts.runtime else {}
     for seat in seats:
         members.setdefault(seat.agent_id, _member(seat, states.get(seat.agent_id)))
     return TeamConfig(members=tuple(members.values()), **fields)
 
 
-def runtime(found: Remains[Runtime], known: Known) -> Runtime:
+def runtime(remains: Remains[Runtime], facts: Facts) -> Runtime:
     """Rebuild the record of sessions; unreadable sessions come from the reports of their guards."""
-    fields = dict(found.fields)
+    fields = dict(remains.fields)
     states = _by_agent(fields.pop("seats", []))
-    wanted = {seat.agent_id: seat.generation for seat in known.wanted.seats} if known.wanted else {}
+    generations = {seat.agent_id: seat.generation for seat in facts.wanted.seats} if facts.wanted else {}
     # Living guards come first, then the newest report: the first good report of a member counts.
-    for report in sorted(known.reports, key=lambda one: (one.incarnation in known.living, one.since), reverse=True):
-        state = states.get(report.agent_id)
-        lives = report.incarnation in known.living
-        if (lives and (state is None or state.incarnation not in known.living)) or (
-            state is None and report.agent_id in wanted
+    for session in sorted(
+        facts.reports,
+        key=lambda session: (session.incarnation in facts.living, session.since),
+        reverse=True,
+    ):
+        state = states.get(session.agent_id)
+        lives = session.incarnation in facts.living
+        if (lives and (state is None or state.incarnation not in facts.living)) or (
+            state is None and session.agent_id in generations
         ):
-            states[report.agent_id] = _state(report, wanted.get(report.agent_id, 1))
+            states[session.agent_id] = _state(session, generations.get(session.agent_id, 1))
     if "phase" not in fields:
-        over = known.wanted is not None and known.wanted.wish is Wish.STOP
-        fields["phase"] = (Phase.STOPPING if known.living else Phase.STOPPED) if over else Phase.RUNNING
+        over = facts.wanted is not None and facts.wanted.wish is Wish.STOP
+        fields["phase"] = (Phase.STOPPING if facts.living else Phase.STOPPED) if over else Phase.RUNNING
     for name in ("failures", "refusals"):
         fields[name] = tuple(fields.get(name, ()))
     return Runtime(seats=tuple(states.values()), **(fields | {"lead": None}))
@@ -143,16 +147,16 @@ def report(state: SeatState) -> Report | None:
     )
 
 
-def lost_tasks(mentioned: Iterable[str], kept: TaskList, before: Collection[str] = ()) -> list[str]:
+def lost_tasks(mentioned: Iterable[str], surviving: TaskList, before: Collection[str] = ()) -> list[str]:
     """Return the mentioned task ids without a kept task, in order of number."""
-    there = {task.id for task in kept.tasks} | set(before)
-    return sorted({id for id in mentioned if id not in there}, key=_number)
+    surviving_ids = {task.id for task in surviving.tasks} | set(before)
+    return sorted({id for id in mentioned if id not in surviving_ids}, key=_number)
 
 
 def _unique(listed: Iterable[Task], damaged: Mapping[str, set[str]]) -> tuple[Task, ...]:
     """Return the tasks with a valid id, each once."""
-    named = (task for task in listed if ids.NAME.fullmatch(task.id) and _number(task.id))
-    return tuple({task.id: _careful(task, damaged.get(task.id, set())) for task in named}.values())
+    numbered = (task for task in listed if ids.NAME.fullmatch(task.id) and _number(task.id))
+    return tuple({task.id: _careful(task, damaged.get(task.id, set())) for task in numbered}.values())
 
 
 def _settled(task: Task) -> Task:
@@ -177,10 +181,10 @@ def _number(id: str) -> int:
     return int(digits) if digits.isdigit() and len(digits) < 10 and id.startswith("task-") else 0
 
 
-def _by_agent(found: Iterable[S]) -> dict[str, S]:
+def _by_agent(objects: Iterable[S]) -> dict[str, S]:
     """Return seats or states by agent id, without ids unfit for a member."""
-    named = {str(getattr(one, "agent_id", "")): one for one in found}
-    return {id: one for id, one in named.items() if ids.NAME.fullmatch(id) and id not in (ids.HUMAN, ids.ALL)}
+    by_id = {str(getattr(value, "agent_id", "")): value for value in objects}
+    return {id: value for id, value in by_id.items() if ids.NAME.fullmatch(id) and id not in (ids.HUMAN, ids.ALL)}
 
 
 def _seat(agent_id: str, member: Member | None, generation: int) -> Seat:

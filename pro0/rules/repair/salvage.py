@@ -48,22 +48,22 @@ def is_newer(data: bytes) -> bool:
     return version(data) > SCHEMA_VERSION
 
 
-def remains(data: bytes, kind: type[D]) -> Remains[D]:
+def recover(data: bytes, kind: type[D]) -> Remains[D]:
     """Return all readable parts of a document, and a list of the losses."""
-    found: Remains[D] = Remains({}, [], {})
+    salvaged: Remains[D] = Remains({}, [], {})
     data = data.rstrip(b"\0")  # a crash may leave a file longer than its text
     try:
         data.decode()
     except UnicodeDecodeError:
-        found.lost.append("some letters, which are no UTF-8")
+        salvaged.lost.append("some letters, which are no UTF-8")
     whole = _whole(data)
     if whole is not None and not _lacks_lists(whole, kind) and not _says_twice(data, whole):
-        _from_mapping(whole, kind, found)
+        _from_mapping(whole, kind, salvaged)
     else:
-        _from_pieces(data, kind, found)
+        _from_pieces(data, kind, salvaged)
     for name in ("schema_version", "revision"):
-        found.fields.pop(name, None)
-    return found
+        salvaged.fields.pop(name, None)
+    return salvaged
 
 
 def _whole(data: bytes) -> Mapping[str, object] | None:
@@ -96,61 +96,61 @@ def _lacks_lists(whole: Mapping[str, object], kind: type[D]) -> bool:
     return not whole.keys() <= {field.encode_name for field in fields} and not lists <= whole.keys()
 
 
-def _from_mapping(whole: Mapping[str, object], kind: type[D], found: Remains[D]) -> None:
+def _from_mapping(whole: Mapping[str, object], kind: type[D], remains: Remains[D]) -> None:
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     for key, value in whole.items():
         if key not in fields:
-            found.lost.append(f"the unknown key {key[:SHOWN]!r} ({_short(value)})")
+            remains.lost.append(f"the unknown key {key[:SHOWN]!r} ({_short(value)})")
         elif item := _items_of(fields[key].type):
             objects = value if isinstance(value, list) else [value]
-            fitting = [fit(each, item, found) for each in objects]
-            found.fields[fields[key].name] = [one for one in fitting if one is not None]
-            bad = [each for each, one in zip(objects, fitting, strict=True) if one is None]
-            found.lost += [f"one of its {key} ({_short(each)})" for each in bad]
+            fitting = [fit(each, item, remains) for each in objects]
+            remains.fields[fields[key].name] = [item_value for item_value in fitting if item_value is not None]
+            bad = [each for each, item_value in zip(objects, fitting, strict=True) if item_value is None]
+            remains.lost += [f"one of its {key} ({_short(each)})" for each in bad]
         else:
-            _field(fields[key], value, found)
+            _field(fields[key], value, remains)
 
 
-def _field(field: msgspec.structs.FieldInfo, value: object, found: Remains[D]) -> None:
+def _field(field: msgspec.structs.FieldInfo, value: object, remains: Remains[D]) -> None:
     try:
-        found.fields[field.name] = msgspec.convert(value, field.type)
+        remains.fields[field.name] = msgspec.convert(value, field.type)
     except UNREADABLE:
-        found.lost.append(f"its {field.encode_name} ({_short(value)})")
+        remains.lost.append(f"its {field.encode_name} ({_short(value)})")
 
 
-def _from_pieces(data: bytes, kind: type[D], found: Remains[D]) -> None:
+def _from_pieces(data: bytes, kind: type[D], remains: Remains[D]) -> None:
     spans = list(_objects(data))
     rest = bytearray(data)
     for field in msgspec.structs.fields(kind):
         if item := _items_of(field.type):
-            found.fields[field.name] = _all(data, spans, item, found, rest)
-            if cut := _cut_off(rest, item, found):
-                found.fields[field.name].append(cut)
-    left = bytes(rest)
+            remains.fields[field.name] = _all(data, spans, item, remains, rest)
+            if cut := _cut_off(rest, item, remains):
+                remains.fields[field.name].append(cut)
+    remainder = bytes(rest)
     for field in msgspec.structs.fields(kind):
-        if not _items_of(field.type) and (value := _value(left, field.encode_name)) is not None:
-            _field(field, value, found)
+        if not _items_of(field.type) and (value := _value(remainder, field.encode_name)) is not None:
+            _field(field, value, remains)
 
 
-def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], found: Remains[D], rest: bytearray) -> list[S]:
+def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], remains: Remains[D], rest: bytearray) -> list[S]:
     """Return every object of one kind in order. Objects within such an object belong to it."""
     chosen: list[tuple[int, int, S, Remains[D]]] = []
     for start, end in spans:
-        said: Remains[D] = Remains({}, [], {})
-        value = fit(_raw(data[start:end]), kind, said)
+        losses: Remains[D] = Remains({}, [], {})
+        value = fit(_raw(data[start:end]), kind, losses)
         if value is not None:
             # Inner objects come first: an outer object of the same kind takes their place.
             while chosen and chosen[-1][0] > start:
                 chosen.pop()
-            chosen.append((start, end, value, said))
-    for start, end, _, said in chosen:
+            chosen.append((start, end, value, losses))
+    for start, end, _, losses in chosen:
         rest[start:end] = b" " * (end - start)
-        found.lost += said.lost
-        found.damaged |= said.damaged
+        remains.lost += losses.lost
+        remains.damaged |= losses.damaged
     return [value for _, _, value, _ in chosen]
 
 
-def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
+def _cut_off(rest: bytearray, kind: type[S], remains: Remains[D]) -> S | None:
     """Return the object cut off at the end of a file, made of its whole values; None for none."""
     whole = _whole_values(bytes(rest))
     opened: list[int] = []
@@ -160,13 +160,13 @@ def _cut_off(rest: bytearray, kind: type[S], found: Remains[D]) -> S | None:
         elif whole[token.start()] in b"}]" and opened:
             opened.pop()
     for place, start in enumerate(opened := opened[-DEEPEST:]):
-        closing = bytes({ord("{"): ord("}"), ord("["): ord("]")}[rest[one]] for one in reversed(opened[place:]))
+        closing = bytes({ord("{"): ord("}"), ord("["): ord("]")}[rest[at]] for at in reversed(opened[place:]))
         raw = _raw(whole[start:].rstrip().rstrip(b",") + closing)
-        if rest[start] == ord("{") and (value := fit(raw, kind, found)) is not None and isinstance(raw, dict):
+        if rest[start] == ord("{") and (value := fit(raw, kind, remains)) is not None and isinstance(raw, dict):
             name = str(raw.get("id") or raw.get("agentId") or "")
             absent = {field.name for field in msgspec.structs.fields(kind) if field.encode_name not in raw}
-            found.damaged.setdefault(name, set()).update(absent)
-            found.lost.append(f"of {name[:SHOWN] or 'an object'} what comes after {', '.join(raw)}")
+            remains.damaged.setdefault(name, set()).update(absent)
+            remains.lost.append(f"of {name[:SHOWN] or 'an object'} what comes after {', '.join(raw)}")
             del rest[start:]
             return value
     return None
@@ -177,7 +177,7 @@ def _whole_values(data: bytes) -> bytes:
     return data[: max((end.end() for end in _END_OF_VALUE.finditer(data) if end[1]), default=0)]
 
 
-def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:
+def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
     """Build an object from its fitting fields, or return None. Unfit fields go into `said`."""
     try:
         return msgspec.convert(raw, kind)
@@ -185,19 +185,19 @@ def fit(raw: object, kind: type[S], said: Remains[D]) -> S | None:
         if not isinstance(raw, dict):
             return None
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    kept = {key: value for key, value in raw.items() if key in fields and _fits(value, fields[key].type)}
-    shorter = {key: _fitting_items(raw[key], fields[key].type) for key in raw if key in fields and key not in kept}
-    bad = [key for key in raw if key not in kept]
+    fitting = {key: value for key, value in raw.items() if key in fields and _fits(value, fields[key].type)}
+    shorter = {key: _fitting_items(raw[key], fields[key].type) for key in raw if key in fields and key not in fitting}
+    bad = [key for key in raw if key not in fitting]
     try:
         # With most fields unfit it is probably an object of another kind.
-        if len(kept) < len(raw) - len(kept):
+        if len(fitting) < len(raw) - len(fitting):
             return None
-        value = msgspec.convert(kept | {key: items for key, items in shorter.items() if items}, kind)
+        value = msgspec.convert(fitting | {key: items for key, items in shorter.items() if items}, kind)
     except UNREADABLE:
         return None
     name = str(raw.get("id") or raw.get("agentId") or "")[:SHOWN]
-    said.lost += [f"of {name or 'an object'} its {key[:SHOWN]} ({_short(raw[key])})" for key in bad]
-    said.damaged.setdefault(name, set()).update(fields[key].name for key in bad if key in fields)
+    losses.lost += [f"of {name or 'an object'} its {key[:SHOWN]} ({_short(raw[key])})" for key in bad]
+    losses.damaged.setdefault(name, set()).update(fields[key].name for key in bad if key in fields)
     return value
 
 

@@ -27,10 +27,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 def tasks(listed: TaskList, members: Collection[str]) -> Iterator[Finding]:
     """Yield faults between the tasks of a list, and between tasks and members."""
-    known = Counter(task.id for task in listed.tasks)
-    yield from (Finding(f"{id} is there {times} times", _BY_HAND) for id, times in known.items() if times > 1)
+    times_listed = Counter(task.id for task in listed.tasks)
+    yield from (Finding(f"{id} is there {times} times", _BY_HAND) for id, times in times_listed.items() if times > 1)
     for task in listed.tasks:
-        yield from _references(task, _known_to(task, listed, known), members)
+        yield from _references(task, _known_to(task, listed, times_listed), members)
     yield from _cycles(listed)
     if listed.next_id < lowest_next_id(listed):
         yield Finding(f"nextId is {listed.next_id}, which a task has already", _REPAIR, repairs=True)
@@ -46,8 +46,8 @@ def mended(listed: TaskList, members: Collection[str], entry: Entry) -> TaskList
 
     The history of a task tells of each change. Dependencies stay: a task unblocked by mistake would run.
     """
-    known = {task.id for task in listed.tasks}
-    changed = tuple(_without_strangers(task, _known_to(task, listed, known), members, entry) for task in listed.tasks)
+    present = {task.id for task in listed.tasks}
+    changed = tuple(_without_strangers(task, _known_to(task, listed, present), members, entry) for task in listed.tasks)
     next_id = max(listed.next_id, lowest_next_id(listed))
     if next_id == listed.next_id and changed == listed.tasks:
         return listed
@@ -59,13 +59,13 @@ def stale_claims(listed: TaskList, living: Collection[str]) -> list[Task]:
     return [task for task in listed.tasks if task.claim and task.claim.incarnation not in living and not _human(task)]
 
 
-def seats(wanted: Wanted) -> Iterator[Finding]:
+def seats(desired: Wanted) -> Iterator[Finding]:
     """Yield faults in the names of the members."""
-    named = Counter(seat.agent_id for seat in wanted.seats)
+    times_named = Counter(seat.agent_id for seat in desired.seats)
     yield from (
-        Finding(f"the member {id} is there {times} times", _BY_HAND) for id, times in named.items() if times > 1
+        Finding(f"the member {id} is there {times} times", _BY_HAND) for id, times in times_named.items() if times > 1
     )
-    for seat in wanted.seats:
+    for seat in desired.seats:
         if seat.agent_id != ids.LEAD and (seat.agent_id in ids.RESERVED or not ids.NAME.fullmatch(seat.agent_id)):
             yield Finding(f"{seat.agent_id!r} cannot be a member's name", _BY_HAND)
 
@@ -93,45 +93,45 @@ _REPAIR = "pro0 doctor --repair"
 _BY_HAND = "stop the team and correct the file by hand"
 
 
-def _known_to(task: Task, listed: TaskList, known: Collection[str]) -> Collection[str]:
+def _known_to(task: Task, listed: TaskList, task_ids: Collection[str]) -> Collection[str]:
     """Return the ids open to a task's references. A settled task may also name archived tasks."""
     over = task.status in SETTLED and listed.sealed
-    return {*known, *task.dependencies, *([task.parent] if task.parent else [])} if over else known
+    return {*task_ids, *task.dependencies, *([task.parent] if task.parent else [])} if over else task_ids
 
 
-def _references(task: Task, known: Collection[str], members: Collection[str]) -> Iterator[Finding]:
+def _references(task: Task, task_ids: Collection[str], members: Collection[str]) -> Iterator[Finding]:
     if not _is_id(task.id):
         yield Finding(f"{task.id!r} cannot be a task's id", _BY_HAND)
     for id in dict.fromkeys(task.dependencies):
-        if id not in known:
+        if id not in task_ids:
             mend = f"pro0 task update {task.id} --drop-dependency {id}"
             yield Finding(f"{task.id} is blocked by {id}, which is gone", mend)
-    if task.parent and task.parent not in known:
+    if task.parent and task.parent not in task_ids:
         yield Finding(f"the parent of {task.id}, {task.parent}, is gone", _REPAIR, repairs=True)
     if task.assignee and task.assignee not in members and task.status not in SETTLED:
         yield Finding(f"{task.id} is reserved for {task.assignee}, who is not a member", _REPAIR, repairs=True)
 
 
 def _cycles(listed: TaskList) -> Iterator[Finding]:
-    if found := cycle({task.id: task.dependencies for task in listed.tasks}):
-        mend = f"pro0 task update {found[0]} --drop-dependency {found[1]}"
-        yield Finding(f"tasks wait for each other: {told(found)}", mend)
-    if found := cycle({task.id: (task.parent,) for task in listed.tasks if task.parent}):
-        yield Finding(f"tasks are each other's parents: {told(found)}", _BY_HAND)
+    if circle := cycle({task.id: task.dependencies for task in listed.tasks}):
+        mend = f"pro0 task update {circle[0]} --drop-dependency {circle[1]}"
+        yield Finding(f"tasks wait for each other: {told(circle)}", mend)
+    if circle := cycle({task.id: (task.parent,) for task in listed.tasks if task.parent}):
+        yield Finding(f"tasks are each other's parents: {told(circle)}", _BY_HAND)
 
 
-def _without_strangers(task: Task, known: Collection[str], members: Collection[str], entry: Entry) -> Task:
-    said = []
+def _without_strangers(task: Task, task_ids: Collection[str], members: Collection[str], entry: Entry) -> Task:
+    removals = []
     changed = task
-    if task.parent and task.parent not in known:
-        said.append(f"its parent {task.parent} is gone")
+    if task.parent and task.parent not in task_ids:
+        removals.append(f"its parent {task.parent} is gone")
         changed = replace(changed, parent=None)
     if task.assignee and task.assignee not in members and task.status not in SETTLED:
-        said.append(f"it was reserved for {task.assignee}, who is not a member")
+        removals.append(f"it was reserved for {task.assignee}, who is not a member")
         changed = replace(changed, assignee=None)
-    if not said:
+    if not removals:
         return task
-    return replace(changed, history=(*changed.history, replace(entry, text="; ".join(said))))
+    return replace(changed, history=(*changed.history, replace(entry, text="; ".join(removals))))
 
 
 def _is_id(text: str) -> bool:

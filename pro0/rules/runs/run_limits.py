@@ -32,7 +32,7 @@ def held(
     limits = [limit for limit in (course.limit, *teams) if limit and limit.agent == options.agent and now < limit.until]
     if not limits or not isinstance(decision, Take):
         return decision
-    last = max(limits, key=lambda limit: limit.until)
-    when = f"{'until' if last.named else 'at least until'} {prompts.moment(last.until)}"
-    why = f"the provider of {last.agent} has enough {when}: {last.note}"
-    return Rest(last.until, why) if options.auto else End(1, why)
+    longest = max(limits, key=lambda limit: limit.until)
+    when = f"{'until' if longest.named else 'at least until'} {prompts.moment(longest.until)}"
+    why = f"the provider of {longest.agent} has enough {when}: {longest.note}"
+    return Rest(longest.until, why) if options.auto else End(1, why)

@@ -146,10 +146,10 @@ def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> Step:
 
 def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> Step:
     """Return the step after a check refused to complete a task: the agent hears why and goes on."""
-    said = f"a check said no: {why}"
+    refusal = f"a check said no: {why}"
     if turn.plain:
-        return Step(Act.FAIL, said)
-    return _again(turn, options, task, f"You signalled that it is complete, but {said}", said)
+        return Step(Act.FAIL, refusal)
+    return _another_turn(turn, options, task, f"You signalled that it is complete, but {refusal}", refusal)
 
 
 def too_many(course: Course, step: Step) -> End | None:
@@ -171,10 +171,10 @@ def in_scope(board: Board, options: RunOptions) -> list[Task]:
 
 def summary(board: Board, options: RunOptions) -> str:
     """Return a line about the run's open tasks: those for people, those held by others, those blocked."""
-    left = _open(board, options)
-    waiting = [f"{task.id} ({task.waits.words})" for task in left if task.waits]
-    held = [f"{task.id} ({task.claim.agent_id})" for task in left if task.claim]
-    blocked = len(left) - len(waiting) - len(held)
+    unsettled = _open(board, options)
+    waiting = [f"{task.id} ({task.waits.words})" for task in unsettled if task.waits]
+    held = [f"{task.id} ({task.claim.agent_id})" for task in unsettled if task.claim]
+    blocked = len(unsettled) - len(waiting) - len(held)
     parts = [f"for you: {', '.join(waiting)}"] if waiting else []
     parts += [f"worked on by others: {', '.join(held)}"] if held else []
     return "; ".join([*parts, f"{blocked} blocked"] if blocked else parts)
@@ -190,15 +190,15 @@ def _failed(turn: Turn, options: RunOptions, task: Task) -> Step:
 
 
 def _silent(turn: Turn, options: RunOptions, task: Task) -> Step:
-    said = _tail(turn.message)
-    told = f"Your last message had no signal at its end. It ended with:\n\n{said}" if said else "You said nothing."
-    return _again(turn, options, task, told, "no signal")
+    tail = _tail(turn.message)
+    reminder = f"Your last message had no signal at its end. It ended with:\n\n{tail}" if tail else "You said nothing."
+    return _another_turn(turn, options, task, reminder, "no signal")
 
 
-def _again(turn: Turn, options: RunOptions, task: Task, told: str, why: str) -> Step:
+def _another_turn(turn: Turn, options: RunOptions, task: Task, message: str, why: str) -> Step:
     """Return another turn with a message for the agent, or a hand-off after too many turns."""
     if not options.max_iterations or turn.number < options.max_iterations:
-        return Step(None, told)
+        return Step(None, message)
     text = f"stuck: {why} in {turn.number} turn{'s' if turn.number > 1 else ''}"
     end = None if options.auto else End(1, f"stuck on {task.id} after {turn.number} iterations: {why}")
     return Step(Act.HAND_OFF, text, end=end)
@@ -229,8 +229,8 @@ def _all_over(board: Board, options: RunOptions) -> End:
 
 def _aside(board: Board, options: RunOptions) -> str:
     """Return a note about tasks outside of epics and how to include them; empty for a run of a single epic."""
-    left = _open(board, replace(options, standalone=True, orphans=True))
-    return f"; {len(left)} outside of epics, taken along with --all" if left else ""
+    outside = _open(board, replace(options, standalone=True, orphans=True))
+    return f"; {len(outside)} outside of epics, taken along with --all" if outside else ""
 
 
 def _code(board: Board, options: RunOptions) -> int:
@@ -266,12 +266,12 @@ Order = tuple[bool, int, datetime, int]
 
 
 def _rank(board: Board, task: Task, course: Course) -> tuple[int, Order, Order]:
-    epic, own = epic_of(board, task), next_order(task)
+    epic, task_order = epic_of(board, task), next_order(task)
     if _is_orphaned(board, task) or epic is None:
-        return 4 if _is_orphaned(board, task) else 3, own, own
+        return 4 if _is_orphaned(board, task) else 3, task_order, task_order
     if epic.id == course.epic:
-        return 0, own, own
-    return 1 if _has_begun(board.below(epic)) else 2, next_order(epic), own
+        return 0, task_order, task_order
+    return 1 if _has_begun(board.below(epic)) else 2, next_order(epic), task_order
 
 
 def _holder(task: Task) -> str:
@@ -284,9 +284,9 @@ def _has_begun(tasks: Iterable[Task]) -> bool:
 
 def _fresh_until(task: Task, options: RunOptions, now: datetime) -> datetime | None:
     """Return the end of a changed task's quiet time, so that its author can add more; None for none."""
-    last = task.updated_at
-    until = last + timedelta(seconds=options.debounce) if last else None
-    return until if last and until and last <= now < until else None
+    updated = task.updated_at
+    until = updated + timedelta(seconds=options.debounce) if updated else None
+    return until if updated and until and updated <= now < until else None
 
 
 def _tail(text: str) -> str:

@@ -59,11 +59,11 @@ def read(message: str, prompt: str) -> Signal | None:
     The last of several counts. A hand-off counts before COMPLETE, with a warning.
     """
     hidden = [*_code(message), *_echo(message, prompt)]
-    said = list(_said(message, hidden))
-    if not said:
+    signals = list(_signals(message, hidden))
+    if not signals:
         return None
-    kinds = dict.fromkeys(signal.kind for signal in said)
-    chosen = next((signal for signal in reversed(said) if signal.awaiting), said[-1])
+    kinds = dict.fromkeys(signal.kind for signal in signals)
+    chosen = next((signal for signal in reversed(signals) if signal.awaiting), signals[-1])
     if len(kinds) == 1:
         return chosen
     warning = f"the agent signalled {' and '.join(kinds)}; {chosen.kind} counts"
@@ -90,7 +90,7 @@ Span = tuple[int, int]
 """The start and the end of a part of a text."""
 
 
-def _said(text: str, hidden: list[Span]) -> Iterator[Signal]:
+def _signals(text: str, hidden: list[Span]) -> Iterator[Signal]:
     for match in _TAG.finditer(text):
         if match[1] not in tuple(Kind) or any(start <= match.start() < end for start, end in hidden):
             continue
@@ -133,10 +133,10 @@ def _echo(message: str, prompt: str) -> Iterator[Span]:
     The prompt asks for a bare tag, so a line with one is an answer. It repeats the prompt only next to another repeated
     line.
     """
-    told = {line.strip() for line in prompt.splitlines() if line.strip()}
+    prompt_lines = {line.strip() for line in prompt.splitlines() if line.strip()}
     lines = list(_lines(message))
-    echoed = [line.strip() in told for _, line in lines]
-    sure = [here and not _TAG.fullmatch(line.strip()) for here, (_, line) in zip(echoed, lines, strict=True)]
+    echoed = [line.strip() in prompt_lines for _, line in lines]
+    sure = [repeats and not _TAG.fullmatch(line.strip()) for repeats, (_, line) in zip(echoed, lines, strict=True)]
     for at, (start, line) in enumerate(lines):
         beside = any(sure[near] for near in (at - 1, at + 1) if 0 <= near < len(lines))
         if sure[at] or (echoed[at] and beside):

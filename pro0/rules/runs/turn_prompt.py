@@ -25,14 +25,14 @@ SIGNALS = {
 """The signals offered to an agent, each with its context and its use; BLOCKED is understood but not offered."""
 
 
-def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, last: str) -> str:
+def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, previous_end: str) -> str:
     """Return the prompt; `number` counts the agent's turns on this task, `last` tells the previous turn's end."""
     parts = [
         "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",
         _about(task, epic),
         _section(FEEDBACK, _answers(remarks)),
         _section("## Notes", _notes(remarks)),
-        _again(number, last),
+        _turn_count(number, previous_end),
         _ENDING.format(rows="\n".join(map(_row, SIGNALS))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -52,15 +52,15 @@ def _about(task: Task, epic: Task | None) -> str:
 
 def _answers(remarks: Sequence[Remark]) -> str:
     """Return the remarks of people, apart from all other remarks."""
-    said = [remark for remark in remarks if remark.author == HUMAN][-SHOWN:]
-    if not said:
+    answers = [remark for remark in remarks if remark.author == HUMAN][-SHOWN:]
+    if not answers:
         return ""
-    lines = "\n".join(_line(remark) for remark in said)
+    lines = "\n".join(_line(remark) for remark in answers)
     return f"A person has answered. Address all of it before you go on.\n\n{lines}"
 
 
 def _notes(remarks: Sequence[Remark]) -> str:
-    return "\n".join(_line(remark) for remark in [one for one in remarks if _is_a_note(one)][-SHOWN:])
+    return "\n".join(_line(remark) for remark in [remark for remark in remarks if _is_a_note(remark)][-SHOWN:])
 
 
 def _is_a_note(remark: Remark) -> bool:
@@ -77,8 +77,8 @@ def _line(remark: Remark) -> str:
     return f"- {remark.author}{act}, {remark.at:%Y-%m-%d %H:%M}: {text}"
 
 
-def _again(number: int, last: str) -> str:
-    return f"This is turn {number} on this task. {last}" if number > 1 else ""
+def _turn_count(number: int, previous_end: str) -> str:
+    return f"This is turn {number} on this task. {previous_end}" if number > 1 else ""
 
 
 def _section(heading: str, text: str) -> str:

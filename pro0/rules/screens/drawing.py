@@ -65,7 +65,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 class Block(msgspec.Struct, frozen=True):
     """Rows without an empty one between them."""
 
-    first: int
+    start: int
     """The screen row of the block's first row, counted from 0."""
     rows: tuple[str, ...]
 
@@ -118,8 +118,8 @@ def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
     if chosen is None or not _is_last(frame, rows, box, chosen):
         return _pointed(frame, rows, box)
     edge = _lowest(frame.edge, rows) if frame.edge else None
-    own = edge is not None and edge < chosen
-    return chosen if own or _lowest(frame.keys, rows[chosen:]) is not None else _pointed(frame, rows, box)
+    bordered = edge is not None and edge < chosen
+    return chosen if bordered or _lowest(frame.keys, rows[chosen:]) is not None else _pointed(frame, rows, box)
 
 
 def _is_last(frame: Frame, rows: Sequence[str], box: Span | None, chosen: int) -> bool:
@@ -135,7 +135,7 @@ def _pointed(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
     chosen = None if confirm is None else _lowest(_POINTER, rows[:confirm])
     if chosen is None or len(_filled(rows[confirm:])) > _BELOW or not _is_last(frame, rows, box, chosen):
         return None
-    block = next(block for block in _blocks(rows) if chosen < block.first + len(block.rows))
+    block = next(block for block in _blocks(rows) if chosen < block.start + len(block.rows))
     return chosen if sum(bool(re.search(_POINTER, row)) for row in block.rows) == 1 else None
 
 
@@ -175,7 +175,7 @@ def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
 def _inside(frame: Frame, screen: Screen, rows: Sequence[str], span: Span) -> tuple[str, Box]:
     """Return the visible text in the input box as one line, and the box's state: empty or typed."""
     places = _places(frame, rows, span)
-    text = " ".join(drawn(" ".join(rows[i][first:last].strip() for i, first, last in places)).split())
+    text = " ".join(drawn(" ".join(rows[i][start:stop].strip() for i, start, stop in places)).split())
     if not text:
         return "", "empty"
     return text, "empty" if _is_hint(frame, screen, text, places) else "typed"
@@ -186,11 +186,11 @@ def _places(frame: Frame, rows: Sequence[str], span: Span) -> list[tuple[int, in
     start, end = span
     if not frame.floor:
         prompt = re.search(frame.prompt, rows[start])
-        first = prompt.end() if prompt else 0
-        return [(start, first, len(rows[start])), *((i, 0, len(rows[i])) for i in range(start + 1, end))]
+        start_column = prompt.end() if prompt else 0
+        return [(start, start_column, len(rows[start])), *((i, 0, len(rows[i])) for i in range(start + 1, end))]
     width = len(rows[end])
     bars = [(i, match.end()) for i in range(start, end - 1) if (match := re.search(frame.prompt, rows[i]))]
-    return [(i, first, width) for i, first in bars]
+    return [(i, start_column, width) for i, start_column in bars]
 
 
 def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int, int, int]]) -> bool:
@@ -206,15 +206,15 @@ def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int
         return False
     if screen.cursor is not None:
         column, row = screen.cursor
-        return not any(i == row and column > first + 1 for i, first, _ in places)
+        return not any(i == row and column > start + 1 for i, start, _ in places)
     colours = {cell.style.colour for cell in cells if not cell.style.dim}
     return all(grey(colour) or colour in frame.hint_colours for colour in colours)
 
 
 def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cell]:
     """Return the visible letters at these places, without the one under the cursor; none when styles are unknown."""
-    shown = list(painted(screen.styled))
-    cells = [cell for i, first, last in places if i < len(shown) for cell in shown[i][first:last]]
+    cells_by_row = list(painted(screen.styled))
+    cells = [cell for i, start, stop in places if i < len(cells_by_row) for cell in cells_by_row[i][start:stop]]
     return [cell for cell in cells if drawn(cell.text).strip() and not cell.style.reverse]
 
 

@@ -12,38 +12,38 @@ _OVER = (State.IDLE, State.ERROR)
 _FITS = (*_OVER, State.DRAFT)
 
 
-def free(drawing: Drawing, reading: Reading | None, screen: Screen | None) -> bool:
+def input_is_free(drawing: Drawing, reading: Reading | None, screen: Screen | None) -> bool:
     """Return True when an agent's input may take a line: its turn is over, and the input is empty."""
     over = reading is not None and reading.state in _OVER
     return over and screen is not None and typed(drawing, screen) == ""
 
 
-def alone(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
+def holds_only(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
     """Return True when the line stands alone in an agent's input, and no prompt is open."""
     return reading is not None and reading.state in _FITS and screen is not None and _holds(drawing, screen, line)
 
 
-def comes(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
+def may_still_appear(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
     """Return True when an inserted line may still be drawn: the input holds nothing but its beginning."""
     text = typed(drawing, screen) if screen else None
     fits = reading is not None and reading.state in _FITS
     return fits and text is not None and _bare(line).startswith(_bare(text))
 
 
-def standing(drawing: Drawing, screen: Screen | None) -> str:
+def left_over_line(drawing: Drawing, screen: Screen | None) -> str:
     """Return the fixed line alone in an agent's input, left by an earlier try or lead; empty for none."""
     text = typed(drawing, screen) if screen else None
     return text if text and is_fixed_line(text) else ""
 
 
-def own(drawing: Drawing, reading: Reading, screen: Screen) -> Reading:
+def ignoring_own_line(drawing: Drawing, reading: Reading, screen: Screen) -> Reading:
     """Return the reading, corrected: a draft of a fixed line alone is no person's, so its agent is idle."""
-    if reading.state is State.DRAFT and standing(drawing, screen):
+    if reading.state is State.DRAFT and left_over_line(drawing, screen):
         return replace(reading, state=State.IDLE, rule="a line of pro0's own")
     return reading
 
 
-def took(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
+def was_taken(drawing: Drawing, reading: Reading | None, screen: Screen | None, line: str) -> bool:
     """Return True when a sent line has left the input."""
     if reading is None or screen is None or _holds(drawing, screen, line):
         return False

@@ -122,30 +122,30 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
     blocks = _above(rule, parts)
     above = tuple(row for block in blocks for row in block.rows)
     firsts = tuple(block.rows[0] for block in blocks)
-    wanted = (
+    patterns_and_rows = (
         (rule.menu or (), parts.menu or ()),
         (rule.above, firsts),
         (rule.foot, parts.foot),
         (rule.rim, (parts.rim,)),
         (rule.anywhere, screen.rows),
     )
-    found = [_first(pattern, rows) for patterns, rows in wanted for pattern in patterns]
-    if not all(found) or any(_first(pattern, (*_own(parts), *above)) for pattern in rule.absent):
+    rows_hit = [_first_hit(pattern, rows) for patterns, rows in patterns_and_rows for pattern in patterns]
+    if not all(rows_hit) or any(_first_hit(pattern, (*_own_place(parts), *above)) for pattern in rule.absent):
         return None
     if rule.coloured and not all(_coloured(pattern, blocks, screen) for pattern in rule.above):
         return None
-    shown = [parts.chosen] if parts.menu is not None else [parts.text] if parts.box == "typed" else []
-    return tuple(row for row in (*found, *shown) if row)
+    content = [parts.chosen] if parts.menu is not None else [parts.text] if parts.box == "typed" else []
+    return tuple(row for row in (*rows_hit, *content) if row)
 
 
 def _note(rule: Rule, parts: Parts) -> str:
     """Return the matches of the note's patterns, as one shortened line."""
-    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own(parts), parts.rim)
+    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own_place(parts), parts.rim)
     note = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
     return note if len(note) <= NOTE_LIMIT else note[: NOTE_LIMIT - 1] + "…"
 
 
-def _own(parts: Parts) -> tuple[str, ...]:
+def _own_place(parts: Parts) -> tuple[str, ...]:
     return (*(parts.menu or ()), *parts.foot)
 
 
@@ -164,23 +164,23 @@ def _coloured(pattern: str, blocks: Sequence[Block], screen: Screen) -> bool:
     cells = list(painted(screen.styled))
     if not any(hue(cell.style.colour) for row in cells for cell in row):
         return True
-    found = [cells[block.first] for block in blocks if re.search(pattern, block.rows[0])]
-    begins = ([cell for cell in row if cell.text.strip()][:1] for row in found)
-    return any(hue(letter.style.colour) for first in begins for letter in first)
+    first_rows = [cells[block.start] for block in blocks if re.search(pattern, block.rows[0])]
+    begins = ([cell for cell in row if cell.text.strip()][:1] for row in first_rows)
+    return any(hue(letter.style.colour) for letters in begins for letter in letters)
 
 
-def _first(pattern: str, rows: tuple[str, ...]) -> str | None:
-    return next(_found(pattern, rows), None)
+def _first_hit(pattern: str, rows: tuple[str, ...]) -> str | None:
+    return next(_hits(pattern, rows), None)
 
 
-def _found(pattern: str, rows: tuple[str, ...]) -> Iterator[str]:
+def _hits(pattern: str, rows: tuple[str, ...]) -> Iterator[str]:
     return (row for row in rows if re.search(pattern, row))
 
 
 def _group(pattern: str, rows: tuple[str, ...]) -> str:
     """Return what the pattern finds first in a row, or in pairs of rows when it has the end of one."""
     pairs = tuple(map("\n".join, pairwise(rows))) if "\n" in pattern else rows
-    for row in _found(pattern, pairs):
+    for row in _hits(pattern, pairs):
         match = re.search(pattern, row)
         if match and match.group(1).strip():
             return " ".join(match.group(1).split())

@@ -32,19 +32,19 @@ _TRUST = {"title": 1, "screen": 2, "process": 3}
 
 def combine(previous: Reading | None, readings: Iterable[Reading]) -> Reading | None:
     """Return the state of one session; `previous` is the last result, None when nothing was known."""
-    seen = sorted(readings, key=_trust)
-    ended = next((reading for reading in seen if reading.source == "process" and reading.state in ENDED), None)
+    by_trust = sorted(readings, key=_trust)
+    ended = next((reading for reading in by_trust if reading.source == "process" and reading.state in ENDED), None)
     # An end stays an end (law 1).
     if previous is not None and previous.state in ENDED:
         return previous
-    counted = ended or _living(previous, [reading for reading in seen if reading.state not in ENDED])
-    return counted and _completed(counted, seen, previous)
+    counted = ended or _living(previous, [reading for reading in by_trust if reading.state not in ENDED])
+    return counted and _completed(counted, by_trust, previous)
 
 
-def _living(previous: Reading | None, seen: list[Reading]) -> Reading | None:
-    counted = [reading for reading in seen if not _doubtful(reading, seen)]
-    known = [reading for reading in counted if reading.state is not State.UNKNOWN]
-    telling = [reading for reading in known if reading.source != "process"]
+def _living(previous: Reading | None, by_trust: list[Reading]) -> Reading | None:
+    counted = [reading for reading in by_trust if not _doubtful(reading, by_trust)]
+    meaningful = [reading for reading in counted if reading.state is not State.UNKNOWN]
+    telling = [reading for reading in meaningful if reading.source != "process"]
     urgent = [reading for state in ATTENTION for reading in telling if reading.state is state]
     if urgent:
         return urgent[0]
@@ -52,7 +52,7 @@ def _living(previous: Reading | None, seen: list[Reading]) -> Reading | None:
     if strange:
         return next((reading for reading in telling if reading.state is State.WORKING), strange)
     # An unknown state, or a living process, leaves the last state in force (law 2).
-    return _turn(previous, telling) if telling else previous or next(iter((*known, *counted)), None)
+    return _turn(previous, telling) if telling else previous or next(iter((*meaningful, *counted)), None)
 
 
 def _is_strange(reading: Reading) -> bool:
@@ -60,37 +60,37 @@ def _is_strange(reading: Reading) -> bool:
     return reading.state is State.UNKNOWN and reading.source not in ("screen", "process")
 
 
-def _doubtful(reading: Reading, seen: Iterable[Reading]) -> bool:
+def _doubtful(reading: Reading, readings: Iterable[Reading]) -> bool:
     """Return True when another source's present reading discredits this one."""
     if reading.source == "events" and reading.state in ATTENTION:
-        return any(r.source in _DRAWN and r.state not in (State.UNKNOWN, reading.state) for r in seen)
+        return any(r.source in _DRAWN and r.state not in (State.UNKNOWN, reading.state) for r in readings)
     if reading.source == "title" and reading.state is State.IDLE:
-        return any(r.source == "screen" and r.state is State.UNKNOWN for r in seen)
+        return any(r.source == "screen" and r.state is State.UNKNOWN for r in readings)
     return False
 
 
 def _turn(previous: Reading | None, telling: list[Reading]) -> Reading:
     """Return the most trusted source's reading of the turn; for its end, the worst reading of any source."""
-    first = telling[0]
-    if first.state is State.STARTING:
-        return next((reading for reading in telling if reading.state in _BEGUN), first)
-    if first.state is not State.IDLE:
-        return first
+    most_trusted = telling[0]
+    if most_trusted.state is State.STARTING:
+        return next((reading for reading in telling if reading.state in _BEGUN), most_trusted)
+    if most_trusted.state is not State.IDLE:
+        return most_trusted
     failed = next((reading for reading in telling if reading.state is State.ERROR), None)
     unseen = not any(reading.source == "screen" for reading in telling)
     if failed is None and unseen and previous is not None and previous.state is State.ERROR:
         return previous
-    return failed or first
+    return failed or most_trusted
 
 
-def _completed(counted: Reading, seen: list[Reading], previous: Reading | None) -> Reading:
+def _completed(counted: Reading, readings: list[Reading], previous: Reading | None) -> Reading:
     """Add facts from other sources: the request, work that continues below a draft, the agent's session."""
-    note = counted.note or next((r.note for r in seen if r.state is counted.state and r.note), "")
-    if counted.state is State.DRAFT and any(r.state is State.WORKING for r in seen):
+    note = counted.note or next((r.note for r in readings if r.state is counted.state and r.note), "")
+    if counted.state is State.DRAFT and any(r.state is State.WORKING for r in readings):
         note = "while it works"
-    named = [*(reading.session for reading in seen), previous.session if previous else ""]
-    lost = any(r.source == "screen" and r.state is State.UNKNOWN for r in seen)
-    return replace(counted, note=note, session=next(filter(None, named), counted.session), lost=lost)
+    sessions = [*(reading.session for reading in readings), previous.session if previous else ""]
+    lost = any(r.source == "screen" and r.state is State.UNKNOWN for r in readings)
+    return replace(counted, note=note, session=next(filter(None, sessions), counted.session), lost=lost)
 
 
 def _trust(reading: Reading) -> int:

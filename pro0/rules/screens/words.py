@@ -27,23 +27,23 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
 
     source: str
     place: str
-    known: Mapping[str, State | None]
+    states: Mapping[str, State | None]
 
     def meaning(self, word: object) -> State | None:
         """Return a word's state: `unknown` when it is not in the table, or is no word at all."""
-        return self.known.get(word, State.UNKNOWN) if isinstance(word, str) else State.UNKNOWN
+        return self.states.get(word, State.UNKNOWN) if isinstance(word, str) else State.UNKNOWN
 
     def reading(self, word: object, session: str = "") -> Reading:
         """Return the unknown reading for an unknown word."""
         note = " ".join(str(word).split())[:_LETTERS]
         return Reading(state=State.UNKNOWN, source=self.source, rule=RULE, note=note, session=session)
 
-    def last(self, entries: Iterable[Entry], word: Callable[[Entry], str]) -> tuple[Entry, State] | None:
+    def state_entry(self, entries: Iterable[Entry], word: Callable[[Entry], str]) -> tuple[Entry, State] | None:
         """Return the entry that tells the state, and its state; None when no entry does."""
-        found = None
+        state_entry = None
         for entry in entries:
             state = self.meaning(word(entry))
-            in_a_turn = found is not None and found[1] is State.WORKING
+            in_a_turn = state_entry is not None and state_entry[1] is State.WORKING
             if state and not (state is State.UNKNOWN and in_a_turn):
-                found = (entry, state)
-        return found
+                state_entry = (entry, state)
+        return state_entry
