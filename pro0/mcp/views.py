@@ -11,6 +11,7 @@ from pro0.model.runtime import Phase, State
 from pro0.model.task import Task
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import MemberStatus
+from pro0.rules.tasks import answers
 from pro0.rules.tasks.board import Board, why_not_ready
 
 
@@ -38,7 +39,7 @@ class TaskPage(View, frozen=True, kw_only=True):
 
 
 class TaskDetail(TaskLine, frozen=True, kw_only=True):
-    """All of a task that its work needs."""
+    """All of a task that its work needs; `answers` are a person's that came before the present claim."""
 
     description: str = ""
     acceptance: str = ""
@@ -50,6 +51,7 @@ class TaskDetail(TaskLine, frozen=True, kw_only=True):
     awaiting: str = ""
     result: str | None = None
     created_by: str = ""
+    answers: list[str] = []
 
 
 class WorkerLine(View, frozen=True, kw_only=True):
@@ -202,6 +204,7 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
         awaiting=task.waits.words if task.waits else "",
         result=task.result,
         created_by=task.created_by,
+        answers=[answers.line(said) for said in answers.unknown(task.history)],
     )
 
 

@@ -112,7 +112,10 @@ class StartWish(Stored, frozen=True):
 
 
 class Entry(Stored, frozen=True):
-    """One act in a task's history, with the text that came with it."""
+    """One act in a task's history, with the text that came with it.
+
+    `kind` is what the act made the task wait for, or what a person's act answered; `asked` is the question.
+    """
 
     at: Moment
     actor: str
@@ -121,6 +124,8 @@ class Entry(Stored, frozen=True):
     to: Status | None = None
     text: str = ""
     incarnation: str | None = None
+    kind: Awaiting | None = None
+    asked: str = ""
 
 
 class Task(Stored, frozen=True):
@@ -128,7 +133,8 @@ class Task(Stored, frozen=True):
 
     `history` holds the newest entries, `earlier` says how many older ones are in the task's folder. `unagreed`: `run`
     is an agent's and no human has agreed to it. `session` held the last claim. A done task `waits_for` these subtasks;
-    `open_before` is how many were open when it was last completed. `origin` names what the task was imported from.
+    `open_before` is how many were open when it was last completed. `escalations` counts those that a person approved
+    without progress in between. `origin` names what the task was imported from.
     A worker for it runs `agent`, in a worktree unless it is `shared`.
     """
 
@@ -164,6 +170,7 @@ class Task(Stored, frozen=True):
     worktree: str | None = None
     iterations: int = 0
     review_cycles: int = 0
+    escalations: Count = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
@@ -259,6 +266,12 @@ class Remark(msgspec.Struct, frozen=True):
     """The task that the author's session was there for."""
     role: str = ""
     """The role of the author."""
+    kind: Awaiting | None = None
+    """What the act made the task wait for, or what a person's act answered."""
+    asked: str = ""
+    """The question that a person's act answered."""
+    to: Status | None = None
+    """The status that the act led to."""
 
 
 class Draft(Stored, frozen=True):

@@ -6,6 +6,7 @@ from datetime import datetime
 from pro0.model.task import Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
+from pro0.rules.tasks import answers
 from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.view.drawing import columns_of
@@ -20,7 +21,7 @@ def whole(context: Context, news: News, id: str) -> str:
             return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
     task = tasks.show(context, id)
     remarks = [
-        f"{_at(remark.at)} {remark.author}{f' ({remark.act})' if remark.act else ''}\n{remark.text}"
+        f"{_at(remark.at)} {remark.author}{f' ({remark.act})' if remark.act else ''}\n{answers.line(remark)}"
         for remark in tasks.remarks(context, id)
     ]
     return "\n\n".join([_head(task), *_paragraphs(task), *remarks])

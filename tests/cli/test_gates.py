@@ -70,7 +70,14 @@ def test_a_gate_stays_over_rejections(pro0: Pro0, team: Context, monkeypatch: py
             assert (back["status"], back["awaiting"], back["requires"]) == ("pending", None, "approval")
     done = told(pro0, "task", "approve", "1")
     assert (done["status"], done["completedAt"] is not None) == ("completed", True)
-    assert texts(pro0, "1") == [("w1", "try 0"), ("human", "no 0"), ("w1", "try 1"), ("human", "no 1"), ("w1", "try 2")]
+    assert texts(pro0, "1") == [
+        ("w1", "try 0"),
+        ("human", "no 0"),
+        ("w1", "try 1"),
+        ("human", "no 1"),
+        ("w1", "try 2"),
+        ("human", ""),
+    ]
 
 
 @pytest.mark.parametrize("verb", ["complete", "close"])

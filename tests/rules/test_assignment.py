@@ -14,7 +14,8 @@ WHOLE = replace(
     role_name="Engineer",
     role_prompt="You write code.",
     above=(Told("manager-t1", "use\n yaml"),),
-    own=(Told("t7", "not shown"), Told("human", "with tests")),
+    before=(Told("t7, fail", "no compiler"),),
+    answers=(Told("human", "with tests"),),
     disposable=True,
     branch="teams/w/task-2",
     task=replace(task(2, parent=1), description="Write it.", acceptance="it parses"),
@@ -54,6 +55,7 @@ def test_a_worker_with_everything_is_told_it_in_this_order() -> None:
     assert said == [
         "Your role:\nYou write code.",
         "What was said about task-1, for all below it:\n- manager-t1: use yaml",
+        "What was done about your task before this session:\n- t7, fail: no compiler",
         "What a person said about your task:\n- human: with tests",
         "Your task, task-2: title 2\nWrite it.",
         "It is done when:\nit parses",

@@ -106,11 +106,6 @@ TEXTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: prompts.idle("w1", replace(DONE, status=Status.FAILED, closed_reason="no disk")),
         "w1 is idle; last: task-3 failed: no disk",
     ),
-    "go on, with words": (
-        lambda: prompts.goes_on(task(1), "use the other one"),
-        "go on with task-1: use the other one",
-    ),
-    "go on": (lambda: prompts.goes_on(task(1), ""), "go on with task-1: title 1"),
     "held up by a question": (
         lambda: prompts.stopped(waiting("which one?")),
         "task-2 waits for a human (input: which one?): title 2; nothing beside it starts before that",

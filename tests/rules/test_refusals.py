@@ -82,7 +82,7 @@ ACTS: dict[str, Case] = {
     "what waits is failed": (
         lambda: act(standing(Phase.AWAITING), Act.FAIL), 4, "wrong_phase",
         "task-1 is awaiting a human: a task that is awaiting a human cannot be failed",
-        "approve or reject it: pro0 task approve task-1",
+        "complete it: pro0 task approve task-1, or give it back: pro0 task reject task-1 WHY",
     ),
     "a member approves": (
         lambda: act(standing(Phase.AWAITING), Act.APPROVE), 4, "not_allowed",

@@ -181,7 +181,9 @@ def test_a_failed_subtask_stops_the_tree_until_a_human_resolves_it(how: str) -> 
         same = tree.act("task-2", Act.CONTINUE, THE_HUMAN, "more disk", holder=session("task-2"))
         assert same.claim
         assert (same.claim.incarnation, same.epoch) == ("inc-task-2", 2)
-        assert tree.told("s2") == ["go on with task-2: more disk"]
+        assert tree.told("s2") == [
+            'task-2 (child 0): a person lets you go on; it had failed with "no disk".\nmore disk'
+        ]
     elif how == "delete":
         from pro0.rules.tasks.editing import delete
 

@@ -29,7 +29,8 @@ ASSIGNMENT = Assignment(
     role_name="Engineer",
     role_prompt="You write code.",
     above=(Told("manager-t1", "use\nyaml"),),
-    own=(Told("t7", "no person"), Told("human", "once more, with tests")),
+    before=(Told("t2, fail", "no compiler"),),
+    answers=(Told("human", "once more, with tests"),),
 )
 TEXTS = {
     "a teammate": first_prompt(WELCOME, leads=False),
@@ -82,7 +83,13 @@ def test_a_session_for_one_task_begins_with_all_it_needs() -> None:
     assert [text.index(word) for word in order] == sorted(text.index(word) for word in order)
     assert "no person" not in text
     root = replace(
-        ASSIGNMENT, task=Task(id="task-1", title="all of it"), above=(), own=(), role_name="", role_prompt=""
+        ASSIGNMENT,
+        task=Task(id="task-1", title="all of it"),
+        above=(),
+        before=(),
+        answers=(),
+        role_name="",
+        role_prompt="",
     )
     bare = assignment.first_prompt(root)
     assert "PARENT_TASK_ID" not in bare

@@ -37,7 +37,7 @@ def test_seven_tasks_are_handed_over_and_back_while_the_run_goes_on(alone: Termi
     feedback = below(alone.prompts(two)[1], FEEDBACK)
     assert "Needs more tests" in feedback
     assert "feature-2" not in feedback
-    assert "two tests are new" not in feedback
+    assert 'rejected the APPROVAL "two tests are new": change what is not agreed to' in feedback
     assert "feature-2" in below(alone.prompts(two)[1], "## Notes")
 
     alone.pro0("task", "approve", five)

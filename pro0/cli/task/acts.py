@@ -8,6 +8,8 @@ from pro0.cli.output import json_option, line, text_or_stdin, write, write_json
 from pro0.errors import BadInput
 from pro0.model.task import Task
 from pro0.ops.tasks import tasks
+from pro0.rules.tasks import answers
+from pro0.rules.text import visible
 
 
 def told(task: Task, what: str, *, as_json: bool) -> None:
@@ -34,6 +36,8 @@ def claim(id: str, team: str | None, as_json: bool) -> None:
     """
     task = tasks.claim(here(team), id)
     told(task, f"claimed by {task.assignee}", as_json=as_json)
+    for answer in () if as_json else answers.unknown(task.history):
+        write(visible(f"a person {answers.line(answer)}"))
 
 
 @click.command()

@@ -27,6 +27,7 @@ from pro0.model.task import Kind, Status, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members
+from pro0.rules.tasks import answers
 from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
@@ -99,7 +100,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
     """Show one task, what it waits for, and what was said about it.
 
     --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready) and remarks [{at,
-    author, text, act, task, role}].
+    author, text, act, task, role, kind, asked, to}]; kind and asked say what a person's act answered.
 
     \b
     Examples:
@@ -119,7 +120,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
         write("\nremarks")
     for remark in remarks:
         write(f"  {local(remark.at)} {line(remark.author)}{f' ({remark.act})' if remark.act else ''}")
-        write("    " + visible(remark.text).replace("\n", "\n    "))
+        write("    " + visible(answers.line(remark)).replace("\n", "\n    "))
 
 
 @click.command()

@@ -6,13 +6,14 @@ from contextlib import suppress
 
 from pro0.agents.adapter import Adapter, Brief, Call, Sight
 from pro0.errors import NotFound
-from pro0.model.ids import LEAD
+from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import SeatState
-from pro0.model.task import Task
+from pro0.model.task import Remark, Task
 from pro0.model.team import Seat, TeamConfig
 from pro0.ops.context import lead_context
 from pro0.ops.tasks import roles, tasks
 from pro0.rules.lead.permissions import permission_mode
+from pro0.rules.tasks import answers
 from pro0.rules.words import assignment
 from pro0.rules.words.assignment import Assignment, Told
 from pro0.rules.words.welcome import Welcome, first_prompt
@@ -101,7 +102,7 @@ class Briefs:
         return first_prompt(welcome, leads=seat.agent_id == LEAD)
 
     def _assignment(self, seat: Seat, task: Task, branch: str) -> str:
-        role = roles.of(Store(self._team.paths.home), task.role)
+        role, own = roles.of(Store(self._team.paths.home), task.role), self._remarks(task.id)
         return assignment.first_prompt(
             Assignment(
                 team=self._config.name,
@@ -110,18 +111,19 @@ class Briefs:
                 task=task,
                 role_name=role.name,
                 role_prompt=role.prompt,
-                above=self._remarks(task.parent),
-                own=self._remarks(task.id),
+                above=[Told(said.author, said.text) for said in self._remarks(task.parent) if said.text],
+                answers=[Told(said.author, answers.line(said)) for said in own if said.author == HUMAN],
+                before=[Told(answers.who(said), said.text) for said in own if answers.is_work(said)],
                 disposable=seat.disposable,
                 branch=branch,
             )
         )
 
-    def _remarks(self, id: str | None) -> list[Told]:
-        """Return the comments on a task, none for a missing task."""
+    def _remarks(self, id: str | None) -> list[Remark]:
+        """Return what was said about a task, nothing for a missing task."""
         if id is None:
             return []
         try:
-            return [Told(said.author, said.text) for said in tasks.remarks(lead_context(self._team), id)]
+            return tasks.remarks(lead_context(self._team), id)
         except NotFound:
             return []

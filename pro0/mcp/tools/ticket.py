@@ -10,6 +10,7 @@ from pro0.mcp.tools.tool import EVERYBODY, OwnTask, TaskId, both, tool
 from pro0.mcp.tools.work import Limit, Role
 from pro0.model.task import Awaiting, Draft, Remark
 from pro0.ops.tasks import gates, roles, tasks
+from pro0.rules.tasks import answers
 from pro0.rules.views import ticket_status
 
 COMMENTS = 100
@@ -83,10 +84,12 @@ def task_request_review(
     desk: Desk,
     reason: Annotated[str, Meta(description="What the person should decide or look at.")],
     task_id: OwnTask = None,
-    awaiting: Annotated[Awaited, Meta(description="What you need of the person.")] = "review",
+    awaiting: Annotated[Awaited | None, Meta(description="What you need; an answer by default in a tree.")] = None,
 ) -> views.TaskLine:
     """Hand your own task to a person, when only they can say how it goes on; you work on it no more."""
-    return _line(desk, gates.hand_off(desk.context, desk.own_task(task_id), Awaiting(awaiting), reason).id)
+    id = desk.own_task(task_id)
+    kind = Awaiting(awaiting) if awaiting else gates.usual_kind(desk.context, id)
+    return _line(desk, gates.hand_off(desk.context, id, kind, reason).id)
 
 
 @tool("task.comment", EVERYBODY, names=both("comment_create"))
@@ -104,7 +107,7 @@ def _said(remark: Remark) -> views.Said:
     return views.Said(
         at=remark.at,
         author=remark.author,
-        text=remark.text,
+        text=answers.line(remark),
         act=remark.act,
         author_task=remark.task,
         author_role=remark.role,

@@ -2,27 +2,31 @@
 
 from msgspec.structs import replace
 
+from pro0.agents import adapter_of
 from pro0.errors import Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMAN, Caller, Who
 from pro0.model.ids import HUMAN, task_id
+from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED
-from pro0.model.task import Awaiting, Task, TaskList, Verdict
+from pro0.model.task import Awaiting, Policy, Task, TaskList, Verdict
+from pro0.model.team import Seat, Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.tasks.acting import act, carry_out, edit, in_turn, request
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import Board
 
 
 @operation("task.approve", HUMAN_ONLY, verdict=True)
 def approve(context: Context, id: str, said: str = "") -> Task:
     """Approve what a task waits with: it is complete, at its gate, or handed back (behaviour 2.13)."""
-    return act(context, id, Act.APPROVE, said)
+    return _answer(context, id, Act.APPROVE, said)
 
 
 @operation("task.reject", HUMAN_ONLY, verdict=True)
 def reject(context: Context, id: str, feedback: str = "") -> Task:
     """Reject what a task waits with; feedback and verdict are one write (behaviour 2.13)."""
-    return act(context, id, Act.REJECT, feedback)
+    return _answer(context, id, Act.REJECT, feedback)
 
 
 @operation("task.hold", HUMAN_ONLY)
@@ -41,6 +45,13 @@ def clear(context: Context, id: str, said: str = "") -> Task:
 def hand_off(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
     """Give one's own task to a human, for a reason; the claim ends."""
     return carry_out(context, id, replace(request(context, Act.HAND_OFF, reason), kind=kind))
+
+
+def usual_kind(context: Context, id: str) -> Awaiting:
+    """Return what a task waits for when its agent does not say: in a tree an answer, which hands it back."""
+    tasks = context.team.require().tasks.read()
+    policy = Board(tasks.tasks).declared(changes.find(tasks, task_id(id)))
+    return Awaiting.INPUT if policy is Policy.SUPERVISED else Awaiting.REVIEW
 
 
 @operation("task.retry", IN_CHARGE)
@@ -67,6 +78,18 @@ def go_on(context: Context, id: str, said: str = "") -> Task:
     return edit(context, Act.CONTINUE, id, change_it, named=True)
 
 
+def _answer(context: Context, id: str, what: Act, said: str) -> Task:
+    """Give a verdict: what is handed back goes on in the session that asked, as long as that lives and can be told."""
+    asked = request(context, what, said)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        asker = _asker(context, changes.find(tasks, task_id(id)))
+        ready = replace(in_turn(context, asked), holder=asker, asker=asker.agent_id if asker else None)
+        return changes.act(tasks, task_id(id), ready)
+
+    return edit(context, what, id, change_it)
+
+
 def answer(context: Context, id: str, verdict: Verdict, said: str = "") -> Task:
     """Give a verdict, as `task update --verdict` does."""
     return (approve if verdict is Verdict.APPROVED else reject)(context, id, said)
@@ -86,6 +109,24 @@ def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> 
     claim, caller = changes.find(context.team.require().tasks.read(), task_id(id)).claim, context.caller
     mine = claim is not None and (claim.agent_id, claim.incarnation) == (caller.agent_id, caller.incarnation)
     return (hand_off if mine or caller.who is not Who.HUMAN else hold)(context, id, kind, reason)
+
+
+def _asker(context: Context, task: Task) -> Caller | None:
+    """Return the living session of a task's last claim, if it takes messages in and may go on."""
+    wanted = context.team.wanted.read()
+    for state in context.team.runtime.read().seats:
+        seat = next((seat for seat in wanted.seats if seat.agent_id == state.agent_id), None)
+        mine = state.incarnation == task.session and state.state not in ENDED
+        if mine and seat and wanted.wish is not Wish.STOP and _goes_on(seat):
+            return Caller(Who.MEMBER, state.agent_id, state.incarnation)
+    return None
+
+
+def _goes_on(seat: Seat) -> bool:
+    """Return True for a session that takes up a task by a message; runners and shells of a pool take only new ones."""
+    if seat.agent == RUNNER or (seat.agent == "shell" and not seat.task):
+        return False
+    return seat.nudge or adapter_of(seat).delivery != "none"
 
 
 def _last_session(context: Context, task: Task) -> Caller:

@@ -18,7 +18,7 @@ from pro0.ops.tasks.acting import act, edit, in_turn, limits, log, recalled, req
 from pro0.ops.tasks.gates import at_the_gate
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
-from pro0.rules.tasks import changes, editing, making
+from pro0.rules.tasks import answers, changes, editing, making
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
 from pro0.store.files import add_folder
@@ -205,8 +205,8 @@ def _seat_of(context: Context) -> Seat | None:
 
 @operation("task.remarks", ANYONE, changes=False)
 def remarks(context: Context, id: str) -> list[Remark]:
-    """Return what was said about a task, comments and the texts of acts, in order."""
-    acts = [Remark(entry.at, entry.actor, entry.text, entry.act) for entry in history(context, id) if entry.text]
+    """Return what was said about a task: comments, the texts of acts, and a person's answers, in order."""
+    acts = [answers.remark(entry) for entry in history(context, id) if entry.text or answers.is_answer(entry)]
     try:
         said = context.team.comments(task_id(id)).read().comments
     except NotFound:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pro0.model.ids import HUMAN
 from pro0.model.task import Remark, Task
 from pro0.rules.runs.signals import HANDS_OFF, Kind
-from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks import answers
 
 SHOWN = 20
 """Number of newest remarks of each kind in the prompt."""
@@ -64,17 +64,12 @@ def _notes(remarks: Sequence[Remark]) -> str:
 
 
 def _is_a_note(remark: Remark) -> bool:
-    return remark.author != HUMAN and remark.act in _TOLD
-
-
-_TOLD = (None, "note", Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED)
-"""The kinds of remark shown to an agent: others' acts, plain comments, and imported notes."""
+    return remark.author != HUMAN and (remark.act in (None, "note") or answers.is_work(remark))
 
 
 def _line(remark: Remark) -> str:
-    act = f", {remark.act.replace('_', ' ')}" if remark.act else ""
-    text = remark.text.strip().replace("\n", "\n  ")
-    return f"- {remark.author}{act}, {remark.at:%Y-%m-%d %H:%M}: {text}"
+    said = answers.line(remark).strip().replace("\n", "\n  ")
+    return f"- {answers.who(remark)}, {remark.at:%Y-%m-%d %H:%M}: {said}"
 
 
 def _turn_count(number: int, previous_end: str) -> str:

@@ -73,14 +73,17 @@ PAST = {
     Act.REOPEN: "reopened",
 }
 GRANTS = frozenset({Act.CLAIM, Act.START, Act.CONTINUE})
-"""The acts that grant a claim."""
+"""The acts that grant a claim; a verdict too goes on in the session that asked, where that lives."""
+ANSWERS = frozenset({Act.APPROVE, Act.REJECT, Act.CLEAR, Act.CONTINUE, Act.CLOSE, Act.RETRY, Act.REOPEN})
+"""The acts of a person that answer what a task waits for, or how it failed."""
 
 
 class Request(msgspec.Struct, frozen=True):
     """A request for one act on one task, with everything its effect needs.
 
-    `holder` is the session to receive the claim; None is the caller's own session. `policy` is the policy declared for
-    the task; None is the team's. `cycles` limits the reviews in a row without progress. `watchers` are told of a stop.
+    `holder` is the session to receive the claim. None is the caller's own session; for a verdict it is nobody. `asker`
+    is told of a verdict. `policy` is the policy declared for the task; None is the team's. `cycles` limits the reviews
+    in a row without progress. `watchers` are told of a stop.
     """
 
     act: Act
@@ -91,6 +94,7 @@ class Request(msgspec.Struct, frozen=True):
     agent: str | None = None
     kind: Awaiting = Awaiting.WORK
     holder: Caller | None = None
+    asker: str | None = None
     policy: Policy | None = None
     open_subtasks: int = 0
     cycles: int = 10
@@ -111,6 +115,7 @@ def phase(task: Task) -> Phase:
 def noted(after: Task, before: Task, request: Request) -> Task:
     """Return `after` with a history entry for this act."""
     caller = request.caller
+    kind, asked = _question(after, before, request)
     entry = Entry(
         at=request.now,
         actor=caller.agent_id,
@@ -119,5 +124,16 @@ def noted(after: Task, before: Task, request: Request) -> Task:
         to=after.status,
         text=request.text,
         incarnation=caller.incarnation if caller.incarnation != caller.agent_id else None,
+        kind=kind,
+        asked=asked,
     )
     return replace(after, updated_at=request.now, history=(*after.history, entry))
+
+
+def _question(after: Task, before: Task, request: Request) -> tuple[Awaiting | None, str]:
+    """Return what an act answers, with the question, else what it makes the task wait for."""
+    if request.act in ANSWERS:
+        wait = before.waits
+        return (wait.kind, wait.reason) if wait else (None, before.closed_reason)
+    wait = after.waits if after.waits != before.waits else None
+    return (wait.kind, wait.reason if wait.reason != request.text else "") if wait else (None, "")

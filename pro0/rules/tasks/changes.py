@@ -13,8 +13,8 @@ from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
-from pro0.rules.tasks import graph, lifecycle, subtasks
-from pro0.rules.tasks.acts import Act, Phase, Request, phase
+from pro0.rules.tasks import answers, graph, lifecycle, subtasks
+from pro0.rules.tasks.acts import ANSWERS, Act, Phase, Request, phase
 from pro0.rules.tasks.board import Board, settling, why_not_ready
 from pro0.rules.tasks.subtasks import notice_id
 from pro0.rules.words import prompts
@@ -46,7 +46,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     if before.status in SETTLED:
         acyclic(changed)  # other tasks may have come to depend on it while it was settled
     changed = _tell_of_a_stop(changed, before, after, request)
-    changed = _tell_to_go_on(changed, after, request)
+    changed = _tell_the_answer(changed, after, request)
     if SETTLED.isdisjoint((before.status, after.status)) and after.status is not Status.DONE:
         return changed, after
     changed = follow(changed, request.now)
@@ -164,12 +164,12 @@ def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request
     return owe(tasks, request.caller, subtasks.stop_notices(Board(tasks.tasks), after, request.watchers))
 
 
-def _tell_to_go_on(tasks: TaskList, task: Task, request: Request) -> TaskList:
-    """Queue a notice to a session after a person's `continue` of its task."""
-    if request.act is not Act.CONTINUE or task.claim is None:
+def _tell_the_answer(tasks: TaskList, task: Task, request: Request) -> TaskList:
+    """Queue a notice to the session that a person's answer goes on in, else to the one that asked."""
+    if request.act not in ANSWERS:
         return tasks
-    to = task.claim.agent_id
-    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.goes_on(task, request.text))])
+    to = task.claim.agent_id if task.claim else request.asker
+    return owe(tasks, request.caller, [(to, notice_id(task, to), answers.message(task))]) if to else tasks
 
 
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:

@@ -16,6 +16,8 @@ OWN_SESSION = frozenset({Policy.SUPERVISED, Policy.DISPATCH})
 
 RETURNS = 3
 """Releases in a row by a task's own sessions before a person is asked. Each new session costs money."""
+ESCALATIONS = 3
+"""Approvals of an escalation without progress before the next one ends the task. Each costs a session."""
 _BETWEEN_RETURNS = frozenset({Act.START, Act.CLAIM, Act.UNDO_START, Act.DIED})
 
 
@@ -78,12 +80,14 @@ def release(task: Task, request: Request) -> Task:
     if not by_its_session or _returns(task) + 1 < RETURNS:
         return hand_back(task, request)
     reason = f"given back {RETURNS} times in a row: {request.text}".rstrip(": ")
-    return replace(task, claim=None, awaiting=waiting(Awaiting.ESCALATION, request, reason))
+    return _escalate(task, request, reason)
 
 
 def hand_off(task: Task, request: Request) -> Task:
     """Hand a task off to a person, for a reason."""
-    return replace(task, claim=None, awaiting=waiting(request.kind, request, request.text))
+    if request.kind is Awaiting.ESCALATION:
+        return _escalate(task, request, request.text)
+    return replace(task, claim=None, escalations=0, awaiting=waiting(request.kind, request, request.text))
 
 
 def fail(task: Task, request: Request) -> Task:
@@ -108,13 +112,14 @@ def approve(task: Task, request: Request) -> Task:
     kind = _kind(task)
     if MATRIX[kind, Verdict.APPROVED] is Outcome.COMPLETE:
         return finish(task, request, passed=kind)
-    agreed = replace(task, unagreed=False) if kind is Awaiting.ESCALATION else task
-    return hand_back(agreed, request)
+    if kind is Awaiting.ESCALATION:
+        task = replace(task, unagreed=False, escalations=task.escalations + (not task.unagreed))
+    return _go_on(task, request)
 
 
 def reject(task: Task, request: Request) -> Task:
     """Apply the matrix to a rejection."""
-    return (cancel if MATRIX[_kind(task), Verdict.REJECTED] is Outcome.CANCEL else hand_back)(task, request)
+    return (cancel if MATRIX[_kind(task), Verdict.REJECTED] is Outcome.CANCEL else _go_on)(task, request)
 
 
 def close(task: Task, request: Request) -> Task:
@@ -164,12 +169,32 @@ def _wait_for_subtasks(task: Task, request: Request) -> Task:
     # Progress means fewer open subtasks than at the completion before.
     stuck = task.open_before is not None and request.open_subtasks >= task.open_before
     cycles = task.review_cycles + 1 if stuck else 0
-    counted = replace(task, review_cycles=cycles, open_before=request.open_subtasks)
+    progress = task.open_before is not None and not stuck
+    counted = replace(
+        task,
+        review_cycles=cycles,
+        open_before=request.open_subtasks,
+        escalations=0 if progress else task.escalations,
+    )
     if cycles > request.cycles:
         reason = f"{cycles} reviews in a row without progress, more than maxReviewCycles ({request.cycles})"
-        return replace(counted, claim=None, awaiting=waiting(Awaiting.ESCALATION, request, reason))
+        return _escalate(counted, request, reason)
     paused = replace(task.claim, worked=seconds_worked(task.claim, request.now)) if task.claim else None
     return replace(counted, status=Status.DONE, claim=paused, waits_for=())
+
+
+def _escalate(task: Task, request: Request, reason: str) -> Task:
+    """Let a task wait for a person with an escalation. The next after ESCALATIONS approved ones ends it."""
+    if task.escalations < ESCALATIONS:
+        return replace(task, claim=None, awaiting=waiting(Awaiting.ESCALATION, request, reason))
+    why = f"escalated again after {task.escalations} approvals without progress: {reason}".rstrip(": ")
+    return replace(fail(task, request), closed_reason=why, escalations=0)
+
+
+def _go_on(task: Task, request: Request) -> Task:
+    """Hand a task back to the session that asked, or to anybody where that is over."""
+    back = hand_back(task, request)
+    return claim(back, request) if request.holder and not back.awaiting else back
 
 
 def _kind(task: Task) -> Awaiting:

@@ -44,7 +44,7 @@ import msgspec
 from pro0.errors import Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.task import Kind, Policy, Task
-from pro0.rules.tasks import effects
+from pro0.rules.tasks import answers, effects
 from pro0.rules.tasks.acts import GRANTS, PAST, Act, Phase, Request, noted, phase
 from pro0.rules.tasks.gates import hand_back
 
@@ -73,6 +73,8 @@ def advance(task: Task, request: Request) -> Task:
     return noted(step.effect(task, request), task, request)
 
 
+_RENEW = frozenset({*GRANTS, Act.APPROVE, Act.REJECT, Act.COMPLETE})
+"""The acts that may begin or end one claim's work; a repeated completion repeats the newest of them."""
 _AFTER_COMPLETE = (Phase.AWAITING, Phase.DONE, Phase.COMPLETED)
 _ANYONE = PEOPLE_AND_AGENTS | LEAD_ONLY
 
@@ -161,7 +163,7 @@ def _repeats_its_completion(task: Task, request: Request) -> bool:
     """Return True for a second completion by the same claim, whatever came of the first."""
     if request.act is not Act.COMPLETE or phase(task) not in _AFTER_COMPLETE:
         return False
-    last = next((entry for entry in reversed(task.history) if entry.act in (*GRANTS, Act.COMPLETE)), None)
+    last = next((entry for entry in reversed(task.history) if entry.act in _RENEW), None)
     by = (request.caller.agent_id, request.caller.incarnation)
     return last is not None and last.act == Act.COMPLETE and (last.actor, last.incarnation or last.actor) == by
 
@@ -187,6 +189,5 @@ def _not_in_the_table(task: Task, request: Request) -> Refused:
             hint="take another one: pro0 task next",
         )
     kind = "an epic" if task.type is Kind.EPIC else "a task"
-    look = "approve or reject it: pro0 task approve" if now is Phase.AWAITING else "see it: pro0 task show"
     said = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
-    return Refused(said, code="wrong_phase", hint=f"{look} {task.id}")
+    return Refused(said, code="wrong_phase", hint=answers.fitting(task) or f"see it: pro0 task show {task.id}")

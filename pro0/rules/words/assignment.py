@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from pro0.model.ids import HUMAN
 from pro0.model.task import Task
 from pro0.rules.words.welcome import WORKTREE
 
@@ -35,8 +34,10 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     role_prompt: str = ""
     above: Sequence[Told] = ()
     """Remarks about the parent task: the board shared by all its subtasks."""
-    own: Sequence[Told] = ()
-    """Remarks about the task itself."""
+    answers: Sequence[Told] = ()
+    """A person's remarks about the task itself, and verdicts on it."""
+    before: Sequence[Told] = ()
+    """How far the work on the task had come in earlier sessions."""
     disposable: bool = False
     """True for a worker, gone when its task is over."""
     branch: str = ""
@@ -82,14 +83,14 @@ def first_prompt(assignment: Assignment) -> str:
         shows=f", `pro0 task show {task.parent}` of the one above" if task.parent else "",
         board=task.parent or task.id,
     )
-    feedback = [one for one in assignment.own if one.author == HUMAN]
     parts = [
         base,
         _WORKER.format(id=task.id) if assignment.disposable else "",
         WORKTREE.format(branch=assignment.branch) if assignment.branch else "",
         f"Your role:\n{assignment.role_prompt}" if assignment.role_prompt else "",
         _remarks(f"What was said about {task.parent}, for all below it:", assignment.above),
-        _remarks("What a person said about your task:", feedback),
+        _remarks("What was done about your task before this session:", assignment.before),
+        _remarks("What a person said about your task:", assignment.answers),
         f"Your task, {task.id}: {task.title}\n{task.description}",
         f"It is done when:\n{task.acceptance}" if task.acceptance else "",
     ]

@@ -180,11 +180,6 @@ def cancelled(task: Task, words: str) -> str:
     return f"{task.id} was cancelled: {words or task.title}"
 
 
-def goes_on(task: Task, words: str) -> str:
-    """Return the message for a session after a human lets it continue its task."""
-    return f"go on with {task.id}: {words or task.title}"
-
-
 def owes_a_word(task: Task) -> str:
     """Return the reminder for a session that ended its turn in the middle of its task."""
     return (

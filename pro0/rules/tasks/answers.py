@@ -1,0 +1,135 @@
+"""A person's answers in words: what they answered, with which verdict, and how the work goes on (behaviour 2.14).
+
+An answer is told to the session that asked, by a message, and to any other session of the task in its first prompt, or
+with its claim.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pro0.model.ids import HUMAN
+from pro0.model.task import Awaiting, Entry, Remark, Status, Task
+from pro0.rules.tasks.acts import ANSWERS, GRANTS, Act
+
+LONG = 500
+"""Characters shown of a question."""
+
+APPROVED: Mapping[Awaiting, str] = {
+    Awaiting.INPUT: "go on as you think best",
+    Awaiting.ESCALATION: "go on with it",
+    Awaiting.CHECKPOINT: "go on with the next phase",
+}
+"""How the work goes on after an approval that hands the task back."""
+REJECTED: Mapping[Awaiting, str] = {
+    Awaiting.WORK: "do it without a person",
+    Awaiting.APPROVAL: "change what is not agreed to",
+    Awaiting.REVIEW: "do what the review asks for",
+    Awaiting.CONTENT: "revise it",
+    Awaiting.CHECKPOINT: "redo this phase",
+}
+"""How the work goes on after a rejection that hands the task back."""
+_ANSWERED = "go on as they say"
+_ENDS: Mapping[Status, str] = {
+    Status.COMPLETED: "the task is completed",
+    Status.DONE: "your part is complete, its subtasks are not",
+    Status.CANCELLED: "the task is cancelled, leave it",
+}
+_OTHERS: Mapping[str, str] = {
+    Act.CLEAR: "handed the task back without a verdict",
+    Act.CONTINUE: "lets you go on",
+    Act.CLOSE: "closed the task as it is",
+    Act.RETRY: "wants it tried again",
+    Act.REOPEN: "reopened the task",
+}
+_WORK = (Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED, Act.COMPLETE)
+
+
+def remark(entry: Entry) -> Remark:
+    """Return an act of a task's history as a remark."""
+    return Remark(entry.at, entry.actor, entry.text, entry.act, kind=entry.kind, asked=entry.asked, to=entry.to)
+
+
+def is_answer(said: Remark | Entry) -> bool:
+    """Return True for an act of a person that answers a question or a failure, with a text or without."""
+    return said.act in tuple(ANSWERS) and (said.act in (Act.APPROVE, Act.REJECT) or bool(said.kind or said.asked))
+
+
+def answer(said: Remark, whose: str = "the") -> str:
+    """Return an answer in one sentence, without its text: the verdict, the kind, the question, and what to do."""
+    about = f"{whose} {said.kind.upper()}" if said.kind else ""
+    about = f"{about} {_quoted(said.asked)}".rstrip() if said.kind else _quoted(said.asked)
+    if said.act not in (Act.APPROVE, Act.REJECT):
+        after = f"; it waited for {about}" if said.kind else f"; it had failed with {about}" if about else ""
+        return f"{_OTHERS.get(said.act or '', 'answered')}{after}"
+    return f"{'approved' if said.act == Act.APPROVE else 'rejected'} {about or 'it'}: {_next(said)}"
+
+
+def message(task: Task) -> str:
+    """Return the message about a task's newest answer, for the session that asked."""
+    said = remark(task.history[-1])
+    told = f"{task.id} ({task.title}): a person {answer(said, 'your')}."
+    return f"{told}\n{said.text}" if said.text else told
+
+
+def unknown(history: Sequence[Entry]) -> list[Remark]:
+    """Return a person's answers between the two newest claims of a task: who has it now has not heard them."""
+    entries = list(history)
+    while entries and entries[-1].act not in tuple(GRANTS):
+        entries.pop()
+    found: list[Remark] = []
+    for entry in reversed(entries[:-1]):
+        if entry.act in tuple(GRANTS):
+            break
+        if entry.actor == HUMAN and is_answer(entry):
+            found.insert(0, remark(entry))
+    return found
+
+
+def fitting(task: Task) -> str:
+    """Return the person's acts that fit a task which waits or has failed, empty for any other."""
+    if task.status is Status.FAILED:
+        return f"pro0 task retry {task.id}, or pro0 task continue or close {task.id}"
+    wait = task.waits
+    if wait is None:
+        return ""
+    if wait.kind is Awaiting.INPUT:
+        return f'answer it: pro0 task approve {task.id} "ANSWER"'
+    if wait.kind in APPROVED:
+        return f"let it go on: pro0 task approve {task.id}, or pro0 task reject {task.id} WHY"
+    what = f"complete it: pro0 task approve {task.id}, or give it back: pro0 task reject {task.id} WHY"
+    return f"{what}, or pro0 task continue {task.id}" if task.session else what
+
+
+def is_work(said: Remark) -> bool:
+    """Return True for an act that tells how far the work on a task had come."""
+    return said.act in _WORK
+
+
+def who(said: Remark) -> str:
+    """Return the author of a remark, with the act and what it asked a person for."""
+    what = said.act.replace("_", " ") if said.act else ""
+    kind = f" ({said.kind})" if what and said.kind and said.act not in tuple(ANSWERS) else ""
+    return f"{said.author}, {what}{kind}" if what else said.author
+
+
+def line(said: Remark) -> str:
+    """Return a remark as text; an answer begins with the verdict and what it answers."""
+    if not is_answer(said) or not (said.kind or said.asked):
+        return said.text
+    return f"{answer(said)}. They say: {said.text}" if said.text else answer(said)
+
+
+def _next(said: Remark) -> str:
+    if said.to and said.to in _ENDS:
+        return _ENDS[said.to]
+    if said.kind is None:
+        return _ANSWERED
+    if said.act == Act.REJECT:
+        return REJECTED.get(said.kind, _ANSWERED)
+    if said.kind in APPROVED:
+        return _ANSWERED if said.kind is Awaiting.INPUT and said.text else APPROVED[said.kind]
+    return "the gate that the task requires is next"
+
+
+def _quoted(text: str) -> str:
+    words = " ".join(text.split())
+    return f'"{words if len(words) <= LONG else words[: LONG - 1] + "…"}"' if words else ""
