@@ -8,11 +8,11 @@ import msgspec
 from pro0.model.caller import Pin
 from pro0.model.hook import Consent
 from pro0.model.message import Mailbox, Segment
+from pro0.model.need import Troubles
 from pro0.model.role import Roles
-from pro0.model.runtime import Launch, Report, Runtime
+from pro0.model.runtime import Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, TeamConfig, Wanted
-from pro0.model.usage import UsageBook
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -24,6 +24,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "pin": (Pin, "pin.json"),
     "trusted": (Consent, "trusted.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
+    "troubles": (Troubles, "teams/{team}/troubles.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),
     "launch": (Launch, "teams/{team}/sessions/{incarnation}.start.json"),

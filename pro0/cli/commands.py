@@ -9,6 +9,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("pro0.cli.run.command:run", "Run an agent on one task after the other, never waiting for a person"),
     "delegate": ("pro0.cli.worker.delegate:delegate", "Give tasks to workers, each in a worktree of its own"),
     "worker": ("pro0.cli.worker:worker", "Look at workers, end them, and merge what they left"),
+    "needs": ("pro0.cli.team.needs:needs", "List what needs you now, and the command that answers each"),
     "send": ("pro0.cli.message:send", "Send a message to one member"),
     "broadcast": ("pro0.cli.message:broadcast", "Send a message to every living member"),
     "inbox": ("pro0.cli.message:inbox", "Read your unread messages"),

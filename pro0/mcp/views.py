@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.model.message import MessageType
+from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Task
 from pro0.ops.mail.messages import Letter
@@ -153,6 +154,24 @@ class Members(View, frozen=True, kw_only=True):
     members: list[MemberView]
 
 
+class NeedView(View, frozen=True, kw_only=True):
+    """One thing that needs the person; its `id` changes only when the need does."""
+
+    id: str
+    kind: NeedKind
+    subject: str
+    what: str
+    since: datetime | None = None
+    command: str
+
+
+class Needs(View, frozen=True, kw_only=True):
+    """What needs the person now, the most urgent first."""
+
+    team: str
+    needs: list[NeedView]
+
+
 class TeamView(View, frozen=True, kw_only=True):
     """A team: whose project it is, where it is shown and why there, and whether it runs."""
 
@@ -211,6 +230,13 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
 def inbox(letters: Iterable[Letter]) -> Inbox:
     """Return messages as they are given to an agent."""
     return Inbox(messages=[_message(letter) for letter in letters])
+
+
+def need_view(need: Need) -> NeedView:
+    """Return a need as an agent sees it."""
+    return NeedView(
+        id=need.id, kind=need.kind, subject=need.subject, what=need.what, since=need.since, command=need.command
+    )
 
 
 def member_view(member: MemberStatus, category: str, *, brief: bool = False) -> MemberView:

@@ -1,4 +1,4 @@
-"""What is known of sessions that run: runtime.json, the reports of guards, and what a guard is started with."""
+"""What is known of sessions: runtime.json, what guards report and are started with, and what was used (usage.json)."""
 
 from enum import StrEnum
 
@@ -219,3 +219,26 @@ class Runtime(Document, frozen=True, kw_only=True):
     def failed(self, seat: Seat) -> bool:
         """Return whether the session that a seat asks for could not be started."""
         return any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in self.failures)
+
+
+class SessionUsage(Stored, frozen=True):
+    """The tokens of one session so far; figures of a transcript are estimates (behaviour 3.18)."""
+
+    agent_id: AgentId
+    incarnation: Tag
+    agent: str
+    session: str = ""
+    models: tuple[str, ...] = ()
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_tokens: Count = 0
+    cache_write_tokens: Count = 0
+    cost_usd: float | None = None
+    """What the agent itself says; None when it says nothing, and list prices must tell."""
+    at: Moment | None = None
+
+
+class UsageBook(Document, frozen=True, kw_only=True):
+    """usage.json: one entry for each session that ever used a model."""
+
+    sessions: tuple[SessionUsage, ...] = ()

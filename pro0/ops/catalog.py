@@ -5,7 +5,7 @@ from pro0.ops.context import OPERATIONS
 from pro0.ops.mail import delivery, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
-from pro0.ops.team import costs, feed, members, outside, plan_approval, progress, status, teams
+from pro0.ops.team import costs, feed, members, needs, outside, plan_approval, progress, status, teams
 from pro0.ops.work import hiring, runs, workers
 
 NOUNS = (
@@ -18,6 +18,7 @@ NOUNS = (
     importing,
     members,
     messages,
+    needs,
     outside,
     plan_approval,
     progress,

@@ -4,8 +4,8 @@ import msgspec
 
 from pro0.agents.runner import USED
 from pro0.errors import Pro0Error
+from pro0.model.runtime import SessionUsage
 from pro0.model.screen import Usage
-from pro0.model.usage import SessionUsage
 from pro0.ops.context import Context
 from pro0.ops.team import costs
 from pro0.ops.work import runs

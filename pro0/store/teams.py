@@ -9,18 +9,31 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model import ids
+from pro0.model.need import Troubles
 from pro0.model.role import Roles
-from pro0.model.runtime import Report, Runtime
+from pro0.model.runtime import Report, Runtime, UsageBook
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, TeamConfig, Wanted
-from pro0.model.usage import UsageBook
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic, journal
 from pro0.store.files import File, delete, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.paths import COMMENTS, CONFIG, ENVIRONMENT, EVENTS, NEW, ROLES, RUNTIME, TRASH, USAGE, WANTED, TeamPaths
+from pro0.store.paths import (
+    COMMENTS,
+    CONFIG,
+    ENVIRONMENT,
+    EVENTS,
+    NEW,
+    ROLES,
+    RUNTIME,
+    TRASH,
+    TROUBLES,
+    USAGE,
+    WANTED,
+    TeamPaths,
+)
 from pro0.store.tasklist import TaskFile
 
 _TRIES = 50
@@ -38,6 +51,7 @@ class TeamStore:
         self.runtime: File[Runtime] = File(paths.team, RUNTIME, Runtime)
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
         self.usage: File[UsageBook] = File(paths.team, USAGE, UsageBook, absent=UsageBook)
+        self.troubles: File[Troubles] = File(paths.team, TROUBLES, Troubles, absent=Troubles)
         self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:

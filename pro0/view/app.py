@@ -249,7 +249,8 @@ class View:
         columns, room = self._room()
         rows = [*(pane.rows or self._nothing(pane))[:room]]
         rows += [""] * (room - len(rows))
-        rows.append(bar(self._reporter.news.members, pane.name, columns, notice or self._over(pane)))
+        news = self._reporter.news
+        rows.append(bar(news.members, pane.name, columns, notice or self._over(pane), news.needs))
         fits = pane.cursor and pane.cursor[0] < columns and pane.cursor[1] < room
         return rows, pane.cursor if fits else None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import State
 from pro0.ops.team.status import MemberStatus
 from pro0.rules.text import visible
@@ -40,17 +41,34 @@ MARKS = {
 """Signs for states when there is no room for names."""
 
 
-def bar(members: Sequence[MemberStatus], shown_member: str, columns: int, notice: str = "") -> str:
-    """Return the bar. With little room the others' states become marks; with less, some members are only counted."""
-    message = visible(notice)
-    for hint, brief in ((message or HINT, False), (message or SHORT, False), (message or SHORT, True)):
+def bar(
+    members: Sequence[MemberStatus], shown_member: str, columns: int, notice: str = "", needs: Sequence[Need] = ()
+) -> str:
+    """Return the bar, which says how much needs the person.
+
+    With little room the others' states become marks; with less, some members are only counted.
+    """
+    message, counts = visible(notice), in_short(needs)
+    asked = f"{RESET}{COLOURS[State.WAITING]}{counts}{RESET}{DIM}" if counts else ""
+    long, short = (f"{asked} · {hint}" if asked else hint for hint in (HINT, SHORT))
+    for hint, brief in ((message or long, False), (message or short, False), (message or short, True)):
         parts = [_part(member, is_shown=member.agent_id == shown_member, brief=brief) for member in members]
         if _width(parts) + columns_of(hint) < columns:
             return _line(parts, hint, columns)
     if message:
         return f"{REVERSE}{fitted(message, columns)}{RESET}"
     at = next((index for index, member in enumerate(members) if member.agent_id == shown_member), 0)
-    return " ".join(_around(parts, at, columns))
+    left = columns - columns_of(asked) - 1 if asked else columns
+    around = " ".join(_around(parts, at, left))
+    return f"{around} {asked}" if asked and columns_of(around) <= left else around
+
+
+def in_short(needs: Sequence[Need]) -> str:
+    """Return how much needs the person, such as `2 wait · 1 mail`, or an empty string."""
+    mail = sum(need.kind is NeedKind.MAIL for need in needs)
+    wait = len(needs) - mail
+    counts = (f"{wait} wait{'s' if wait == 1 else ''}" if wait else "", f"{mail} mail" if mail else "")
+    return " · ".join(part for part in counts if part)
 
 
 def _line(parts: Sequence[str], hint: str, columns: int) -> str:

@@ -1,13 +1,13 @@
 """The board: members, requests to the person, tasks by status, messages, and acts on the chosen one."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
+from pro0.model.need import Need
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Status, Task
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import MemberStatus
-from pro0.rules.lead.turns import need
-from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.view.bar import COLOURS
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
@@ -198,16 +198,13 @@ class Board:
 
 def _items(news: News) -> list[Item]:
     members = [_member(member) for member in news.members]
-    waits = [_waits(task) for task in news.tasks if task.waits]
-    asks = [
-        Item("waits for you", member.agent_id, f"{member.agent_id} {why}: {member.note}".rstrip(": "),
-             member.agent_id, COLOURS.get(member.state, ""))
-        for member in news.members if (why := need(member.state, member.rule))
-    ]  # fmt: skip
-    order = sorted((task for task in news.tasks if not task.waits), key=lambda task: ORDER.index(task.status))
+    ids = {task.id for task in news.tasks}
+    asks = [_need(need, ids) for need in news.needs]
+    asked = {ask.id for ask in asks}
+    order = sorted((task for task in news.tasks if task.id not in asked), key=lambda task: ORDER.index(task.status))
     tasks = [_task(task) for task in order]
     letters = [_letter(letter, news) for letter in reversed(news.letters)]
-    return [*members, *asks, *waits, *tasks, *letters]
+    return [*members, *asks, *tasks, *letters]
 
 
 def _member(member: MemberStatus) -> Item:
@@ -218,10 +215,9 @@ def _member(member: MemberStatus) -> Item:
     return Item("members", member.agent_id, text, member.agent_id, colour)
 
 
-def _waits(task: Task) -> Item:
-    kind, _, why = (wait_in_words(task.waits) if task.waits else "").partition(": ")
-    text = f"{task.id:<10} {kind:<12} {task.title}{f': {why}' if why else ''}"
-    return Item("waits for you", task.id, text, task.assignee or "", "\x1b[1;33m")
+def _need(need: Need, ids: Collection[str]) -> Item:
+    about = need.subject if need.subject in (need.member, *ids) else need.id
+    return Item("waits for you", about, need.what, need.member, "\x1b[1;33m")
 
 
 def _task(task: Task) -> Item:

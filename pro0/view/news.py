@@ -8,6 +8,7 @@ import msgspec
 from pro0 import processes
 from pro0.errors import Pro0Error
 from pro0.model.ids import LEAD
+from pro0.model.need import Need
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.task import Task
 from pro0.ops.context import Context
@@ -36,6 +37,11 @@ class News(msgspec.Struct, frozen=True):
         """Return the members, the lead agent first."""
         all_members = self.status.members if self.status else ()
         return tuple(sorted(all_members, key=lambda member: member.agent_id != LEAD))
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Return what needs the person, the most urgent first."""
+        return self.status.attention if self.status else ()
 
     def member(self, name: str) -> MemberStatus | None:
         """Return one member, None for an unknown name."""

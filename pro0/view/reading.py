@@ -19,6 +19,9 @@ def whole(context: Context, news: News, id: str) -> str:
         message = letter.message
         if message.id == id:
             return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
+    if need := next((one for one in news.needs if one.id == id), None):
+        since = f", since {_at(need.since)}" if need.since else ""
+        return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{need.why}" if need.why else "")
     task = tasks.show(context, id)
     remarks = [
         f"{_at(remark.at)} {remark.author}{f' ({remark.act})' if remark.act else ''}\n{answers.line(remark)}"

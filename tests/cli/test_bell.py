@@ -63,7 +63,7 @@ def test_it_rings_when_a_task_begins_to_wait(team: Context, watcher: Watcher) ->
     watcher.sees(BELL)
     assert watcher.data.count(BELL) == 1
     gates.approve(team, "1")
-    tasks.create(team, [Draft(title="the last one")])
+    tasks.create(team, [Draft(title="the last one", run="true")])
     watcher.sees(b"1 pending (1 ready), 1 completed")
     assert watcher.data.count(BELL) == 1
 

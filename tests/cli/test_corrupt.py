@@ -23,20 +23,22 @@ from tests.crash.lanes import SOAK, TEST, a_few, counted
 
 TASKS = "task list|task show 1|task ready|task blocked|task query|task next|task tree|team wait|task create x"
 TASKS += "|task claim 2|task complete 2|task fail 2|task release 1|task update 1 --title x"
-TASKS += "|task cancel 3|task reopen 3|task delete 4 --force|task comment 1 x|team status|team list|member show w1"
+TASKS += (
+    "|needs|task cancel 3|task reopen 3|task delete 4 --force|task comment 1 x|team status|team list|member show w1"
+)
 WANTED = "inbox|team status|team list|member list|member show w1|send w1 hello|broadcast hello|team pause|team unpause"
 WANTED += "|team stop --timeout 1|team resume|member spawn w9|member shutdown w1|member restart w1|task assign 3 w1"
 READ_BY = {
     "config": "team status|team list",
     "wanted": WANTED,
-    "runtime": "team status|team list|member list|send w1 hello|broadcast hi|member spawn w9|member restart w1",
+    "runtime": "needs|team status|team list|member list|send w1 hello|broadcast hi|member spawn w9|member restart w1",
     "environment": "team resume",
     "report": "",
     "tasks": TASKS,
     "archive": "task list --archived|task list --all|task show 6|task reopen 6|task create x --blocked-by 6",
     "history": "task show 2|task update 2 --title y",
     "comments": "task show 1|task comment 1 x",
-    "mailbox": "inbox|inbox --ack|inbox --all|send human hello|team status",
+    "mailbox": "inbox|inbox --ack|inbox --all|send human hello|team status|needs",
     "segment": "inbox|inbox --all",
     "member's mailbox": "team status",
 }

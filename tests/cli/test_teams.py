@@ -143,10 +143,13 @@ def test_the_ends_of_a_wait(acts: list[str], code: int, pro0: Pro0, team: Contex
     told = pro0("team", "wait", "--timeout", "0", "--json")
     assert told.code == code
     look = json.loads(told.out)
-    assert set(look) == {"moving", "outcome", "counts", "left"}
+    assert set(look) == {"moving", "outcome", "counts", "left", "needs"}
     if code in (1, 4):
         assert "task-1" in called.out
         assert look["left"]
+        assert look["needs"], "a person can end every standstill"
+        assert look["needs"] == json.loads(pro0("needs", "--json").out)
+        assert all(need["command"] in called.out for need in look["needs"])
 
 
 def test_logs_merge_what_people_and_the_lead_did(pro0: Pro0, team: Context) -> None:

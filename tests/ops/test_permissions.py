@@ -18,7 +18,7 @@ from pro0.ops.context import Context
 from pro0.ops.mail import delivery, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
-from pro0.ops.team import costs, feed, members, outside, plan_approval, progress, status, teams
+from pro0.ops.team import costs, feed, members, needs, outside, plan_approval, progress, status, teams
 from pro0.ops.work import hiring, runs, workers
 from pro0.store.teams import Store
 from tests.faults import contents
@@ -54,6 +54,8 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "message.fate": (PEOPLE, lambda c: delivery.fate(c, SENT)),
     "message.history": (PEOPLE, lambda c: messages.history(c)),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
+    "need.list": (ANYONE, lambda c: needs.list_needs(c)),
+    "need.seen": ({HUMAN}, lambda c: needs.mark_seen(c, "x")),
     "team.status": (ANYONE, lambda c: status.status(c)),
     "team.cost": (ANYONE, lambda c: costs.cost(c)),
     "team.limit": ({HUMAN}, lambda c: costs.limit(c, 1.0)),
@@ -121,7 +123,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 20
+    assert len(NOUNS) == 21
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

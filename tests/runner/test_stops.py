@@ -61,7 +61,7 @@ def test_lead_and_person_hear_once_of_a_run_that_stops_short(what: str, home: Pa
     [said] = told(team)
     assert said.startswith(f"runner has stopped: {why}")
     assert not team.mailbox(HUMAN).head.read().messages, "who has no lead agent reads both"
-    assert "1 unread message" in [need.what for need in status.status(human(team)).attention], "for which a bell rings"
+    assert "1 unread notice" in [need.what for need in status.status(human(team)).attention], "for which a bell rings"
     events = map(json.loads, (team.paths.team / EVENTS).read_text().splitlines())
     assert [event["why"] for event in events if event["event"] == "run.stop"] == [said.partition(": ")[2]]
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model.message import Notice
+from pro0.model.runtime import UsageBook
 from pro0.model.stored import iso
 from pro0.model.team import Environment, TeamConfig, Wanted
-from pro0.model.usage import UsageBook
 from pro0.rules.words.presets import PRESETS
 from pro0.store import teams
 from pro0.store.tasklist import TaskFile

@@ -6,10 +6,13 @@ import pytest
 from msgspec import structs
 
 from pro0.model.message import Message, MessageType
-from pro0.model.runtime import Phase, State
-from pro0.model.task import Awaiting, Status, Task, Wait
+from pro0.model.need import Need, NeedKind, Picture
+from pro0.model.runtime import Phase, Runtime, State
+from pro0.model.task import Awaiting, Status, Task, TaskList, Wait
+from pro0.model.team import Wanted
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import LeadStatus, MemberStatus, TeamStatus
+from pro0.rules.needs import needs
 from pro0.view.bar import bar
 from pro0.view.board import HELP, KEYS, Board
 from pro0.view.drawing import columns_of, plain
@@ -19,6 +22,16 @@ from pro0.view.wishes import Wish
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EVIL = "evil\x1b]52;c;x\x07\u202e name"
+
+
+def need(kind: NeedKind, subject: str, what: str, member: str = "") -> Need:
+    return Need(id=f"{kind}:{subject}", kind=kind, subject=subject, what=what, command="pro0 act", member=member)
+
+
+NEEDS = (
+    need(NeedKind.PERMISSION, "w2", "w2 waits: may it run ls?", "w2"),
+    need(NeedKind.REVIEW, "task-3", "task-3 waits for you (review: look): judge me"),
+)
 
 
 def member(name: str, state: State = State.IDLE, unread: int = 0, note: str = "") -> MemberStatus:
@@ -46,7 +59,7 @@ def news(*members: MemberStatus) -> News:
         outside=None,
         members=members,
         tasks={"in_progress": 2, "completed": 1},
-        attention=(),
+        attention=NEEDS,
     )
     return News(status=look, tasks=tasks, letters=(Letter("human", message, again=False),))
 
@@ -159,15 +172,22 @@ def test_of_a_long_text_the_end_is_shown_and_the_cursor_stays_on_the_line(letter
     assert 38 <= columns_of(foot) < 40
 
 
+def waiting(*tasks: Task) -> News:
+    """A team without members in which these tasks wait for the person."""
+    picture = Picture(now=NOW, wanted=Wanted(), runtime=Runtime(), tasks=TaskList(tasks=tasks))
+    assert TWO.status
+    return News(status=structs.replace(TWO.status, members=(), attention=needs(picture)), tasks=tasks)
+
+
 def test_what_a_task_waits_for_is_read_before_a_long_title() -> None:
     wait = Wait(kind=Awaiting.INPUT, reason="red or blue?", since=NOW, by="w1")
     short = Task(id="task-1", title="paint the door", awaiting=wait)
     long = Task(id="task-2", title="a long title " * 9, awaiting=wait)
-    rows = [plain(row) for row in Board().rows(News(tasks=(short, long)), 60, 24, "")]
-    assert rows[3].rstrip() == "› task-1     input        paint the door: red or blue?"
-    assert rows[4].startswith("  task-2     input        a long title a long title")
+    rows = [plain(row) for row in Board().rows(waiting(short, long), 72, 24, "")]
+    assert rows[3].rstrip() == "› task-1 waits for you (input: red or blue?): paint the door"
+    assert rows[4].startswith("  task-2 waits for you (input: red or blue?): a long title a long")
     assert rows[4].endswith("…")
-    assert columns_of(rows[4]) == 60
+    assert columns_of(rows[4]) == 72
 
 
 def test_counts_are_read_before_a_long_path() -> None:
@@ -202,6 +222,18 @@ def test_a_bar_that_is_short_of_room_has_marks_for_states_and_still_everyone() -
     line = plain(bar(six, "mem-0", 80))
     assert line.split() == [*("mem-0", "idle", "mem-1▸", "mem-2?✉1", "mem-3!", "mem-4▪", "mem-5▸", "Ctrl+T", "board")]
     assert columns_of(line) < 80
+
+
+def test_the_bar_says_how_much_needs_the_person_also_without_room() -> None:
+    mail = need(NeedKind.MAIL, "w1", "1 unread message from w1")
+    line = bar(TWO.members, "w1", 110, needs=(*NEEDS, mail))
+    assert "\x1b[1;33m2 wait · 1 mail" in line
+    assert plain(line).endswith("2 wait · 1 mail · Shift+↑↓ switch · Ctrl+T board")
+    many = [member(f"member-{n}") for n in range(20)]
+    for columns in (40, 60, 80):
+        narrow = bar(many, "member-3", columns, needs=(mail,))
+        assert plain(narrow).endswith("1 mail")
+        assert columns_of(narrow) <= columns
 
 
 @pytest.mark.parametrize("columns", [30, 40, 60])

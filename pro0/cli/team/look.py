@@ -16,7 +16,6 @@ from pro0.cli.output import (
     drawable,
     json_option,
     json_text,
-    line,
     local,
     name_option,
     pairs,
@@ -26,6 +25,7 @@ from pro0.cli.output import (
     write,
     write_json,
 )
+from pro0.cli.team import needs
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED, Phase
@@ -83,8 +83,9 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
 
     --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
     that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
-    note, incarnation, model, effort, permissionMode, plan}], tasks {status: count}, attention [{what, command}] and
-    limits [{agent, until, named, note}]; with --watch one such line for every change.
+    note, incarnation, model, effort, permissionMode, plan}], tasks {status: count}, attention [{id, kind, subject,
+    what, why, since, command, member, look}] and limits [{agent, until, named, note}]; with --watch one such line for
+    every change.
 
     \b
     Examples:
@@ -142,8 +143,7 @@ def show(look: TeamStatus, named: str) -> None:
         )
     if look.attention:
         write("\nneeds you")
-        for need in look.attention:
-            write(f"  {line(need.what)}\n    {need.command}{named}")
+        needs.show(look.attention, named)
 
 
 def _limit(limit: LimitStatus) -> str:
@@ -172,7 +172,7 @@ def _watch(context: Context, named: str, *, as_json: bool) -> None:
             else:
                 write(end="\n" if shown and not as_json else "")
                 print_it(look)
-            if shown and bell and set(look.attention) - set(shown.attention):
+            if shown and bell and {need.id for need in look.attention} - {need.id for need in shown.attention}:
                 _ring()
             sys.stdout.flush()
             shown = look

@@ -6,6 +6,7 @@ import click
 
 from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, line, live, write, write_json
+from pro0.cli.team import needs
 from pro0.cli.team.look import counted
 from pro0.errors import BadInput, Pro0Error, Refused, TimedOut
 from pro0.ops.context import Context
@@ -23,7 +24,7 @@ def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
     """Wait until no work can go on by itself.
 
     Exit 0 when every task is completed or cancelled, 1 when one failed or is blocked by one that did, 4 when what is
-    left waits for a human or for a member, 124 after --timeout. --json prints moving, outcome, counts and left.
+    left waits for a human or for a member, 124 after --timeout. --json prints moving, outcome, counts, left and needs.
 
     \b
     Examples:
@@ -37,7 +38,7 @@ def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
     if as_json:
         write_json(result)
     else:
-        _print(result)
+        _print(result, f" -t {context.team.name}" if team else "")
     _conclude(context.team.name, result, timeout)
 
 
@@ -53,10 +54,13 @@ def _until_it_stands(context: Context, timeout: float | None) -> Progress:
     return result
 
 
-def _print(result: Progress) -> None:
+def _print(result: Progress, named: str) -> None:
     write(_counts(result))
     for one in result.left:
         write(f"  {line(one)}")
+    if result.needs:
+        write("needs you")
+        needs.show(result.needs, named)
 
 
 def _counts(result: Progress) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from pro0.engine.background.sights import Watched
+from pro0.model.runtime import SessionUsage
 from pro0.model.screen import Usage
-from pro0.model.usage import SessionUsage
 from pro0.ops.context import clock
 from pro0.ops.team.costs import spent
 from pro0.store.teams import TeamStore

@@ -14,7 +14,7 @@ from pro0.model import ids
 from pro0.model.caller import Who
 from pro0.ops import trust
 from pro0.ops.context import Context, nobody
-from pro0.ops.team import members, outside, project, teams
+from pro0.ops.team import members, needs, outside, project, teams
 from pro0.ops.team.status import status
 
 OUTSIDE = frozenset({Who.OUTSIDE})
@@ -76,6 +76,16 @@ def list_teammates(desk: Desk) -> views.Members:
 def get_team_members(desk: Desk) -> views.Members:
     """List who is on the team, to know whom you can write to."""
     return seen(desk.context, brief=True)
+
+
+@tool("need.list", LEADS)
+def list_needs(desk: Desk) -> views.Needs:
+    """List what only the person can answer now: permissions, questions, gates, crashes, failed tasks, unread mail.
+
+    Say it to the person; the commands are theirs.
+    """
+    found = needs.list_needs(desk.context)
+    return views.Needs(team=desk.context.team.name, needs=[views.need_view(need) for need in found])
 
 
 def seen(context: Context, *, brief: bool) -> views.Members:

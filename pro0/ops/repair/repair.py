@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, THE_LEAD
+from pro0.model.need import NeedKind
 from pro0.model.runtime import ENDED, Phase, Report, Runtime, State
 from pro0.model.task import Entry, Task, TaskList
 from pro0.model.team import Wish
@@ -21,6 +22,7 @@ from pro0.ops.context import INCARNATION, Context, operation
 from pro0.ops.repair.evidence import certain, entries, gather, report_files
 from pro0.ops.repair.repair_mail import repair_mailbox
 from pro0.ops.tasks import tasks
+from pro0.ops.team import needs
 from pro0.rules.repair import rebuilding, salvage, soundness
 from pro0.rules.repair.rebuilding import Facts
 from pro0.rules.repair.salvage import Remains
@@ -131,6 +133,7 @@ def _wishes(work: Work) -> None:
 
 def _environment(work: Work) -> None:
     _mend_plainly(work, work.context.team.environment)
+    _mend_plainly(work, work.context.team.troubles)
 
 
 def _tasks(work: Work) -> None:
@@ -315,4 +318,6 @@ def _mend(work: Work, file: File[T], build: Made[T], about: Callable[[T], str] |
     kept_text = f"; kept: {about(value)}" if about else ""
     lost_text = f"; lost: {', '.join(remains.lost)}" if remains.lost else ""
     aside = f"moved it aside as {name}" if name else "it was missing"
+    if remains.lost:
+        needs.note(work.context.team, NeedKind.LOSSES, file.path.name, ", ".join(remains.lost), work.context.now())
     work.say(f"{file.path} ({mend.bad.was}) could not be used: {aside}, made it anew{kept_text}{lost_text}")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput
 from pro0.model.caller import ANYONE, HUMAN_ONLY
-from pro0.model.usage import SessionUsage
+from pro0.model.runtime import SessionUsage
 from pro0.ops.context import Context, operation
 
 

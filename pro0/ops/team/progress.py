@@ -5,13 +5,17 @@ from enum import IntEnum
 import msgspec
 
 from pro0.model.caller import ANYONE
+from pro0.model.need import Need
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED, Kind, Status, Task
 from pro0.model.team import Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
-from pro0.ops.team.status import LIST_FAILED, counts, failed_before
+from pro0.ops.team.needs import seen
+from pro0.ops.team.status import counts
 from pro0.rules.lead.hiring import startable
+from pro0.rules.needs import needs
+from pro0.rules.task_needs import LIST_FAILED, failed_before
 from pro0.rules.tasks.board import Board, claimable, hopeless, why_not_ready
 from pro0.rules.tasks.gates import wait_in_words
 
@@ -31,6 +35,8 @@ class Progress(msgspec.Struct, frozen=True, rename="camel"):
     outcome: Outcome
     counts: dict[str, int]
     left: tuple[str, ...]
+    needs: tuple[Need, ...] = ()
+    """What needs the person, once nothing moves by itself."""
 
 
 @operation("team.progress", ANYONE, changes=False)
@@ -52,7 +58,8 @@ def progress(context: Context) -> Progress:
     left = _left(board, [*failed, *open_tasks])
     if archived.failed:
         left.append(f"{failed_before(archived)}: {LIST_FAILED}")
-    return Progress(moving, outcome, counts(board, archived), tuple(left))
+    needed = () if moving else needs(seen(context.team, known, listed, context.now()))
+    return Progress(moving, outcome, counts(board, archived), tuple(left), needed)
 
 
 def _harvests(known: Roster, board: Board) -> bool:

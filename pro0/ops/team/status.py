@@ -1,4 +1,4 @@
-"""The status of a team: its members, its tasks, and the items in need of the person."""
+"""The status of a team: its members, its tasks, and what needs the person."""
 
 from datetime import datetime
 
@@ -6,21 +6,19 @@ import msgspec
 
 from pro0 import processes
 from pro0.model.caller import ANYONE
-from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import ENDED, Phase, Process, Runtime, State
+from pro0.model.need import Need
+from pro0.model.runtime import Phase, Process, Runtime, State
 from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
-from pro0.ops.seats import Roster, led, roster
+from pro0.ops.seats import Roster, roster
+from pro0.ops.team.needs import seen
 from pro0.ops.withheld import may_see
 from pro0.rules import mail
 from pro0.rules.lead.permissions import permission_mode
-from pro0.rules.lead.turns import need
+from pro0.rules.needs import needs
 from pro0.rules.tasks.board import Board, why_not_ready
-from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.words.prompts import moment
-
-LIST_FAILED = "pro0 task list --archived --status failed"
 
 
 class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
@@ -74,13 +72,6 @@ class LimitStatus(msgspec.Struct, frozen=True):
     note: str
 
 
-class Attention(msgspec.Struct, frozen=True):
-    """One item in need of the person, and the command for it."""
-
-    what: str
-    command: str
-
-
 class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The whole status of one team."""
 
@@ -95,7 +86,8 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The person's own agent leading the team; None when there never was one."""
     members: tuple[MemberStatus, ...]
     tasks: dict[str, int]
-    attention: tuple[Attention, ...]
+    attention: tuple[Need, ...]
+    """What needs the person, the most urgent first."""
     limits: tuple[LimitStatus, ...] = ()
 
 
@@ -119,7 +111,7 @@ def status(context: Context) -> TeamStatus:
         outside=outside,
         members=members,
         tasks=counts(board, listed.archived),
-        attention=(*_left_alone(outside, known), *_attention(context, known, members, board, listed.archived)),
+        attention=needs(seen(context.team, known, listed, context.now())),
         limits=limits,
     )
 
@@ -141,13 +133,6 @@ def _state(process: Process | None) -> LeadStatus:
     if process is None or not processes.alive(process):
         return LeadStatus(pid=None, state="gone")
     return LeadStatus(pid=process.pid, state="stopped" if processes.stopped(process.pid) else "running")
-
-
-def _left_alone(outside: LeadStatus | None, known: Roster) -> list[Attention]:
-    """Return a notice when a person's own agent led the running team and is gone."""
-    if outside is None or outside.pid or known.runtime.phase is Phase.STOPPED:
-        return []
-    return [Attention("your own agent, which led the team, has gone: its mail is yours", "pro0 inbox")]
 
 
 def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
@@ -200,56 +185,3 @@ def _limited(seat: Seat) -> bool:
 
 def _held_back(limit: LimitStatus) -> str:
     return f"held back until {moment(limit.until)}: {limit.note}"
-
-
-def _attention(
-    context: Context, known: Roster, members: tuple[MemberStatus, ...], board: Board, archived: Archived
-) -> list[Attention]:
-    for_tasks = {seat.agent_id for seat in known.wanted.seats if seat.task}  # their failed tasks say so
-    needs = [
-        Attention(f"{m.agent_id} has crashed{f' ({m.note})' if m.note else ''}", f"pro0 member restart {m.agent_id}")
-        for m in members
-        if m.state is State.CRASHED and m.agent_id not in for_tasks
-    ]
-    needs += [
-        Attention(f"{m.agent_id} {why}{f' ({m.note})' if m.note else ''}", f"pro0 member peek {m.agent_id}")
-        for m in members
-        if (why := need(m.state, m.rule))
-    ]
-    needs += [
-        Attention(f"{m.agent_id} does not answer", f"pro0 member shutdown {m.agent_id} --force")
-        for m in members
-        if m.state is State.UNRESPONSIVE
-    ]
-    needs += [
-        Attention(f"{task.id} has failed: {task.title}", f"pro0 task show {task.id}")
-        for task in board
-        if task.status is Status.FAILED
-    ]
-    if archived.failed:
-        needs.append(Attention(failed_before(archived), LIST_FAILED))
-    needs += [
-        Attention(f"{task.id} waits for you ({wait_in_words(task.waits)}): {task.title}", f"pro0 task show {task.id}")
-        for task in board
-        if task.waits
-    ]
-    needs += [
-        Attention(f"{m.agent_id} has handed in its plan", f"pro0 member show {m.agent_id}")
-        for m in members
-        if m.plan == "handed in" and m.state not in ENDED
-    ]
-    unread = _unread_of_the_human(context)
-    if unread:
-        needs.append(Attention(f"{unread} unread message{'' if unread == 1 else 's'}", "pro0 inbox"))
-    return needs
-
-
-def failed_before(archived: Archived) -> str:
-    """Return the number of failed tasks in the archive, in words."""
-    return f"{archived.failed} archived task{' has' if archived.failed == 1 else 's have'} failed"
-
-
-def _unread_of_the_human(context: Context) -> int:
-    read = [HUMAN] if led(context.team.wanted.read()) else [HUMAN, LEAD]
-    heads = [context.team.mailbox(address).head.read() for address in read]
-    return sum(head.next_seq - 1 - head.acked for head in heads)

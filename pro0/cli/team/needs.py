@@ -1,0 +1,51 @@
+"""`pro0 needs`."""
+
+from collections.abc import Iterable
+
+import click
+
+from pro0.cli.context import here, quiet, team_option
+from pro0.cli.output import json_option, line, local, say, write, write_json
+from pro0.model.need import Need
+from pro0.ops.team import needs as ops
+
+
+@click.command()
+@click.option("--seen", metavar="ID", help="Drop a failed hook, a failed notice or a repair's losses from the list.")
+@team_option
+@json_option
+def needs(seen: str | None, team: str | None, as_json: bool) -> None:
+    """List what needs you now, the most urgent first, and the command that answers each.
+
+    --json prints a list of {id, kind, subject, what, why, since, command, member, look}; an id changes only when its
+    need does.
+
+    \b
+    Examples:
+      pro0 needs
+      pro0 needs --json | jq -r '.[].what'
+    """
+    context = here(team)
+    quiet()
+    if seen is not None:
+        trouble = ops.mark_seen(context, seen)
+        if as_json:
+            write_json(trouble)
+        else:
+            write(f"seen: {line(trouble.subject)}")
+        return
+    found = ops.list_needs(context)
+    if as_json:
+        write_json(found)
+    elif found:
+        show(found, f" -t {context.team.name}" if team else "")
+    else:
+        say("nothing needs you")
+
+
+def show(found: Iterable[Need], named: str) -> None:
+    """Print needs with their commands; `named` is what commands need to mean this team."""
+    for need in found:
+        since = f"  since {local(need.since)}" if need.since else ""
+        look = f"    look: {need.look}{named}" if need.look else ""
+        write(f"  {line(need.what)}{since}\n    {line(need.command)}{named}{look}")

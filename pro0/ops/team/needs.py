@@ -1,0 +1,100 @@
+"""What needs the person: the picture of the store for the rule, and the troubles that the person has seen."""
+
+from contextlib import suppress
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.errors import NotFound, Pro0Error
+from pro0.model.caller import ANYONE, HUMAN_ONLY
+from pro0.model.ids import HUMAN, LEAD
+from pro0.model.message import Message
+from pro0.model.need import Need, NeedKind, Picture, Trouble, Troubles
+from pro0.model.runtime import Phase, Runtime
+from pro0.model.task import TaskList
+from pro0.model.team import Wanted
+from pro0.ops.context import Context, new_id, operation
+from pro0.ops.seats import Roster, led, roster
+from pro0.ops.team.costs import spent
+from pro0.rules.needs import needs
+from pro0.store.teams import TeamStore
+
+MOST = 50
+"""The most troubles kept, the newest ones."""
+
+
+@operation("need.list", ANYONE, changes=False)
+def list_needs(context: Context) -> tuple[Need, ...]:
+    """Return all that needs the person now, the most urgent first."""
+    team = context.team.require()
+    return needs(seen(team, roster(team), team.tasks.read(), context.now()))
+
+
+@operation("need.seen", HUMAN_ONLY)
+def mark_seen(context: Context, id: str) -> Trouble:
+    """Drop a trouble that the person has seen: a failed hook or notice, or a repair with losses."""
+    with context.team.require().troubles.change("drop a trouble") as change:
+        known = change.value.troubles
+        found = next((one for one in known if one.id == id), None)
+        if found is None:
+            raise NotFound(f"there is no trouble {id}", hint="what is there: pro0 needs")
+        change.value = replace(change.value, troubles=tuple(one for one in known if one is not found))
+    context.team.log_event(context.now(), context.caller.agent_id, "need.seen", subject=found.subject)
+    return found
+
+
+def seen(team: TeamStore, known: Roster, tasks: TaskList, now: datetime) -> Picture:
+    """Return the picture of a team for the rule about needs."""
+    wanted, runtime = known.wanted, known.runtime
+    mail, older = unread(team, wanted)
+    return Picture(
+        now=now,
+        wanted=wanted,
+        runtime=runtime,
+        tasks=tasks,
+        mail=mail,
+        older=older,
+        troubles=team.troubles.read().troubles,
+        spent=spent(team.usage.read().sessions) if wanted.max_cost else 0.0,
+        left_alone=left_alone(wanted, runtime),
+    )
+
+
+def unread(team: TeamStore, wanted: Wanted) -> tuple[tuple[Message, ...], int]:
+    """Return the person's unread messages as far as mailbox heads hold them, and the number of the others."""
+    mail, older = list[Message](), 0
+    for address in [HUMAN] if led(wanted) else [HUMAN, LEAD]:
+        head = team.mailbox(address).head.read()
+        fresh = [message for message in head.messages if message.seq > head.acked]
+        mail += fresh
+        older += head.next_seq - 1 - head.acked - len(fresh)
+    return tuple(sorted(mail, key=lambda message: message.timestamp)), older
+
+
+def left_alone(wanted: Wanted, runtime: Runtime) -> bool:
+    """Return True when the person's own agent led the team, which still runs, and is gone."""
+    outside = wanted.outside
+    return outside is not None and runtime.phase is not Phase.STOPPED and not processes.alive(outside.process)
+
+
+def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime) -> None:
+    """Keep a trouble for the person, one for each subject; one that cannot be written delays nothing."""
+    with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
+        others = _without(change.value, kind, subject)
+        fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
+        change.value = replace(change.value, troubles=(*others, fresh)[-MOST:])
+
+
+def over(team: TeamStore, kind: NeedKind, subject: str) -> None:
+    """Drop a trouble whose subject has gone well since."""
+    with suppress(Pro0Error):
+        known = team.troubles.read()
+        if len(_without(known, kind, subject)) == len(known.troubles):
+            return
+        with team.troubles.change("drop a trouble") as change:
+            change.value = replace(change.value, troubles=_without(change.value, kind, subject))
+
+
+def _without(known: Troubles, kind: NeedKind, subject: str) -> tuple[Trouble, ...]:
+    return tuple(one for one in known.troubles if (one.kind, one.subject) != (kind, subject))

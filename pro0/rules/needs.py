@@ -1,0 +1,169 @@
+"""What needs the person now: the one list that status, board, bar, bell, notices, hooks, `wait` and MCP read.
+
+Each need has an id that changes only with the need: it names the subject and the moment at which the need began. So a
+need can be announced once, by whoever leads, and again only when there is a new one.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from pro0.model.ids import HUMAN
+from pro0.model.message import Message, MessageType
+from pro0.model.need import Need, NeedKind, Picture
+from pro0.model.runtime import ENDED, SeatState, State
+from pro0.model.team import Seat
+from pro0.rules.lead import turns
+from pro0.rules.task_needs import (
+    IDLE_CLAIM_AFTER,
+    idle_claims,
+    need_of,
+    of_archive,
+    of_member,
+    of_tasks,
+    states,
+    untaken,
+)
+from pro0.rules.tasks.board import Board
+from pro0.rules.words.prompts import moment
+
+_WRITTEN = frozenset({MessageType.MESSAGE, MessageType.BROADCAST})
+"""Types of messages that an agent or a person wrote."""
+_BY_STATE = {
+    State.WAITING: NeedKind.PERMISSION,
+    State.DIALOG: NeedKind.DIALOG,
+    State.ERROR: NeedKind.ERROR,
+}
+_ORDER = {kind: place for place, kind in enumerate(NeedKind)}
+
+
+def needs(picture: Picture) -> tuple[Need, ...]:
+    """Return all that needs the person now, the most urgent first."""
+    board = Board(picture.tasks.tasks)
+    found = [
+        *_left_alone(picture),
+        *_of_members(picture),
+        *of_tasks(picture, board),
+        *of_archive(picture.tasks.archived),
+        *untaken(picture, board),
+        *_of_money(picture),
+        *_mail(picture),
+        *_troubles(picture),
+    ]
+    return tuple(sorted(found, key=lambda need: (_ORDER[need.kind], need.since is None, need.since)))
+
+
+def next_look(picture: Picture) -> datetime | None:
+    """Return the time at which a need may arise by the passing of time alone."""
+    due = (at + IDLE_CLAIM_AFTER for at, _, _ in idle_claims(picture, Board(picture.tasks.tasks)))
+    return min((at for at in due if at > picture.now), default=None)
+
+
+def _left_alone(picture: Picture) -> Iterator[Need]:
+    if picture.left_alone:
+        what = "your own agent, which led the team, has gone: its mail is yours"
+        yield need_of(NeedKind.OWN_AGENT, HUMAN, what, "pro0 inbox", None)
+
+
+def _of_members(picture: Picture) -> Iterator[Need]:
+    for seat, state in states(picture):
+        if seat.gate and seat.gate.stage == "handed in" and state.state not in ENDED:
+            yield _plan(seat)
+        if need := _of_state(seat, state):
+            yield need
+    for failure in picture.runtime.failures:
+        if any((seat.agent_id, seat.generation) == (failure.agent_id, failure.generation) and not seat.task
+               for seat in picture.wanted.seats):  # fmt: skip
+            what, again = f"{failure.agent_id} could not be started: {failure.message}", _restart(failure.agent_id)
+            yield of_member(NeedKind.NOT_STARTED, failure.agent_id, what, again, failure.at, why=failure.message)
+
+
+def _plan(seat: Seat) -> Need:
+    id = seat.agent_id
+    approve, show = f"pro0 member approve-plan {id}", f"pro0 member show {id}"
+    at = seat.gate.at if seat.gate else None
+    return of_member(NeedKind.PLAN, id, f"{id} has handed in its plan", approve, at, look=show)
+
+
+def _of_state(seat: Seat, state: SeatState) -> Need | None:
+    """Return the need of one session by its state; the failed task of an ended one says so itself."""
+    id, since = seat.agent_id, state.since
+    if state.state is State.CRASHED and not seat.task:
+        what = f"{id} has crashed{_with(state.note)}"
+        return of_member(NeedKind.CRASH, id, what, _restart(id), since, why=state.note)
+    if state.state is State.UNRESPONSIVE:
+        return of_member(
+            NeedKind.UNRESPONSIVE, id, f"{id} does not answer", f"pro0 member shutdown {id} --force", since
+        )
+    if why := turns.need(state.state, state.rule):
+        kind = NeedKind.LOST if state.rule == turns.LOST else _BY_STATE[state.state]
+        return of_member(kind, id, f"{id} {why}{_with(state.note)}", f"pro0 member peek {id}", since, why=state.note)
+    return None
+
+
+def _restart(agent_id: str) -> str:
+    return f"pro0 member restart {agent_id}"
+
+
+def _of_money(picture: Picture) -> Iterator[Need]:
+    limit = picture.wanted.max_cost
+    if limit and picture.spent >= limit:
+        what = f"the team has cost about ${picture.spent:.2f} of ${limit:.2f}: no new session starts"
+        yield need_of(NeedKind.COST, "team", what, "pro0 team cost --limit USD", None, stamp=f"{limit:g}")
+    for one in picture.runtime.limits:
+        if picture.now < one.until:
+            when = f"{'until' if one.named else 'at least until'} {moment(one.until)}"
+            what = f"no new session of {one.agent} starts {when}: {one.note}"
+            yield need_of(NeedKind.LIMIT, one.agent, what, "pro0 team status", one.since, why=one.note)
+
+
+def _with(why: str) -> str:
+    return f" ({why})" if why else ""
+
+
+def _mail(picture: Picture) -> Iterator[Need]:
+    """Yield one need for each sender who wrote, and one for unread notices that no other need stands for."""
+    written: dict[str, list[Message]] = {}
+    notices = []
+    for message in picture.mail:
+        if message.type in _WRITTEN:
+            written.setdefault(message.from_, []).append(message)
+        elif not stands_for_itself(message):
+            notices.append(message)
+    for sender, letters in written.items():
+        newest = letters[-1]
+        what = f"{_number(len(letters), 'unread message')} from {'you' if sender == HUMAN else sender}"
+        stamp = f"{newest.to}-{newest.seq}"
+        first = next(iter(newest.content.strip().splitlines()), "")
+        yield need_of(NeedKind.MAIL, sender, what, "pro0 inbox", newest.timestamp, stamp=stamp, why=first[:200])
+    if notices or picture.older:
+        oldest = notices[0].timestamp if notices else None
+        what = _number(len(notices) + picture.older, "unread notice")
+        yield need_of(NeedKind.MAIL, "pro0", what, "pro0 inbox", oldest, stamp="" if oldest else "older")
+
+
+def stands_for_itself(message: Message) -> bool:
+    """Return True for a notice about something that is, or was, a need of its own."""
+    return message.type is MessageType.PLAN_APPROVAL_REQUEST or bool(_OWN_NEEDS.search(message.id))
+
+
+_OWN_NEEDS = re.compile(r":(ended|waiting|dialog|error|unknown|starting|cost)(:|$)|^task-\d+:\d+:(lead|human)$")
+"""The ids of such notices."""
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _troubles(picture: Picture) -> Iterator[Need]:
+    for trouble in picture.troubles:
+        what = _TROUBLES[trouble.kind].format(subject=trouble.subject, why=trouble.why)
+        seen = f"pro0 needs --seen {trouble.id}"
+        yield need_of(trouble.kind, trouble.subject, what, seen, trouble.at, stamp=trouble.id, why=trouble.why)
+
+
+_TROUBLES = {
+    NeedKind.HOOK: "the hook {subject!r} could not run: {why}",
+    NeedKind.NOTICE: "a notice to {subject} failed: {why}",
+    NeedKind.LOSSES: "{subject} was repaired, and not all could be kept: {why}",
+}

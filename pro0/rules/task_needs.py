@@ -1,0 +1,188 @@
+"""What the tasks of a team need of the person: a part of the list in `needs`."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from pro0.model.ids import HUMAN
+from pro0.model.need import Need, NeedKind, Picture
+from pro0.model.runtime import ENDED, Phase, SeatState, State
+from pro0.model.stored import iso
+from pro0.model.task import Archived, Awaiting, Kind, Policy, Status, Task
+from pro0.model.team import Seat, Wish
+from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.tasks.gates import wait_in_words
+from pro0.rules.tasks.subtasks import waits_for_subtasks
+
+LIST_FAILED = "pro0 task list --archived --status failed"
+IDLE_CLAIM_AFTER = timedelta(minutes=2)
+"""Time an agent may be idle with a claim before the person hears of it."""
+NAMED = 3
+"""The most tasks named in one sentence."""
+_BY_WAIT = {
+    Awaiting.INPUT: NeedKind.QUESTION,
+    Awaiting.REVIEW: NeedKind.REVIEW,
+    Awaiting.ESCALATION: NeedKind.ESCALATION,
+}
+
+
+def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
+    """Yield the needs of single tasks."""
+    idle = {task.id: (since, seat) for since, seat, task in idle_claims(picture, board)}
+    for task in board:
+        if task.waits:
+            yield _wait(task)
+        elif task.status is Status.FAILED:
+            yield _failed(task)
+        elif ended := _never_complete(board, task):
+            what = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
+            change = f"pro0 task unblock {task.id} {' '.join(ended)}"
+            yield need_of(
+                NeedKind.STUCK, task.id, what, change, task.updated_at, stamp=",".join(ended), look=_show(task)
+            )
+        elif task.id in idle:
+            since, seat = idle[task.id]
+            if since + IDLE_CLAIM_AFTER <= picture.now:
+                yield _idle_claim(task, seat, since)
+        elif _runs(picture) and (why := _stalls(board, task)):
+            what = f"{task.id} stands still: {why}: {task.title}"
+            yield need_of(NeedKind.STALLED, task.id, what, f"pro0 task start {task.id}", task.updated_at, why=why)
+
+
+def of_archive(archived: Archived) -> Iterator[Need]:
+    """Yield one need for all failed tasks in the archive."""
+    if archived.failed:
+        yield need_of(
+            NeedKind.FAILED, "archive", failed_before(archived), LIST_FAILED, None, stamp=str(archived.failed)
+        )
+
+
+def failed_before(archived: Archived) -> str:
+    """Return the number of failed tasks in the archive, in words."""
+    return f"{archived.failed} archived task{' has' if archived.failed == 1 else 's have'} failed"
+
+
+def untaken(picture: Picture, board: Board) -> Iterator[Need]:
+    """Yield one need for all ready tasks that no present member can take."""
+    if not _runs(picture):
+        return
+    ended = {seat.agent_id for seat, state in states(picture) if state.state in ENDED}
+    there = [seat for seat in picture.wanted.seats if seat.agent_id not in ended and not seat.task]
+    pool = (task for task in board if _in_a_pool(board, task) and not any(_can(seat, task) for seat in there))
+    left = [task for task in pool if why_not_ready(board, task) is None]
+    if not left:
+        return
+    names = ", ".join(task.id for task in left[:NAMED])
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    can, why = _nobody(there, left[0])
+    what = f"{names}{more}: ready, but {why}"
+    yield need_of(NeedKind.UNTAKEN, left[0].id, what, can, left[0].created_at, why=why, look=_show(left[0]))
+
+
+def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, Seat, Task]]:
+    """Yield the tasks whose holder has ended its turn, since when, and the holder."""
+    idle = {state.incarnation: (seat, state) for seat, state in states(picture) if state.state is State.IDLE}
+    for task in board:
+        if task.claim and task.status is Status.IN_PROGRESS and not task.waits and task.claim.incarnation in idle:
+            seat, state = idle[task.claim.incarnation]
+            yield max(state.since, task.claim.since or task.claim.claimed_at), seat, task
+
+
+def states(picture: Picture) -> Iterator[tuple[Seat, SeatState]]:
+    """Yield each seat with the state of its present session."""
+    known = {(state.agent_id, state.generation): state for state in picture.runtime.seats}
+    for seat in picture.wanted.seats:
+        if state := known.get((seat.agent_id, seat.generation)):
+            yield seat, state
+
+
+def of_member(kind: NeedKind, id: str, what: str, command: str, since: datetime | None, **more: str) -> Need:
+    """Return a need whose subject is a member."""
+    return need_of(kind, id, what, command, since, member=id, **more)
+
+
+def need_of(kind: NeedKind, subject: str, what: str, command: str, since: datetime | None, **more: str) -> Need:
+    """Return a need; its id is made of kind, subject, and `stamp` or the time since when it is."""
+    stamp = more.pop("stamp", "") or (iso(since) if since else "")
+    id = f"{kind.replace(' ', '-')}:{subject}{f':{stamp}' if stamp else ''}"
+    return Need(id=id, kind=kind, subject=subject, what=what, command=command, since=since, **more)
+
+
+def _show(task: Task) -> str:
+    return f"pro0 task show {task.id}"
+
+
+def _wait(task: Task) -> Need:
+    wait = task.waits
+    assert wait
+    what = f"{task.id} waits for you ({wait_in_words(wait)}): {task.title}"
+    kind = _BY_WAIT.get(wait.kind, NeedKind.GATE)
+    answer = " ANSWER" if kind is NeedKind.QUESTION else ""
+    command = f"pro0 task approve {task.id}{answer}"
+    who = task.assignee or ""
+    return need_of(kind, task.id, what, command, wait.since, why=wait.reason, member=who, look=_show(task))
+
+
+def _failed(task: Task) -> Need:
+    what, at = f"{task.id} has failed: {task.title}", task.completed_at or task.updated_at
+    retry = f"pro0 task retry {task.id}"
+    return need_of(
+        NeedKind.FAILED, task.id, what, retry, at, why=task.closed_reason, member=task.assignee or "", look=_show(task)
+    )
+
+
+def _never_complete(board: Board, task: Task) -> list[str]:
+    """Return the dependencies that are cancelled or missing: a failed one is a need itself."""
+    if task.status is not Status.PENDING:
+        return []
+    others = {id: board.get(id) for id in task.dependencies}
+    return [id for id, other in others.items() if other is None or other.status is Status.CANCELLED]
+
+
+def _stuck(task: Task, ended: list[str]) -> Need:
+    what = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
+    command, stamp = f"pro0 task unblock {task.id} {' '.join(ended)}", ",".join(ended)
+    return need_of(NeedKind.STUCK, task.id, what, command, task.updated_at, stamp=stamp, look=_show(task))
+
+
+def _idle_claim(task: Task, seat: Seat, since: datetime) -> Need:
+    id = seat.agent_id
+    what = f"{id} has ended its turn, and holds {task.id}: {task.title}"
+    ask = f'pro0 send {id} "how is {task.id}?"'
+    return need_of(NeedKind.IDLE_CLAIM, task.id, what, ask, since, member=id, look=f"pro0 member peek {id}")
+
+
+def _runs(picture: Picture) -> bool:
+    """Return True when the team is to work now: not paused, stopped or about to stop."""
+    running = picture.wanted.wish is Wish.RUN and picture.runtime.phase is Phase.RUNNING
+    return running and not picture.wanted.paused
+
+
+def _stalls(board: Board, task: Task) -> str:
+    """Return the reason a supervised task goes on only when a person starts it, or an empty string."""
+    if task.start or task.assignee or board.declared(task) is not Policy.SUPERVISED or task.type is Kind.EPIC:
+        return ""
+    if task.status is Status.DONE and task.claim is None and waits_for_subtasks(board, task):
+        return "its session is gone"
+    above = board.supervisor(task)
+    if above is None and why_not_ready(board, task) is None:
+        return "nobody starts it by itself"
+    return ""
+
+
+def _can(seat: Seat, task: Task) -> bool:
+    """Return True when a member takes this task by itself: the shell agent takes only those with a command."""
+    able = seat.agent != "command" and bool(task.run or seat.agent != "shell")
+    return able and task.assignee in (None, seat.agent_id)
+
+
+def _in_a_pool(board: Board, task: Task) -> bool:
+    free = task.status is Status.PENDING and task.start is None and task.assignee != HUMAN
+    return free and (bool(task.assignee) or board.declared(task) in (None, Policy.POOL))
+
+
+def _nobody(there: list[Seat], task: Task) -> tuple[str, str]:
+    """Return the command that finds somebody, and the reason why nobody takes this task."""
+    if task.assignee:
+        return f"pro0 task assign {task.id} MEMBER", f"{task.assignee} does not take it"
+    why = "members here only run commands" if there and not task.run else "nobody here can take it"
+    return "pro0 member spawn NAME --agent AGENT", why

@@ -1,0 +1,234 @@
+"""What needs the person: every kind from a picture, with an id that stays, and gone when it is answered."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from pro0.model.message import Message, MessageType
+from pro0.model.need import Need, NeedKind, Picture, Trouble
+from pro0.model.runtime import Failure, Phase, RateLimit, Runtime, SeatState, State
+from pro0.model.task import Archived, Awaiting, Claim, Kind, Policy, Status, Task, TaskList, Wait
+from pro0.model.team import PlanGate, Seat, Wanted, Wish
+from pro0.rules.lead.turns import LOST
+from pro0.rules.needs import needs, next_look, stands_for_itself
+from tests.rules.building import at, task
+from tests.rules.supervising import seat, session
+
+LATER = 1000.0
+NOW = at(0)
+
+
+def picture(
+    *tasks: Task, seats: tuple[Seat, ...] = (), sessions: tuple[SeatState, ...] = (), **more: object
+) -> Picture:
+    """A running team as its files tell it."""
+    wanted, runtime = Wanted(seats=seats), Runtime(seats=sessions)
+    return replace(Picture(now=NOW, wanted=wanted, runtime=runtime, tasks=TaskList(tasks=tasks)), **more)
+
+
+def of_member(state: State, rule: str = "") -> Picture:
+    return picture(seats=(seat(),), sessions=(session(state=state, rule=rule),))
+
+
+def waits(kind: Awaiting) -> Picture:
+    return picture(task(1, awaiting=Wait(kind=kind, since=at(-5), by="w1", reason="because")))
+
+
+def letter(seq: int = 1, sender: str = "w1", kind: MessageType = MessageType.MESSAGE, id: str = "") -> Message:
+    return Message(
+        id=id or f"m{seq}", seq=seq, from_=sender, to="human", type=kind, content="red\nor blue?", timestamp=at(-9)
+    )
+
+
+def held(state: State, since: float, **more: object) -> Picture:
+    claim = Claim(agent_id="w1", incarnation="inc-w1", epoch=1, claimed_at=at(-900))
+    one = task(1, status=Status.IN_PROGRESS, assignee="w1", claim=claim, **more)
+    return picture(one, seats=(seat(),), sessions=(session(state=state, since=at(since)),))
+
+
+def trouble(kind: NeedKind) -> Picture:
+    return picture(troubles=(Trouble(id="t-1", kind=kind, subject="it", why="it broke", at=at(-3)),))
+
+
+def supervised(**fields: object) -> Task:
+    return task(1, policy=Policy.SUPERVISED, **fields)
+
+
+FAILURE = Failure(agent_id="w1", generation=1, at=NOW, message="no")
+HANDED_IN = PlanGate(id="p1", text="the plan", at=at(-2))
+KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
+    "own agent": (picture(left_alone=True), NeedKind.OWN_AGENT, "human", "pro0 inbox"),
+    "permission": (of_member(State.WAITING), NeedKind.PERMISSION, "w1", "pro0 member peek w1"),
+    "dialog": (of_member(State.DIALOG), NeedKind.DIALOG, "w1", "pro0 member peek w1"),
+    "error": (of_member(State.ERROR), NeedKind.ERROR, "w1", "pro0 member peek w1"),
+    "lost": (of_member(State.UNKNOWN, rule=LOST), NeedKind.LOST, "w1", "pro0 member peek w1"),
+    "unresponsive": (of_member(State.UNRESPONSIVE), NeedKind.UNRESPONSIVE, "w1", "pro0 member shutdown w1 --force"),
+    "crash": (of_member(State.CRASHED), NeedKind.CRASH, "w1", "pro0 member restart w1"),
+    "not started": (
+        picture(
+            seats=(seat(),), runtime=Runtime(failures=(Failure(agent_id="w1", generation=1, at=NOW, message="no"),))
+        ),
+        NeedKind.NOT_STARTED,
+        "w1",
+        "pro0 member restart w1",
+    ),
+    "plan": (
+        picture(seats=(seat(gate=HANDED_IN),), sessions=(session(),)),
+        NeedKind.PLAN,
+        "w1",
+        "pro0 member approve-plan w1",
+    ),
+    "question": (waits(Awaiting.INPUT), NeedKind.QUESTION, "task-1", "pro0 task approve task-1 ANSWER"),
+    **{
+        f"gate {kind}": (waits(kind), NeedKind.GATE, "task-1", "pro0 task approve task-1")
+        for kind in (Awaiting.WORK, Awaiting.APPROVAL, Awaiting.CONTENT, Awaiting.CHECKPOINT)
+    },
+    "review": (waits(Awaiting.REVIEW), NeedKind.REVIEW, "task-1", "pro0 task approve task-1"),
+    "escalation": (waits(Awaiting.ESCALATION), NeedKind.ESCALATION, "task-1", "pro0 task approve task-1"),
+    "failed": (picture(task(1, status=Status.FAILED)), NeedKind.FAILED, "task-1", "pro0 task retry task-1"),
+    "failed, archived": (
+        picture(tasks=TaskList(archived=Archived(failed=2))),
+        NeedKind.FAILED,
+        "archive",
+        "pro0 task list --archived --status failed",
+    ),
+    "stuck": (
+        picture(task(1, status=Status.CANCELLED), task(2, dependencies=("task-1",))),
+        NeedKind.STUCK,
+        "task-2",
+        "pro0 task unblock task-2 task-1",
+    ),
+    "stalled, its session is gone": (
+        picture(supervised(status=Status.DONE), task(2, parent="task-1", status=Status.COMPLETED)),
+        NeedKind.STALLED,
+        "task-1",
+        "pro0 task start task-1",
+    ),
+    "stalled, nobody starts it": (picture(supervised()), NeedKind.STALLED, "task-1", "pro0 task start task-1"),
+    "untaken": (
+        picture(task(1, run=None), seats=(seat(),), sessions=(session(),)),
+        NeedKind.UNTAKEN,
+        "task-1",
+        "pro0 member spawn NAME --agent AGENT",
+    ),
+    "idle claim": (held(State.IDLE, -121), NeedKind.IDLE_CLAIM, "task-1", 'pro0 send w1 "how is task-1?"'),
+    "cost": (picture(wanted=Wanted(max_cost=2.0), spent=2.5), NeedKind.COST, "team", "pro0 team cost --limit USD"),
+    "limit": (
+        picture(runtime=Runtime(limits=(RateLimit(agent="claude", since=at(-5), at=at(-5), until=at(LATER)),))),
+        NeedKind.LIMIT,
+        "claude",
+        "pro0 team status",
+    ),
+    "mail": (picture(mail=(letter(),)), NeedKind.MAIL, "w1", "pro0 inbox"),
+    "a notice": (picture(mail=(letter(kind=MessageType.NOTIFICATION),)), NeedKind.MAIL, "pro0", "pro0 inbox"),
+    "hook": (trouble(NeedKind.HOOK), NeedKind.HOOK, "it", "pro0 needs --seen t-1"),
+    "failed notice": (trouble(NeedKind.NOTICE), NeedKind.NOTICE, "it", "pro0 needs --seen t-1"),
+    "losses": (trouble(NeedKind.LOSSES), NeedKind.LOSSES, "it", "pro0 needs --seen t-1"),
+}
+
+
+def only(shown: Picture) -> Need:
+    [found] = needs(shown)
+    return found
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_kind_is_one_need_with_its_answer(name: str) -> None:
+    shown, kind, subject, command = KINDS[name]
+    found = only(shown)
+    assert (found.kind, found.subject, found.command) == (kind, subject, command)
+    assert found.what
+    assert len(found.what.splitlines()) == 1
+
+
+def test_every_kind_is_in_the_table() -> None:
+    assert {kind for _, kind, _, _ in KINDS.values()} == set(NeedKind)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_id_stays_while_time_passes_and_others_come_and_go(name: str) -> None:
+    shown, *_ = KINDS[name]
+    before = only(shown)
+    other = task(9, status=Status.FAILED)
+    later = replace(
+        shown,
+        now=NOW + timedelta(seconds=500),
+        tasks=replace(shown.tasks, tasks=(*shown.tasks.tasks, other)),
+    )
+    assert before.id in [found.id for found in needs(later)]
+    assert len({found.id for found in needs(later)}) == 2
+
+
+ANSWERED = {
+    "the permission is given": of_member(State.WORKING),
+    "it was shut down": of_member(State.SHUTDOWN),
+    "it starts again": replace(of_member(State.CRASHED), wanted=Wanted(seats=(seat(generation=2),))),
+    "the plan is approved": picture(seats=(seat(gate=replace(HANDED_IN, verdict="approved")),), sessions=(session(),)),
+    "completed": picture(task(1, status=Status.COMPLETED, awaiting=None)),
+    "started": held(State.WORKING, -500),
+    "idle for a minute only": held(State.IDLE, -60),
+    "the holder waits for the person elsewhere": picture(),
+    "an epic": picture(task(1, type=Kind.EPIC)),
+    "somebody can": picture(task(1, run="true"), seats=(seat(),), sessions=(session(),)),
+    "an agent can": picture(task(1), seats=(seat(agent="claude"),), sessions=(session(),)),
+    "of the person": picture(task(1, assignee="human")),
+    "paused": picture(task(1), wanted=Wanted(paused=True)),
+    "to stop": picture(supervised(), task(2), wanted=Wanted(wish=Wish.STOP)),
+    "stopped": picture(supervised(), task(2), runtime=Runtime(phase=Phase.STOPPED)),
+    "the limit is over": picture(
+        runtime=Runtime(limits=(RateLimit(agent="claude", since=at(-5), at=at(-5), until=at(-1)),))
+    ),
+    "below the limit": picture(wanted=Wanted(max_cost=2.0), spent=1.9),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_what_is_answered_is_gone(name: str) -> None:
+    assert needs(ANSWERED[name]) == ()
+
+
+def test_a_failed_task_speaks_for_what_depends_on_it_and_for_its_session() -> None:
+    failed, after = task(1, status=Status.FAILED), task(2, dependencies=("task-1",))
+    shown = picture(failed, after, seats=(seat(task="task-1"),), sessions=(session(state=State.CRASHED),))
+    assert only(shown).subject == "task-1"
+
+
+def test_many_tasks_that_nobody_takes_are_one_need() -> None:
+    found = only(picture(*(task(n) for n in range(1, 41))))
+    assert found.what.startswith("task-1, task-2, task-3 and 37 more: ready, but ")
+
+
+def test_a_new_message_of_the_same_sender_is_a_new_need() -> None:
+    first, both = only(picture(mail=(letter(),))), only(picture(mail=(letter(), letter(2))))
+    assert both.what == "2 unread messages from w1"
+    assert both.why == "red"
+    assert first.id != both.id
+
+
+@pytest.mark.parametrize(
+    ("id", "own"),
+    [("inc-1:ended:lead", True), ("inc-1:waiting:2026-01-01T00:00:00+00:00:human", True), ("uid:cost:all:2:lead", True),
+     ("task-3:12:lead", True), ("runner-1:stopped:lead", False), ("task-3:12:review of task-4", False)],
+)  # fmt: skip
+def test_a_notice_about_another_need_is_not_a_second_one(id: str, *, own: bool) -> None:
+    notice = letter(kind=MessageType.NOTIFICATION, id=id)
+    assert stands_for_itself(notice) is own
+    assert bool(needs(picture(mail=(notice,)))) is not own
+
+
+def test_the_next_look_is_when_an_idle_claim_becomes_a_need() -> None:
+    assert next_look(held(State.IDLE, -60)) == at(60)
+    assert next_look(held(State.IDLE, -200)) is None
+    assert next_look(held(State.WORKING, -60)) is None
+
+
+@given(st.lists(st.sampled_from(sorted(KINDS)), unique=True))
+def test_needs_of_all_kinds_stand_in_the_order_of_urgency(names: list[str]) -> None:
+    mails = tuple(message for name in names for message in KINDS[name][0].mail)
+    troubles = tuple(one for name in names for one in KINDS[name][0].troubles)
+    found = needs(picture(mail=mails, troubles=troubles, left_alone="own agent" in names))
+    order = list(NeedKind)
+    assert [order.index(need.kind) for need in found] == sorted(order.index(need.kind) for need in found)
