@@ -42,7 +42,7 @@ class Ending(msgspec.Struct, frozen=True):
     left: int = 0
 
 
-class Changes(Protocol):
+class ChangeSource(Protocol):
     """A source of changes: readable after a change, until it is drained."""
 
     def fileno(self) -> int:
@@ -101,7 +101,7 @@ class Running:
     def follow(
         self,
         limit: float | None,
-        watch: Changes | None,
+        watch: ChangeSource | None,
         pass_on: Callable[[bytes], None],
         look: Callable[[], str],
         poll: float,

@@ -28,7 +28,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool = False
     """True to resume the session of that id."""
     folder: str = ""
-    """An absolute folder of this session alone, mode 0700. It holds `Call.files` before the agent starts."""
+    """An absolute folder of this session alone, mode 0700. It holds `Invocation.files` before the agent starts."""
     cwd: str = ""
     project: str = ""
     """The team's project: `cwd`, or the checkout behind the worktree `cwd`."""
@@ -40,7 +40,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """The file of its mailbox, for hooks checking mail at the end of a turn."""
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """How to start the agent of a session; `argv` holds no secret."""
 
     argv: tuple[str, ...]
@@ -72,7 +72,7 @@ class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
 class OneTurn(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent does one whole turn without a terminal and without a person to ask."""
 
-    call: Callable[[Brief], Call]
+    call: Callable[[Brief], Invocation]
     read: Callable[[TurnOutput, bytes], TurnOutput]
     """Read one line of output; an uninformative line changes nothing."""
     reads_stdin: bool = False
@@ -89,7 +89,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """How to install the program, as a command or as text; empty when unknown."""
     tested: tuple[str, ...] = ()
     """The program versions tested against these rules, oldest first; empty for an agent without a program."""
-    call: Callable[[Brief], Call]
+    call: Callable[[Brief], Invocation]
     first_state: State
     """A session's state from the agent's start until better evidence."""
     delivery: Literal["watches", "line", "none"]

@@ -1,12 +1,12 @@
 """The `command` agent: any program, run as it is."""
 
-from pro0.agents.adapter import Adapter, Call
+from pro0.agents.adapter import Adapter, Invocation
 from pro0.model.runtime import State
 
 COMMAND = Adapter(
     name="command",
     program="",
-    call=lambda brief: Call(argv=brief.seat.argv),
+    call=lambda brief: Invocation(argv=brief.seat.argv),
     first_state=State.RUNNING,
     delivery="none",
     answers_shutdown=False,

@@ -6,7 +6,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Adapter, Brief, Call, OneTurn, TurnOutput
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, TurnOutput
 from pro0.agents.drawings import drawing_named
 from pro0.agents.own_tools import COMMANDS
 from pro0.model.agent import Definition, Signs, is_told
@@ -52,7 +52,7 @@ def _read(output: TurnOutput, line: bytes) -> TurnOutput:
     return replace(output, message=whole[-MESSAGE:])
 
 
-def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Call:
+def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Invocation:
     prompt, files = first_prompt.words(brief)
     seat = brief.seat
     values = {
@@ -73,7 +73,7 @@ def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Call:
     placed = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
     spread = [part for word in placed for part in (options if word == OPTIONS else (word,))]
     filled = tuple(_GIVEN.sub(lambda match: values[match[1]], word) for word in spread)
-    return Call(argv=filled, files=files if words == definition.turn or definition.instructed else {})
+    return Invocation(argv=filled, files=files if words == definition.turn or definition.instructed else {})
 
 
 def _drawing(definition: Definition) -> Drawing | None:

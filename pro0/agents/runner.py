@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import AGENTS, adapter_named
-from pro0.agents.adapter import Adapter, Brief, Call, Sight
+from pro0.agents.adapter import Adapter, Brief, Invocation, Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.model.run import RUNNER as NAME
@@ -21,9 +21,9 @@ USED = "used.json"
 _USAGE = msgspec.json.Decoder(Usage)
 
 
-def call(brief: Brief) -> Call:
+def call(brief: Brief) -> Invocation:
     """Return the command of the runner; the seat's argv, one word, holds its orders."""
-    return Call(argv=(sys.executable, "-I", "-m", "pro0.runner", *brief.seat.argv))
+    return Invocation(argv=(sys.executable, "-I", "-m", "pro0.runner", *brief.seat.argv))
 
 
 def usage(sight: Sight, _memory: Memory) -> Usage | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pro0.config.keys import strict
 from pro0.config.table import NAMES
 from pro0.errors import BadInput
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.rules.spelling import nearest
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _flattened(values: dict[object, object], path: Path) -> dict[object, object]
 def _commands(values: dict[object, object], path: Path) -> dict[str, tuple[str, ...]]:
     """Return the `hooks:` block: each event with its shell commands, one or a list."""
     block = _mapping(values.get(HOOKS), f"{HOOKS} ({path})")
-    check_names(block, tuple(Event), f"{HOOKS}, {path}")
+    check_names(block, tuple(HookEvent), f"{HOOKS}, {path}")
     found = {}
     for event, value in block.items():
         commands = value if isinstance(value, list) else [value]

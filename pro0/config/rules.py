@@ -17,7 +17,7 @@ def never(_value: object, _other: object) -> bool:
     return False
 
 
-class Rule(NamedTuple):
+class SettingRule(NamedTuple):
     """The allowed values of one setting; both functions raise ValueError for any other value."""
 
     variable: str
@@ -38,7 +38,7 @@ def _adds(value: object, other: object) -> bool:
     return not set(cast("Iterable[str]", value)) <= set(cast("Iterable[str]", other))
 
 
-def switch(variable: str, about: str) -> Rule:
+def switch(variable: str, about: str) -> SettingRule:
     """Make the rule of an on/off setting."""
 
     def parse(text: str) -> object:
@@ -51,10 +51,10 @@ def switch(variable: str, about: str) -> Rule:
             raise ValueError(value)
         return value
 
-    return Rule(variable, about, "true or false", parse, check)
+    return SettingRule(variable, about, "true or false", parse, check)
 
 
-def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) -> Rule:
+def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) -> SettingRule:
     """Make the rule of a whole number; values below `at_least` are raised to it."""
 
     def parse(text: str) -> object:
@@ -67,10 +67,10 @@ def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) 
             raise ValueError(value)
         return max(value, at_least)
 
-    return Rule(variable, about, f"a whole number from {low} to {high}", parse, check)
+    return SettingRule(variable, about, f"a whole number from {low} to {high}", parse, check)
 
 
-def limit(variable: str, about: str, low: int, high: int) -> Rule:
+def limit(variable: str, about: str, low: int, high: int) -> SettingRule:
     """Make the rule of a limit on time, sessions or money; a larger number allows more."""
 
     def widens(value: object, other: object) -> bool:
@@ -79,7 +79,7 @@ def limit(variable: str, about: str, low: int, high: int) -> Rule:
     return whole(variable, about, low, high)._replace(widens=widens)
 
 
-def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[str, ...] = ()) -> Rule:
+def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[str, ...] = ()) -> SettingRule:
     """Make the rule of a choice among words; `rising` orders them from least to most permissive."""
 
     def check(value: object) -> object:
@@ -90,10 +90,10 @@ def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[s
     def widens(value: object, other: object) -> bool:
         return rising.index(str(value)) > rising.index(str(other))
 
-    return Rule(variable, about, f"one of {', '.join(words)}", str, check, widens=widens if rising else never)
+    return SettingRule(variable, about, f"one of {', '.join(words)}", str, check, widens=widens if rising else never)
 
 
-def word(variable: str, about: str) -> Rule:
+def word(variable: str, about: str) -> SettingRule:
     """Make the rule of one name, or nothing."""
 
     def check(value: object) -> object:
@@ -101,10 +101,10 @@ def word(variable: str, about: str) -> Rule:
             raise ValueError(value)
         return value
 
-    return Rule(variable, about, "a name of letters, digits and '-'", str, check)
+    return SettingRule(variable, about, "a name of letters, digits and '-'", str, check)
 
 
-def names(variable: str, about: str) -> Rule:
+def names(variable: str, about: str) -> SettingRule:
     """Make the rule of a list of variable names; `NAME*` matches by prefix; the text form separates by commas."""
 
     def check(value: object) -> object:
@@ -115,10 +115,12 @@ def names(variable: str, about: str) -> Rule:
     def parse(text: str) -> object:
         return [name.strip() for name in text.split(",") if name.strip()]
 
-    return Rule(variable, about, "a list of names of variables; NAME* is all that begin so", parse, check, widens=_adds)
+    return SettingRule(
+        variable, about, "a list of names of variables; NAME* is all that begin so", parse, check, widens=_adds
+    )
 
 
-def mapping(variable: str, about: str) -> Rule:
+def mapping(variable: str, about: str) -> SettingRule:
     """Make the rule of the agents by name; the text form is JSON."""
 
     def parse(text: str) -> object:
@@ -127,4 +129,6 @@ def mapping(variable: str, about: str) -> Rule:
         except msgspec.DecodeError:
             raise ValueError(text) from None
 
-    return Rule(variable, about, "a mapping of names to definitions", parse, definitions, joined=True, widens=_adds)
+    return SettingRule(
+        variable, about, "a mapping of names to definitions", parse, definitions, joined=True, widens=_adds
+    )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, cast
 
 import msgspec
 
-from pro0.config.rules import Rule, choice, limit, mapping, names, switch, whole, word
+from pro0.config.rules import SettingRule, choice, limit, mapping, names, switch, whole, word
 from pro0.model.agent import Definition
 from pro0.model.team import WINDOW_LAYOUTS, Approver, WindowLayout
 
@@ -90,13 +90,13 @@ class Setting(NamedTuple):
     name: str
     attribute: str
     default: object
-    rule: Rule
+    rule: SettingRule
 
 
 def _rows() -> Iterable[Setting]:
     for field in msgspec.structs.fields(Settings):
         default = {} if field.default is msgspec.NODEFAULT else field.default
-        yield Setting(field.encode_name, field.name, default, cast(Rule, field.type.__metadata__[0]))
+        yield Setting(field.encode_name, field.name, default, cast(SettingRule, field.type.__metadata__[0]))
 
 
 SETTINGS = tuple(_rows())

@@ -15,7 +15,7 @@ from pro0.engine.places import place_of
 from pro0.engine.record import Record
 from pro0.errors import Pro0Error
 from pro0.model.decision import Snapshot, Workers
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
@@ -83,7 +83,7 @@ class Observer:
             grounds=aides.grounds.found(wanted.seats),
             task_minutes=self._settings.task_timeout_minutes,
             workers=self._workers(wanted, runtime, alive),
-            hooked=Event.TEAMMATE_IDLE in aides.hooking.events(),
+            hooked=HookEvent.TEAMMATE_IDLE in aides.hooking.events(),
             answers=aides.hooking.answers(),
             protocol=self._protocol,
             line=self._line,

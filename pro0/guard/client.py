@@ -21,7 +21,7 @@ class Client:
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         self._connection = connection
-        self._inbox = protocol.Inbox()
+        self._inbox = protocol.MessageReader()
         self._out = bytearray()
         self._rows: list[str] | None = None
         self._rest: Frame = {}

@@ -103,7 +103,7 @@ def _is_held(lease: dict[str, object]) -> bool:
     pid, start, boot_id = lease.get("pid"), lease.get("start"), lease.get("bootId")
     if not isinstance(pid, int) or not isinstance(start, str) or not isinstance(boot_id, str):
         return False
-    holder = table.Entry(pid, 0, start)
+    holder = table.ProcessEntry(pid, 0, start)
     holder.boot_id = boot_id
     return table.alive(holder)
 

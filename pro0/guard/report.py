@@ -4,7 +4,7 @@ import os
 
 from pro0.guard.launch import Launch
 from pro0.guard.text import dump, is_text, now, parse
-from pro0.processes.table import Entry
+from pro0.processes.table import ProcessEntry
 from pro0.store import atomic
 
 SCHEMA_VERSION = 1
@@ -18,10 +18,10 @@ TELLABLE = frozenset(
 """The states an agent may claim; only its guard reports its end."""
 
 
-class Report:
+class ReportFile:
     """The report of one session. Its folder is held open; after the folder's removal `gone` is true."""
 
-    def __init__(self, launch: Launch, guard: Entry | None) -> None:
+    def __init__(self, launch: Launch, guard: ProcessEntry | None) -> None:
         folder, self._name = os.path.split(launch.report)
         self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         self.gone = False
@@ -62,7 +62,7 @@ class Report:
         except OSError:
             pass
 
-    def started(self, agent: Entry | None, first_state: str) -> None:
+    def started(self, agent: ProcessEntry | None, first_state: str) -> None:
         """Report the running agent."""
         self._values["agent"] = _process(agent) if agent else None
         self._state(first_state)
@@ -139,6 +139,6 @@ def _proper(word: dict[str, object]) -> bool:
     )
 
 
-def _process(entry: Entry | None) -> dict[str, object]:
+def _process(entry: ProcessEntry | None) -> dict[str, object]:
     assert entry, "a process that asks for itself, or a child not yet waited for, is there"
     return {"pid": entry.pid, "start": entry.start, "bootId": entry.boot_id}

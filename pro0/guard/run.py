@@ -7,7 +7,7 @@ import time
 
 from pro0.guard import agent, tree
 from pro0.guard.launch import Launch, take
-from pro0.guard.report import Report, StatePipe
+from pro0.guard.report import ReportFile, StatePipe
 from pro0.processes import end, mark, table
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import signal
 
     from pro0.guard.lookout import Lookout
-    from pro0.guard.terminal import Terminal
+    from pro0.guard.terminal import AgentTerminal
 else:
     import _signal as signal
 
@@ -57,14 +57,14 @@ class Guard:
         self.cause = BY_ITSELF
         self._launch = launch
         mark.take_off()  # a session may have started this guard: the guard is not part of it
-        self._report = Report(launch, table.entry(os.getpid()))
+        self._report = ReportFile(launch, table.entry(os.getpid()))
         self._pipe = StatePipe()
         self._wake = agent.catch_signals()
         self._subreaper = agent.become_subreaper()
         self._pid = 0
         self._code: int | None = None
         self._lookout: Lookout | None = None
-        self._terminal: Terminal | None = None
+        self._terminal: AgentTerminal | None = None
         self._look_at = time.monotonic() + launch.look
 
     def run(self) -> int:
@@ -114,7 +114,7 @@ class Guard:
         from pro0.guard import terminal  # late: a guard in a pane needs none of it
 
         try:
-            self._terminal = terminal.Terminal(self._launch.terminal, self._launch.incarnation)
+            self._terminal = terminal.AgentTerminal(self._launch.terminal, self._launch.incarnation)
         except OSError as error:
             raise agent.CannotStart(f"cannot make a terminal: {error}") from error
         return KIND, self._terminal.path
@@ -156,7 +156,7 @@ class Guard:
     def _listen(self) -> None:
         self._report.merge(self._pipe.lines())
 
-    def _belonging(self) -> list[table.Entry]:
+    def _belonging(self) -> list[table.ProcessEntry]:
         processes = tree.belonging(self._launch.incarnation, () if self._subreaper else self._leaders())
         self._reap()  # reap after the look: an agent dead by then is handled before the tree counts as empty
         return processes

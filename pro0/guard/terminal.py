@@ -40,7 +40,7 @@ _KITTY = re.compile(rb"\x1b\[\?\d+u")
 Source = int | socket.socket | Client
 
 
-class Terminal:
+class AgentTerminal:
     """The terminal of one guard's agent."""
 
     def __init__(self, settings: Wanted, incarnation: str) -> None:

@@ -9,7 +9,7 @@ INCARNATION = "PRO0_INCARNATION"
 STATE = "PRO0_STATE_FD"
 
 
-def belonging(incarnation: str, leaders: tuple[int, ...] = ()) -> list[table.Entry]:
+def belonging(incarnation: str, leaders: tuple[int, ...] = ()) -> list[table.ProcessEntry]:
     """Return all processes of this guard's session, never the guard itself.
 
     An agent may start a lead: because it needed one, or for a team of its own. The session does not own that lead, nor

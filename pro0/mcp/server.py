@@ -12,7 +12,7 @@ from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
 from pro0.mcp.protocol import Call, Conversation, Fault
-from pro0.mcp.wire import JSON, Lines
+from pro0.mcp.wire import JSON, LineSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Server:
     def __init__(self, kind: str) -> None:
         self._channel = Channel()
         self._conversation = Conversation(listing(kind), self._channel.send, self._start, self._later)
-        self._lines = Lines()
+        self._lines = LineSplitter()
         self._finished: deque[tuple[Call, Outcome]] = deque()
         self._running: Calls | None = None
         self._asked = False

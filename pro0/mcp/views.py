@@ -16,11 +16,11 @@ from pro0.rules.tasks import answers
 from pro0.rules.tasks.board import Board, why_not_ready
 
 
-class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An answer; what is not said is at its default."""
 
 
-class TaskLine(View, frozen=True, kw_only=True):
+class TaskLine(ToolAnswer, frozen=True, kw_only=True):
     """A task in one line; `note` says that it is ready, or why not, or how it ended."""
 
     id: str
@@ -32,7 +32,7 @@ class TaskLine(View, frozen=True, kw_only=True):
     note: str = ""
 
 
-class TaskPage(View, frozen=True, kw_only=True):
+class TaskPage(ToolAnswer, frozen=True, kw_only=True):
     """Tasks, the first of them; `left_out` is how many more there are."""
 
     tasks: list[TaskLine]
@@ -55,7 +55,7 @@ class TaskDetail(TaskLine, frozen=True, kw_only=True):
     answers: list[str] = []
 
 
-class WorkerLine(View, frozen=True, kw_only=True):
+class WorkerLine(ToolAnswer, frozen=True, kw_only=True):
     """A delegated task in one line; `place` is its place in line, `branch` what is not merged."""
 
     task: str
@@ -67,13 +67,13 @@ class WorkerLine(View, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Workers(View, frozen=True, kw_only=True):
+class WorkersView(ToolAnswer, frozen=True, kw_only=True):
     """Delegated tasks."""
 
     workers: list[WorkerLine]
 
 
-class RoleView(View, frozen=True, kw_only=True):
+class RoleView(ToolAnswer, frozen=True, kw_only=True):
     """One role; its prompt is for whoever has it."""
 
     id: str
@@ -81,13 +81,13 @@ class RoleView(View, frozen=True, kw_only=True):
     agent: str = ""
 
 
-class Roles(View, frozen=True, kw_only=True):
+class RolesView(ToolAnswer, frozen=True, kw_only=True):
     """All roles."""
 
     roles: list[RoleView]
 
 
-class Said(View, frozen=True, kw_only=True):
+class Said(ToolAnswer, frozen=True, kw_only=True):
     """One remark on a task; `act` is what it came with, if it came with an act."""
 
     at: datetime
@@ -98,7 +98,7 @@ class Said(View, frozen=True, kw_only=True):
     author_role: str = ""
 
 
-class Comments(View, frozen=True, kw_only=True):
+class CommentsView(ToolAnswer, frozen=True, kw_only=True):
     """What was said about a task, oldest first; `left_out` older remarks are not here."""
 
     task_id: str
@@ -106,7 +106,7 @@ class Comments(View, frozen=True, kw_only=True):
     left_out: int = 0
 
 
-class MessageView(View, frozen=True, kw_only=True):
+class MessageView(ToolAnswer, frozen=True, kw_only=True):
     """A message; the sender is who really sent it. `again` when an earlier session was given it too."""
 
     id: str
@@ -118,13 +118,13 @@ class MessageView(View, frozen=True, kw_only=True):
     again: bool = False
 
 
-class Inbox(View, frozen=True, kw_only=True):
+class InboxView(ToolAnswer, frozen=True, kw_only=True):
     """The messages that were unread."""
 
     messages: list[MessageView]
 
 
-class Sent(View, frozen=True, kw_only=True):
+class Sent(ToolAnswer, frozen=True, kw_only=True):
     """Into whose mailboxes a message was put."""
 
     sent_to: list[str]
@@ -132,7 +132,7 @@ class Sent(View, frozen=True, kw_only=True):
     """Why nobody reads it before a restart of its reader."""
 
 
-class MemberView(View, frozen=True, kw_only=True):
+class MemberView(ToolAnswer, frozen=True, kw_only=True):
     """A member as others see it."""
 
     name: str
@@ -147,14 +147,14 @@ class MemberView(View, frozen=True, kw_only=True):
     plan: str = ""
 
 
-class Members(View, frozen=True, kw_only=True):
+class Members(ToolAnswer, frozen=True, kw_only=True):
     """The members of a team."""
 
     team: str
     members: list[MemberView]
 
 
-class NeedView(View, frozen=True, kw_only=True):
+class NeedView(ToolAnswer, frozen=True, kw_only=True):
     """One thing that needs the person; its `id` changes only when the need does."""
 
     id: str
@@ -165,14 +165,14 @@ class NeedView(View, frozen=True, kw_only=True):
     command: str
 
 
-class Needs(View, frozen=True, kw_only=True):
+class Needs(ToolAnswer, frozen=True, kw_only=True):
     """What needs the person now, the most urgent first."""
 
     team: str
     needs: list[NeedView]
 
 
-class TeamView(View, frozen=True, kw_only=True):
+class TeamView(ToolAnswer, frozen=True, kw_only=True):
     """A team: whose project it is, where it is shown and why there, and whether it runs."""
 
     name: str
@@ -181,7 +181,7 @@ class TeamView(View, frozen=True, kw_only=True):
     phase: Phase
 
 
-class Answered(View, frozen=True, kw_only=True):
+class Answered(ToolAnswer, frozen=True, kw_only=True):
     """What was done, and what is to be done next."""
 
     answered: str
@@ -227,9 +227,9 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
     )
 
 
-def inbox(letters: Iterable[Letter]) -> Inbox:
+def inbox(letters: Iterable[Letter]) -> InboxView:
     """Return messages as they are given to an agent."""
-    return Inbox(messages=[_message(letter) for letter in letters])
+    return InboxView(messages=[_message(letter) for letter in letters])
 
 
 def need_view(need: Need) -> NeedView:

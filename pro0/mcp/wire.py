@@ -19,7 +19,7 @@ class Unreadable(Exception):
         self.too_much = too_much
 
 
-class Lines:
+class LineSplitter:
     """Cuts a stream of bytes into lines; of a line over the limit nothing is kept but that it was there."""
 
     def __init__(self) -> None:

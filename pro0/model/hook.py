@@ -5,7 +5,7 @@ from enum import StrEnum
 from pro0.model.stored import Document
 
 
-class Event(StrEnum):
+class HookEvent(StrEnum):
     """When a hook runs; one of the first three can say no."""
 
     TASK_CREATED = "TaskCreated"

@@ -4,7 +4,7 @@ A pid may be reused; (pid, start, boot id) cannot be. Every signal goes to a pin
 verified after the pinning.
 
 Guards import this package with the standard library alone; msgspec would cost each guard 45 ms. So this package
-works with `table.Entry` inside, and returns `Process` to its callers.
+works with `table.ProcessEntry` inside, and returns `Process` to its callers.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def ancestors(pid: int) -> list[Process]:
     return [_process(entry) for entry in table.above(pid)]
 
 
-def _process(entry: table.Entry) -> Process:
+def _process(entry: table.ProcessEntry) -> Process:
     from pro0.model.runtime import Process
 
     return Process(pid=entry.pid, start=entry.start, boot_id=entry.boot_id)

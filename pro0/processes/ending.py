@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from pro0.model.runtime import Process
-    from pro0.processes.table import Entry
+    from pro0.processes.table import ProcessEntry
 
-    Known = TypeVar("Known", Process, Entry)
+    Known = TypeVar("Known", Process, ProcessEntry)
 else:
     import _signal as signal  # without enum, which costs a guard 4 ms
 
@@ -31,7 +31,7 @@ _FIRST_LOOK = 0.05
 _LOOK_AGAIN = 1.0
 
 
-def signal_process(process: Process | Entry, number: int) -> bool:
+def signal_process(process: Process | ProcessEntry, number: int) -> bool:
     """Send a signal to exactly this process; False when it is gone, or not ours to signal."""
     try:
         return _send_pinned(process, number) if sys.platform == "linux" else _send(process, number)
@@ -84,7 +84,7 @@ def _until_gone(processes: list[Known], seconds: float) -> None:
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _send_pinned(process: Process | Entry, number: int) -> bool:
+def _send_pinned(process: Process | ProcessEntry, number: int) -> bool:
     # Pin first, then verify: the pid cannot pass to a stranger between the check and the signal.
     descriptor = pidfd.open_process(process.pid)
     try:
@@ -96,7 +96,7 @@ def _send_pinned(process: Process | Entry, number: int) -> bool:
     return True
 
 
-def _send(process: Process | Entry, number: int) -> bool:
+def _send(process: Process | ProcessEntry, number: int) -> bool:
     if not alive(process):
         return False
     os.kill(process.pid, number)

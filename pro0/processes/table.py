@@ -23,7 +23,7 @@ SPARED = "PRO0_LEAD"
 """The variable of leads and of processes they start for others, with the value 1: no session owns these."""
 
 
-class Entry:
+class ProcessEntry:
     """One running process: its identity, and its parent's pid at the time of the look."""
 
     __slots__ = ("boot_id", "pid", "ppid", "start")
@@ -35,13 +35,13 @@ class Entry:
         self.boot_id = system.boot_id()
 
 
-def entry(pid: int) -> Entry | None:
+def entry(pid: int) -> ProcessEntry | None:
     """Return a running process; None for a missing process or a zombie."""
     parent_and_start = system.status(pid)
-    return Entry(pid, parent_and_start[0], parent_and_start[1]) if parent_and_start else None
+    return ProcessEntry(pid, parent_and_start[0], parent_and_start[1]) if parent_and_start else None
 
 
-def alive(process: Process | Entry) -> bool:
+def alive(process: Process | ProcessEntry) -> bool:
     """Return True while exactly this process runs: not a zombie, not a reused pid, not of an earlier boot."""
     if process.boot_id != system.boot_id():
         return False
@@ -54,27 +54,27 @@ def own_pids() -> list[int]:
     return system.own_pids()
 
 
-def below(pid: int, spared: Callable[[int], bool] | None = None) -> list[Entry]:
+def below(pid: int, spared: Callable[[int], bool] | None = None) -> list[ProcessEntry]:
     """Return the descendants of a process, without those with `spared(pid)` true and all below them."""
-    children: dict[int, list[Entry]] = {}
+    children: dict[int, list[ProcessEntry]] = {}
     for process in _all():
         children.setdefault(process.ppid, []).append(process)
     return list(_walk(pid, children, spared))
 
 
-def above(pid: int) -> list[Entry]:
+def above(pid: int) -> list[ProcessEntry]:
     """Return the ancestors of a process, nearest first."""
-    line: list[Entry] = []
+    line: list[ProcessEntry] = []
     ancestor = entry(pid)
     while ancestor and ancestor.ppid and (ancestor := entry(ancestor.ppid)):
         line.append(ancestor)
     return line
 
 
-def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
+def carrying(variable: str, values: Collection[str]) -> dict[str, list[ProcessEntry]]:
     """Return, for each value, this user's processes with `variable=value` in their environment."""
     value_of: dict[bytes | None, str] = {value.encode(): value for value in values}
-    carriers: dict[str, list[Entry]] = {value: [] for value in values}
+    carriers: dict[str, list[ProcessEntry]] = {value: [] for value in values}
     for pid in system.own_pids():
         text = _variable(system.environment(pid), variable)
         if text in value_of and (carrier := _verified(pid, variable, value_of[text])):
@@ -82,7 +82,7 @@ def carrying(variable: str, values: Collection[str]) -> dict[str, list[Entry]]:
     return carriers
 
 
-def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry]]:
+def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[ProcessEntry]]:
     """Return, for each session, the processes its guard started, directly or indirectly.
 
     The kernel's mark proves it. On a system without marks, the `variable` with the incarnation must do.
@@ -90,7 +90,7 @@ def proven(variable: str, incarnations: Collection[str]) -> dict[str, list[Entry
     if not mark.available():
         return carrying(variable, incarnations)
     incarnation_of: dict[int | None, str] = {mark.mark_of(incarnation): incarnation for incarnation in incarnations}
-    members: dict[str, list[Entry]] = {incarnation: [] for incarnation in incarnations}
+    members: dict[str, list[ProcessEntry]] = {incarnation: [] for incarnation in incarnations}
     for pid in system.pids():
         carried = mark.carried_by(pid)
         if carried in incarnation_of and not is_spared(pid) and (incarnation := entry(pid)):
@@ -111,7 +111,7 @@ def is_spared(pid: int) -> bool:
     return says(pid, SPARED, "1")
 
 
-def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
+def having(names: Collection[str]) -> Iterator[tuple[ProcessEntry, dict[str, str]]]:
     """Yield this user's processes with all of these variables in their environment, and the values."""
     for pid in system.own_pids():
         values = _values(pid, names)
@@ -119,7 +119,7 @@ def having(names: Collection[str]) -> Iterator[tuple[Entry, dict[str, str]]]:
             yield process, values
 
 
-def variables(process: Process | Entry, names: Collection[str]) -> dict[str, str]:
+def variables(process: Process | ProcessEntry, names: Collection[str]) -> dict[str, str]:
     """Return the wanted variables of a process's initial environment; none of an ended process."""
     values = _values(process.pid, names)
     return values if alive(process) else {}
@@ -135,17 +135,17 @@ def stopped(pid: int) -> bool:
     return system.stopped(pid)
 
 
-def in_session(session: int) -> list[Entry]:
+def in_session(session: int) -> list[ProcessEntry]:
     """Return the processes of a terminal session, given its leader's pid."""
     return _led_by(session, os.getsid)
 
 
-def in_group(group: int) -> list[Entry]:
+def in_group(group: int) -> list[ProcessEntry]:
     """Return the processes of a process group, given its leader's pid; the leader is not waited for yet."""
     return _led_by(group, os.getpgid)
 
 
-def _led_by(leader: int, leader_of: Callable[[int], int]) -> list[Entry]:
+def _led_by(leader: int, leader_of: Callable[[int], int]) -> list[ProcessEntry]:
     return [member for pid in system.pids() if _leader_or_none(leader_of, pid) == leader and (member := entry(pid))]
 
 
@@ -156,13 +156,15 @@ def _leader_or_none(leader_of: Callable[[int], int], pid: int) -> int | None:
         return None
 
 
-def _all() -> Iterator[Entry]:
+def _all() -> Iterator[ProcessEntry]:
     for pid in system.pids():
         if running := entry(pid):
             yield running
 
 
-def _walk(pid: int, children: dict[int, list[Entry]], spared: Callable[[int], bool] | None) -> Iterator[Entry]:
+def _walk(
+    pid: int, children: dict[int, list[ProcessEntry]], spared: Callable[[int], bool] | None
+) -> Iterator[ProcessEntry]:
     waiting = [pid]
     while waiting:
         # Children leave the table with their parent, so a pid reused during the scan makes no endless loop.
@@ -172,7 +174,7 @@ def _walk(pid: int, children: dict[int, list[Entry]], spared: Callable[[int], bo
                 yield child
 
 
-def _verified(pid: int, variable: str, value: str) -> Entry | None:
+def _verified(pid: int, variable: str, value: str) -> ProcessEntry | None:
     """Return a process with this tag, checked to be the same process before and after reading its environment."""
     process = entry(pid)
     return process if process and says(pid, variable, value) and alive(process) else None

@@ -8,7 +8,7 @@ import msgspec
 from pro0.model.task import Task
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True):
+class FeedEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """One change: a task as it is now, or the id of a deleted task. A snapshot holds all tasks."""
 
     event: Literal["snapshot", "create", "update", "delete"]
@@ -17,16 +17,16 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str | None = None
 
 
-def snapshot(tasks: Iterable[Task]) -> Event:
+def snapshot(tasks: Iterable[Task]) -> FeedEvent:
     """Return the first event of a subscription: all tasks."""
-    return Event("snapshot", tasks=tuple(tasks))
+    return FeedEvent("snapshot", tasks=tuple(tasks))
 
 
-def events(before: Mapping[str, Task], after: Mapping[str, Task]) -> Iterator[Event]:
+def events(before: Mapping[str, Task], after: Mapping[str, Task]) -> Iterator[FeedEvent]:
     """Yield the change from `before` to `after`, one event a task. Two changes of one task in between are one event."""
     for id, task in after.items():
         if id not in before:
-            yield Event("create", task=task)
+            yield FeedEvent("create", task=task)
         elif task != before[id]:
-            yield Event("update", task=task)
-    yield from (Event("delete", id=id) for id in before if id not in after)
+            yield FeedEvent("update", task=task)
+    yield from (FeedEvent("delete", id=id) for id in before if id not in after)

@@ -14,10 +14,10 @@ from pro0.ops.work import runs
 from pro0.rules.runs import run_limits
 from pro0.rules.runs.running import (
     Course,
-    End,
     Rest,
-    Step,
+    RunEnd,
     Take,
+    TurnStep,
     budget,
     choose,
     denied,
@@ -70,7 +70,7 @@ class Runner:
         finally:
             self._watch.close()
 
-    def _let_know(self, end: End) -> None:
+    def _let_know(self, end: RunEnd) -> None:
         """Tell the team when a run failed, got stuck or met a limit: its starter may be far away."""
         try:
             if end.code == 1 or self._is_out_of_time(end):
@@ -78,30 +78,30 @@ class Runner:
         except Pro0Error as error:
             self._teller.tell("note", error.message)
 
-    def _is_out_of_time(self, end: End) -> bool:
+    def _is_out_of_time(self, end: RunEnd) -> bool:
         """Return True when an `auto` run has ended well with tasks left."""
         well = end.code == 0 and self._options.auto and not self._orders.agreed
         return well and bool(summary(tasks.board(self._context), self._options))
 
-    def _go_round(self) -> End:
+    def _go_round(self) -> RunEnd:
         while True:
             try:
                 if end := self._step():
                     return end
             except Pro0Error as error:
                 if error.code in OVER or (isinstance(error, NotFound) and not self._context.team.exists()):
-                    return End(1, error.message)
+                    return RunEnd(1, error.message)
                 self._rest(Rest(None, error.message), State.ERROR)
 
-    def _step(self) -> End | None:
+    def _step(self) -> RunEnd | None:
         """Do the next thing; return the end of the run when it is over."""
         if why := self._orders.why_to_end(busy_with=None):
-            return End(0 if self._orders.agreed else INTERRUPTED, why)
+            return RunEnd(0 if self._orders.agreed else INTERRUPTED, why)
         board, now = tasks.board(self._context), self._context.now()
         living = runs.living(self._context)
         choice = choose(board, self._options, self._context.caller, self._course, now, living)
         decision = run_limits.held(choice, self._options, self._course, runs.limits(self._context), now)
-        if isinstance(decision, End):
+        if isinstance(decision, RunEnd):
             return decision
         if isinstance(decision, Rest):
             self._course = replace(self._course, idle_since=self._course.idle_since or now)
@@ -115,7 +115,7 @@ class Runner:
         seconds = (rest.until - self._context.now()).total_seconds() if rest.until else self._options.poll
         self._orders.wait(self._watch, min(max(seconds, 0.0), max(self._options.poll, 0.05)))
 
-    def _take(self, take: Take) -> End | None:
+    def _take(self, take: Take) -> RunEnd | None:
         """Claim a task, unless somebody was faster, and run its turns."""
         task = take.task
         if not task.claim:
@@ -129,7 +129,7 @@ class Runner:
         self._course = replace(self._course, idle_since=None, epic=epic.id if epic else None)
         return self._run(task, epic)
 
-    def _run(self, task: Task, epic: Task | None) -> End | None:
+    def _run(self, task: Task, epic: Task | None) -> RunEnd | None:
         """Run turns on a claimed task until its claim ends; return the end of the run when it is over."""
         self._voice.state(State.WORKING, task.id)
         number, previous_end = 1, ""
@@ -161,7 +161,7 @@ class Runner:
         claim = tasks.show(self._context, task.id).claim
         return claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
 
-    def _follow(self, task: Task, text: str, ran: Ran) -> Step | None:
+    def _follow(self, task: Task, text: str, ran: Ran) -> TurnStep | None:
         """Act on a finished turn and return the step; None when the claim has ended already.
 
         The agent itself, or somebody else, may have ended the claim.
@@ -187,15 +187,15 @@ class Runner:
             end = step.end
             self._act(task, step)
         if step.act is None and (end := budget(self._options, self._account.spent)):
-            self._act(task, Step(Act.RELEASE, end.why))
+            self._act(task, TurnStep(Act.RELEASE, end.why))
         return replace(step, end=end)
 
-    def _interrupted(self, ran: Ran) -> Step | None:
+    def _interrupted(self, ran: Ran) -> TurnStep | None:
         if not ran.why:
             return None
-        return Step(Act.RELEASE, ran.why, end=End(INTERRUPTED, ran.why))
+        return TurnStep(Act.RELEASE, ran.why, end=RunEnd(INTERRUPTED, ran.why))
 
-    def _act(self, task: Task, step: Step) -> str:
+    def _act(self, task: Task, step: TurnStep) -> str:
         """Act on a task, retrying until it succeeds: nobody else can act while this session lives.
 
         Returns the reason when a check blocks the act, empty otherwise.
@@ -218,7 +218,7 @@ class Runner:
                 break
         return ""
 
-    def _carry_out(self, id: str, step: Step) -> None:
+    def _carry_out(self, id: str, step: TurnStep) -> None:
         if step.act is Act.HAND_OFF:
             gates.hand_off(self._context, id, step.kind, step.text)
         else:

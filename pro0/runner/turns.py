@@ -8,9 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import defined
-from pro0.agents.adapter import Brief, Call, OneTurn, TurnOutput
+from pro0.agents.adapter import Brief, Invocation, OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE
-from pro0.children import Changes, Ending, Running
+from pro0.children import ChangeSource, Ending, Running
 from pro0.config import Settings
 from pro0.engine.opening.briefs import PRO0
 from pro0.engine.opening.environment import of_agent
@@ -60,7 +60,7 @@ class Turns:
         """Return the folder of this session's files."""
         return self._folder
 
-    def run(self, task: Task, prompt: str, number: int, changes: Changes, look: Callable[[], str]) -> Ran:
+    def run(self, task: Task, prompt: str, number: int, changes: ChangeSource, look: Callable[[], str]) -> Ran:
         """Run one turn.
 
         `look` is called at changes and from time to time. It returns a reason to end the turn now, empty for none.
@@ -111,12 +111,12 @@ class Turns:
         turn = self._adapter.turn
         return turn.reads_stdin if turn else self._options.agent != SHELL
 
-    def _call(self, task: Task, prompt: str) -> Call:
+    def _call(self, task: Task, prompt: str) -> Invocation:
         if self._options.agent == SHELL:
-            return Call(argv=("/bin/sh", "-c", task.run or ""))
+            return Invocation(argv=("/bin/sh", "-c", task.run or ""))
         if self._adapter.turn:
             return self._adapter.turn.call(self._brief(prompt))
-        return Call(argv=self._options.program, files={FILE: prompt.encode(errors="replace")})
+        return Invocation(argv=self._options.program, files={FILE: prompt.encode(errors="replace")})
 
     def _brief(self, prompt: str) -> Brief:
         team, seat = self._context.team, self._seat()

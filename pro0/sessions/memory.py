@@ -10,7 +10,7 @@ from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.starting import check
 
 
-class Memory:
+class InMemory:
     """Sessions in this object only."""
 
     name = "memory"

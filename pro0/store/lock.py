@@ -122,7 +122,7 @@ def _taken(path: Path, folder: int, patience: float) -> int:
     descriptor = open_lock(folder, LOCK)
     try:
         if queue.waited_for(folder) or not both_locked(folder, descriptor):
-            with queue.Place(folder) as place:
+            with queue.QueueTicket(folder) as place:
                 _wait(path, folder, descriptor, place, patience)
     except BaseException:
         atomic.close(descriptor)
@@ -130,7 +130,7 @@ def _taken(path: Path, folder: int, patience: float) -> int:
     return descriptor
 
 
-def _wait(path: Path, folder: int, descriptor: int, place: queue.Place, patience: float) -> None:
+def _wait(path: Path, folder: int, descriptor: int, place: queue.QueueTicket, patience: float) -> None:
     by, since = holder(descriptor), time.monotonic()
     while True:
         _follow(folder, descriptor)

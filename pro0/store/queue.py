@@ -27,7 +27,7 @@ def waited_for(folder: int) -> bool:
     return False
 
 
-class Place:
+class QueueTicket:
     """One waiter's place in the queue of an open folder, taken on entering the context."""
 
     def __init__(self, folder: int) -> None:
@@ -35,7 +35,7 @@ class Place:
         self._ticket = ""
         self._descriptor: int | None = None
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "QueueTicket":
         self._stand()
         return self
 

@@ -20,7 +20,7 @@ class Connection:
 
     def __init__(self, path: str, patience: float = PATIENCE) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._inbox = protocol.Inbox(protocol.FRAME_LIMIT)
+        self._inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
         self._arrived: list[tuple[bytes, bytes]] = []
         try:
             self._socket.settimeout(patience)

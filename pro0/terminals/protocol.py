@@ -87,7 +87,7 @@ def text(values: dict[str, object], name: str) -> str:
     return value
 
 
-class Inbox:
+class MessageReader:
     """Join the arriving pieces of one connection into messages."""
 
     def __init__(self, limit: int = LIMIT) -> None:

@@ -13,7 +13,7 @@ from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
 from pro0.view.acts import ACTS, on_board
 from pro0.view.bar import bar
-from pro0.view.board import HELP, Board
+from pro0.view.board import HELP, BoardView
 from pro0.view.drawing import DIM, RESET, Canvas
 from pro0.view.keys import Key, Keys
 from pro0.view.news import Reporter
@@ -21,7 +21,7 @@ from pro0.view.outer import Outer
 from pro0.view.pane import Pane
 from pro0.view.reading import whole, wrapped
 from pro0.view.scroll import Scroll
-from pro0.view.wishes import Wish
+from pro0.view.wishes import ViewRequest
 
 ESCAPE = 0.03
 """Seconds until an Escape counts as a key, not as the start of a sequence."""
@@ -35,10 +35,10 @@ PASTES: tuple[int, ...] = (2004,)
 def watch(context: Context) -> None:
     """Show a team in this terminal until the person leaves."""
     with Outer() as outer:
-        View(replace(context, vouch=on_board), outer).run()
+        Viewer(replace(context, vouch=on_board), outer).run()
 
 
-class View:
+class Viewer:
     """One person looking at one team."""
 
     def __init__(self, context: Context, outer: Outer) -> None:
@@ -48,7 +48,7 @@ class View:
         self._keys = Keys()
         self._panes: dict[str, Pane] = {}
         self._shown = ""
-        self._board = Board()
+        self._board = BoardView()
         self._on_board = False
         self._scroll: Scroll | None = None
         self._left = False
@@ -176,33 +176,33 @@ class View:
         elif self._shown in self._panes:
             self._panes[self._shown].ask_history()
 
-    def _grant(self, wish: Wish | None) -> None:
+    def _grant(self, wish: ViewRequest | None) -> None:
         match wish:
             case None:
                 return
-            case Wish(act="leave"):
+            case ViewRequest(act="leave"):
                 self._left = True
-            case Wish(act="back") if self._scroll:
+            case ViewRequest(act="back") if self._scroll:
                 self._scroll = None
-            case Wish(act="back"):
+            case ViewRequest(act="back"):
                 self._on_board = False
-            case Wish(act="help"):
+            case ViewRequest(act="help"):
                 self._read("\n".join(HELP))
-            case Wish(act="say", text=text):
+            case ViewRequest(act="say", text=text):
                 self._say(text)
-            case Wish(act="read", target=id):
+            case ViewRequest(act="read", target=id):
                 self._reporter.do(partial(self._fetch, id))
-            case Wish(act="view", target=name):
+            case ViewRequest(act="view", target=name):
                 self._on_board = False
                 self._show(name)
-            case Wish(act="key", text=text):
+            case ViewRequest(act="key", text=text):
                 self._on_board = False
                 self._through(text.encode())
-            case Wish(act="copy", text=text):
+            case ViewRequest(act="copy", text=text):
                 self._copy(text)
-            case Wish(act="interrupt", target=name):
+            case ViewRequest(act="interrupt", target=name):
                 self._interrupt(name)
-            case Wish(act=act, target=target, text=text):
+            case ViewRequest(act=act, target=target, text=text):
                 self._reporter.do(_errand(self._context, act, target, text))
 
     def _read(self, text: str) -> None:

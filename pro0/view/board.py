@@ -14,7 +14,7 @@ from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
 from pro0.view.keys import Key, pasted
 from pro0.view.news import News
 from pro0.view.reading import said_by
-from pro0.view.wishes import Wish
+from pro0.view.wishes import ViewRequest
 
 ORDER = (Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status.FAILED, Status.COMPLETED, Status.CANCELLED)
 """The order of tasks by status: moving ones first, finished ones last."""
@@ -65,7 +65,7 @@ class Prompt(NamedTuple):
     text: str = ""
 
 
-class Board:
+class BoardView:
     """The chosen line of the board, and the line being typed."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Board:
         """Choose the first line of a part."""
         self._chosen = (part, "")
 
-    def press(self, key: Key, news: News) -> Wish | None:
+    def press(self, key: Key, news: News) -> ViewRequest | None:
         """Act on a key; return a request to the view, if any."""
         if self._prompt:
             return self._type(self._prompt, key)
@@ -84,13 +84,13 @@ class Board:
         item = items[self._index(items)] if items else None
         match key.name:
             case "escape" | "ctrl-c":
-                return Wish("back")
+                return ViewRequest("back")
             case "q":
-                return Wish("leave")
+                return ViewRequest("leave")
             case "ctrl-t":
-                return Wish("key", text="\x14")
+                return ViewRequest("key", text="\x14")
             case "?":
-                return Wish("help")
+                return ViewRequest("help")
             case "up" | "k":
                 self._step(items, -1)
             case "down" | "j":
@@ -131,39 +131,41 @@ class Board:
         keys = KEYS if columns > len(KEYS) else FEW
         return f"{REVERSE}{fitted(f' {visible(notice) or keys}', columns)}{RESET}"
 
-    def _act(self, name: str, item: Item, news: News) -> Wish | None:
+    def _act(self, name: str, item: Item, news: News) -> ViewRequest | None:
         if name == " " and not news.member(item.id):
-            return Wish("read", item.id)
+            return ViewRequest("read", item.id)
         if name in ("enter", " ", "i", "m"):
             return self._turn_to(name, item)
         if name == "x":
             if not news.member(item.id):
-                return Wish("say", text="choose a member: x asks one to shut down")
+                return ViewRequest("say", text="choose a member: x asks one to shut down")
             self._prompt = Prompt("shutdown", item.id, f"ask {item.id} to shut down? y or n")
         elif name in ("a", "r"):
             if not any(task.id == item.id and task.waits for task in news.tasks):
-                return Wish("say", text="choose a task that waits for you: a approves and r rejects it")
+                return ViewRequest("say", text="choose a task that waits for you: a approves and r rejects it")
             act = "approve" if name == "a" else "reject"
             self._prompt = Prompt(act, item.id, f"{act} {item.id}, with")
         return None
 
-    def _turn_to(self, name: str, item: Item) -> Wish | None:
+    def _turn_to(self, name: str, item: Item) -> ViewRequest | None:
         """Show, interrupt or write to the member of the chosen line."""
         if not item.member:
-            return Wish("say", text=f"{'nobody has this task' if item.part != 'messages' else 'no member wrote this'}")
+            return ViewRequest(
+                "say", text="no member wrote this" if item.part == "messages" else "nobody has this task"
+            )
         if name == "m":
             self._prompt = Prompt("send", item.member, f"to {item.member}")
             return None
-        return Wish("interrupt" if name == "i" else "view", item.member)
+        return ViewRequest("interrupt" if name == "i" else "view", item.member)
 
-    def _type(self, prompt: Prompt, key: Key) -> Wish | None:
+    def _type(self, prompt: Prompt, key: Key) -> ViewRequest | None:
         typed = prompt.text
         match key.name:
             case "enter":
                 self._prompt = None
                 if not typed and prompt.act in ("send", "broadcast"):
                     return None
-                return Wish(prompt.act, prompt.target, typed)
+                return ViewRequest(prompt.act, prompt.target, typed)
             case "escape" | "ctrl-c":
                 self._prompt = None
                 return None

@@ -2,7 +2,7 @@
 
 from pro0.view.drawing import RESET, REVERSE, fitted, plain
 from pro0.view.keys import Key
-from pro0.view.wishes import Wish
+from pro0.view.wishes import ViewRequest
 
 HINT = "Esc back · PgUp PgDn g G · / search, n N · Space mark, y copy"
 
@@ -23,17 +23,17 @@ class Scroll:
         self._sought = ""
         self._said = ""
 
-    def press(self, key: Key) -> Wish | None:
+    def press(self, key: Key) -> ViewRequest | None:
         """Act on a key; return a request to the view, if any."""
         self._said = ""
         if self._typing is not None:
             self._type(key)
             return None
         if key.name in ("escape", "q", "ctrl-c") or (key.name == "enter" and self._reads):
-            return Wish("back")
+            return ViewRequest("back")
         if key.name in ("y", "enter"):
             start, end = self._marked()
-            return Wish("copy", text="\n".join(plain(row).rstrip() for row in self._rows[start : end + 1]))
+            return ViewRequest("copy", text="\n".join(plain(row).rstrip() for row in self._rows[start : end + 1]))
         self._move(key.name)
         return None
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.agents import AGENTS, adapter_named, own_tools
-from pro0.agents.adapter import Brief, Call
+from pro0.agents.adapter import Brief, Invocation
 from pro0.agents.first_prompt import IN_ARGV
 from pro0.agents.opencode import adapter as opencode
 from pro0.errors import BadInput
@@ -28,7 +28,7 @@ BRIEF = Brief(
 SERVER = ["-m", "pro0", "mcp"]
 
 
-def call(agent: str, **changes: object) -> Call:
+def call(agent: str, **changes: object) -> Invocation:
     return adapter_named(agent).call(replace(BRIEF, **changes))
 
 

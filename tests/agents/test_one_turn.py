@@ -53,7 +53,7 @@ def test_the_last_message_and_what_was_used(agent: str) -> None:
     said = heard(agent, recorded(agent))
     assert said.message == "It is done.\n<promise>COMPLETE</promise>"
     assert (said.usage, said.failure) == (USED[agent], "")
-    assert signals.read(said.message, "") == signals.Signal(signals.Kind.COMPLETE)
+    assert signals.read(said.message, "") == signals.Signal(signals.Tag.COMPLETE)
 
 
 @pytest.mark.parametrize("agent", FAILED)

@@ -15,7 +15,7 @@ import pytest
 
 from pro0.agents.adapter import Memory, Sight
 from pro0.agents.opencode.adapter import OPENCODE
-from pro0.agents.opencode.server import Server
+from pro0.agents.opencode.server import OpenCodeServer
 from pro0.model.runtime import State
 from pro0.model.screen import Usage
 from tests.agents import placed
@@ -42,7 +42,7 @@ class Answers(ThreadingHTTPServer):
         self.posted: list[tuple[str, object]] = []
         self.stuck = threading.Event()
         self.go = threading.Event()
-        self.server = Server(port=self.server_address[1], password="s3cret")
+        self.server = OpenCodeServer(port=self.server_address[1], password="s3cret")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -134,7 +134,7 @@ def test_a_server_that_does_not_answer_is_left_alone_for_a_while(sight: Sight, a
 
 
 def test_another_password_is_refused(sight: Sight, answers: Answers, tmp_path: Path) -> None:
-    other = Server(port=answers.server.port, password="guess")
+    other = OpenCodeServer(port=answers.server.port, password="guess")
     placed.written(tmp_path / "session/server.json", msgspec.json.encode(other))
     assert OPENCODE.deliver
     assert not OPENCODE.deliver(sight, "hello")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pro0.agents import AGENTS
-from pro0.agents.adapter import Adapter, Call
+from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.drawings import drawing_named
 from pro0.cli.agent.programs import ask_version
 from pro0.model.runtime import State
@@ -23,7 +23,7 @@ FAKE = Adapter(
     name="fake",
     program="fake-agent",
     tested=("1.9.3", "1.10.2"),
-    call=lambda brief: Call(argv=("fake-agent",)),
+    call=lambda brief: Invocation(argv=("fake-agent",)),
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.cli.demo import checks, machine, plan, repository
-from pro0.cli.demo.checks import Check
+from pro0.cli.demo.checks import Expectation
 from pro0.cli.demo.follow import Look
 from pro0.cli.demo.repository import Commit
 from pro0.cli.demo.scratch import Scratch
@@ -192,5 +192,5 @@ def test_there_is_a_way_to_fail_for_every_check() -> None:
 
 
 def test_a_story_that_broke_off_does_not_hold() -> None:
-    assert checks.judge(Facts(broken="no")) == [Check("the story", held=False, detail="no")]
+    assert checks.judge(Facts(broken="no")) == [Expectation("the story", held=False, detail="no")]
     assert not checks.judge(Facts())[0].held

@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.cli.doctor.checks import Verdict, machine
+from pro0.cli.doctor.checks import Health, machine
 from pro0.model.runtime import Phase
 from pro0.model.task import Claim
 from pro0.model.team import Wish
@@ -81,9 +81,9 @@ def test_a_machine_is_looked_at(cli: Callable[..., object], home: Path) -> None:
     assert {"python", "git", "iterm2", "agent shell", "agent command", "settings"} <= set(checks)
 
 
-@pytest.mark.parametrize(("version", "found"), [("2.37.7", (Verdict.WARN, True)), ("2.38.0", (Verdict.OK, False))])
+@pytest.mark.parametrize(("version", "found"), [("2.37.7", (Health.WARN, True)), ("2.38.0", (Health.OK, False))])
 def test_a_git_that_knows_too_little_is_named(
-    version: str, found: tuple[Verdict, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    version: str, found: tuple[Health, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "git"
     program.write_text(f"#!/bin/sh\necho git version {version}\n")

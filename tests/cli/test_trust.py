@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0
 
@@ -38,7 +38,7 @@ def ran(project: Path, tmp_path: Path) -> Path:
     ran = tmp_path / "ran"
     evil, words = f"touch {ran}", ["/usr/bin/touch", str(ran)]
     said = {
-        "hooks": dict.fromkeys(Event, evil),
+        "hooks": dict.fromkeys(HookEvent, evil),
         "agents": {"theirs": {"argv": words}},
         "permissionMode": "bypass",
         "planApproval": "lead",
@@ -68,7 +68,7 @@ def test_who_looks_sees_all_of_it_and_who_agrees_gets_it(pro0: Pro0, team: Conte
     said = pro0("config")
     assert "pro0 config trust --show" in said.err
     shown = pro0("config", "trust", "--show").out
-    for name in (*Event, "agents", "permissionMode", "planApproval", "passEnvironment", ".pro0/layouts/trio.yaml"):
+    for name in (*HookEvent, "agents", "permissionMode", "planApproval", "passEnvironment", ".pro0/layouts/trio.yaml"):
         assert f"{name}: " in shown
     assert pro0("config", "get", "permissionMode").out == "ask\n"
     assert pro0("config", "trust").out == shown

@@ -18,7 +18,7 @@ from pro0.sessions.backend import Backend, Opening, Place
 from pro0.sessions.headless import Headless
 from pro0.sessions.in_process import InProcess
 from pro0.sessions.iterm2.backend import ITerm2
-from pro0.sessions.memory import Memory
+from pro0.sessions.memory import InMemory
 from pro0.sessions.tmux.backend import Tmux
 from tests.contracts.stand_in import StandIn
 from tests.waiting import STUCK, wait_until
@@ -119,7 +119,7 @@ class MemoryStage(Stage):
     terminal = False
 
     def __init__(self, folder: Path) -> None:
-        self.memory = Memory()
+        self.memory = InMemory()
         super().__init__(self.memory, folder)
 
     def open(self, number: int) -> tuple[Handle, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 from pro0.config import USER_FILE
 from pro0.engine.background.hooking import changes
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops.tasks import gates, trees
@@ -114,8 +114,8 @@ def test_only_what_differs_is_a_change() -> None:
     before = Runtime(seats=(session("w1"), session("w2")))
     after = Runtime(phase=Phase.STOPPING, seats=(session("w1", State.WORKING), session("w2"), session("w3")))
     assert [(event, who, about["to"]) for event, who, about in changes(before, after)] == [
-        (Event.MEMBER_CHANGED, "w1", "working"),
-        (Event.MEMBER_CHANGED, "w3", "idle"),
-        (Event.TEAM_CHANGED, "", "stopping"),
+        (HookEvent.MEMBER_CHANGED, "w1", "working"),
+        (HookEvent.MEMBER_CHANGED, "w3", "idle"),
+        (HookEvent.TEAM_CHANGED, "", "stopping"),
     ]
     assert not list(changes(after, after))

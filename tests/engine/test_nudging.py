@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import sessions
 from pro0.agents import AGENTS
-from pro0.agents.adapter import Adapter, Call, Sight
+from pro0.agents.adapter import Adapter, Invocation, Sight
 from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.engine.background.nudging import FORGETS, Nudger
 from pro0.engine.log import Log
@@ -21,7 +21,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import clock
 from pro0.rules.words.prompts import ready_line, unread_line
 from pro0.sessions.backend import QUIET, Asked, Key, always
-from pro0.sessions.memory import Memory
+from pro0.sessions.memory import InMemory
 from tests.engine.crew import Crew
 from tests.waiting import STUCK
 
@@ -48,7 +48,7 @@ def drawn(text: str = "", foot: list[str] = IDLE, last: str = "● Done.") -> Sc
     return Screen(rows=tuple(rows), styled=tuple(rows), cursor=(2 + len(text), 3))
 
 
-class Pane(Memory):
+class Pane(InMemory):
     """A pane in which a drawn agent reads what is typed; `between` happens after a paste, before its Enter.
 
     Whatever is put in rests on a look, and is not when a person has typed since that began, `typed`.
@@ -105,7 +105,7 @@ class Pane(Memory):
 TOY = Adapter(
     name="toy",
     program="",
-    call=lambda _: Call(argv=("true",)),
+    call=lambda _: Invocation(argv=("true",)),
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

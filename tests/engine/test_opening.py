@@ -23,21 +23,21 @@ from pro0.ops.mail import messages
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 from pro0.rules.lead.supervision import decide
-from pro0.sessions.memory import Memory
+from pro0.sessions.memory import InMemory
 from tests.engine.crew import Crew
 from tests.waiting import wait_until
 
 
 @pytest.fixture
-def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(monkeypatch: pytest.MonkeyPatch) -> InMemory:
     """A backend that starts nothing."""
-    backend = Memory()
+    backend = InMemory()
     monkeypatch.setattr(sessions, "backend_named", lambda name: backend)
     return backend
 
 
 @pytest.fixture
-def round_(alpha: Crew, memory: Memory) -> Callable[[], bool]:
+def round_(alpha: Crew, memory: InMemory) -> Callable[[], bool]:
     """One round of a lead in this process."""
     log = Log(alpha.team)
     settings = Settings(end_grace_seconds=1, revive_lead=False)
@@ -57,7 +57,7 @@ def spawn(alpha: Crew, *names: str) -> list[Seat]:
     return members.spawn(alpha.context, [SeatDraft(name=name) for name in names], 10)
 
 
-def test_sessions_are_opened_together(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+def test_sessions_are_opened_together(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:
     spawn(alpha, "w1", "w2")
     round_()
     assert [opening.title for opening in memory.opened.values()] == ["w1", "w2"]
@@ -71,7 +71,7 @@ def test_sessions_are_opened_together(alpha: Crew, memory: Memory, round_: Calla
     assert len(memory.opened) == 2
 
 
-def test_a_spawn_that_fails_is_undone_and_named(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+def test_a_spawn_that_fails_is_undone_and_named(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:
     """rulings 3.3, anchors 60"""
     memory.missing = "no place for a pane"
     seats = spawn(alpha, "w1", "w2")
@@ -87,7 +87,7 @@ def test_a_spawn_that_fails_is_undone_and_named(alpha: Crew, memory: Memory, rou
     assert alpha.team.runtime.read().revision == revision, "it is not tried again by itself"
 
 
-def test_a_spawn_that_failed_can_be_asked_for_again(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+def test_a_spawn_that_failed_can_be_asked_for_again(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:
     memory.missing = "no place for a pane"
     for _ in range(2):
         seats = spawn(alpha, "w1")
@@ -103,7 +103,7 @@ def test_a_spawn_that_failed_can_be_asked_for_again(alpha: Crew, memory: Memory,
 
 
 def test_a_restart_that_fails_leaves_the_seat_as_it_was(
-    alpha: Crew, memory: Memory, round_: Callable[[], bool]
+    alpha: Crew, memory: InMemory, round_: Callable[[], bool]
 ) -> None:
     spawn(alpha, "w1")
     round_()
@@ -128,7 +128,7 @@ def test_a_restart_that_fails_leaves_the_seat_as_it_was(
 
 
 def test_a_launch_file_that_cannot_be_written_is_such_a_failure(
-    alpha: Crew, memory: Memory, round_: Callable[[], bool], tmp_path: Path
+    alpha: Crew, memory: InMemory, round_: Callable[[], bool], tmp_path: Path
 ) -> None:
     folder = alpha.team.paths.sessions
     folder.rename(tmp_path / "elsewhere")
@@ -140,7 +140,7 @@ def test_a_launch_file_that_cannot_be_written_is_such_a_failure(
     assert not alpha.team.wanted.read().seats
 
 
-def test_a_project_that_is_gone_is_named(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+def test_a_project_that_is_gone_is_named(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:
     alpha.project.rmdir()
     seats = spawn(alpha, "w1")
     round_()
@@ -149,7 +149,7 @@ def test_a_project_that_is_gone_is_named(alpha: Crew, memory: Memory, round_: Ca
 
 
 def test_one_that_is_slow_to_begin_is_no_failure(
-    alpha: Crew, memory: Memory, round_: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+    alpha: Crew, memory: InMemory, round_: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One without an agent is: nothing says that it will ever begin."""
     monkeypatch.setattr(outcomes, "START_PATIENCE", 0.0)
@@ -177,7 +177,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize(("program", "said"), PROGRAMS.items(), ids=PROGRAMS.keys())
 def test_a_program_that_cannot_be_started_is_named_and_undone(
-    program: str, said: str, alpha: Crew, memory: Memory, round_: Callable[[], bool]
+    program: str, said: str, alpha: Crew, memory: InMemory, round_: Callable[[], bool]
 ) -> None:
     """rulings 3.3, anchors 60: exec missing; it is nobody else's failure"""
     (alpha.project / "text").touch()
@@ -192,7 +192,7 @@ def test_a_program_that_cannot_be_started_is_named_and_undone(
     assert len(list(alpha.team.paths.sessions.iterdir())) == 1
 
 
-def test_a_program_of_the_project_is_found(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+def test_a_program_of_the_project_is_found(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:
     (alpha.project / "bin").mkdir()
     (alpha.project / "bin" / "mine").touch(0o700)
     members.spawn(alpha.context, [SeatDraft(name="prog", agent="command", argv=("bin/mine",))], 10)
@@ -220,7 +220,7 @@ def test_a_program_that_ends_at_once_has_started(alpha: Crew, code: int) -> None
     assert (ended.exit.code, ended.state) == (code, State.CRASHED if code else State.EXITED)
 
 
-def test_a_line_that_waits_does_not_fill_the_log(alpha: Crew, memory: Memory, round_: Callable[[], bool]) -> None:
+def test_a_line_that_waits_does_not_fill_the_log(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:
     """It is decided about twice a second; the log tells of every try."""
     members.spawn(alpha.context, [SeatDraft(name="w1", agent="command", argv=("sleep", "9"), nudge=True)], 10)
     round_()

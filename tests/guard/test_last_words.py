@@ -16,7 +16,7 @@ from tests.faults import MUTATING, count, fail_with, fault_at, temporary_files
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
-def launched(folder: Path) -> report.Report:
+def launched(folder: Path) -> report.ReportFile:
     """A report whose first words are written."""
     said = {
         "schemaVersion": 1,
@@ -29,7 +29,7 @@ def launched(folder: Path) -> report.Report:
         "env": {},
         "report": str(folder / "inc-w1.json"),
     }
-    made = report.Report(Launch(said), table.entry(os.getpid()))
+    made = report.ReportFile(Launch(said), table.entry(os.getpid()))
     made.write()
     return made
 
@@ -51,7 +51,7 @@ def test_they_need_no_room(tmp_path: Path, code: int) -> None:
     counted("test", "last words", errno.errorcode[code], len(calls) - begun + 1)
 
 
-def end(made: report.Report) -> None:
+def end(made: report.ReportFile) -> None:
     """End as a guard does that was asked to."""
     made.ended("shutdown", None, 15, "ended: asked to")
     made.write(durable=True)

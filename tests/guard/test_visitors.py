@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pro0.guard import launch as launches
-from pro0.guard.terminal import Terminal
+from pro0.guard.terminal import AgentTerminal
 from pro0.terminals import address, protocol
 from tests.guard.sessions import Session
 from tests.guard.shown import SECONDS, Shown, terminal
@@ -64,7 +64,7 @@ def test_who_is_not_of_this_user_is_turned_away(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     wanted = terminal(tmp_path)
     values = {"socket": wanted.socket, "library": wanted.library, "columns": 80, "lines": 24}
-    made = Terminal(launches.Terminal(values), "inc-1")
+    made = AgentTerminal(launches.Terminal(values), "inc-1")
     try:
         path = Path(wanted.socket)
         assert json.dumps("inc-1").encode() in heard(path)

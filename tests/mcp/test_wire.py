@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pro0.mcp import wire
-from pro0.mcp.wire import DEPTH_LIMIT, LINE_LIMIT, Lines, Unreadable, decode, encode, joined
+from pro0.mcp.wire import DEPTH_LIMIT, LINE_LIMIT, LineSplitter, Unreadable, decode, encode, joined
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -24,7 +24,7 @@ def nested(levels: int) -> bytes:
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"")), max_size=8), st.data())
 def test_lines_come_out_as_they_went_in_however_they_are_cut(lines: list[bytes], data: st.DataObject) -> None:
     """Check 75."""
-    stream, cutter = b"".join(line + b"\n" for line in lines), Lines()
+    stream, cutter = b"".join(line + b"\n" for line in lines), LineSplitter()
     found: list[bytes | None] = []
     while stream:
         cut = data.draw(st.integers(1, len(stream)))
@@ -36,7 +36,7 @@ def test_lines_come_out_as_they_went_in_however_they_are_cut(lines: list[bytes],
 @pytest.mark.parametrize("size", [LINE_LIMIT, LINE_LIMIT + 1, 3 * LINE_LIMIT])
 def test_a_line_over_the_limit_is_dropped_and_the_next_one_read(size: int) -> None:
     """Check 75, a 10 MB line: what is kept meanwhile is bounded."""
-    cutter, chunk = Lines(), b"x" * 65536
+    cutter, chunk = LineSplitter(), b"x" * 65536
     found: list[bytes | None] = []
     for start in range(0, size, len(chunk)):
         found += cutter.feed(chunk[: size - start])

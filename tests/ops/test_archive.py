@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused, StoreError
 from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Status, Task
 from pro0.ops.tasks import tasks
-from pro0.ops.team.progress import Outcome, progress
+from pro0.ops.team.progress import WorkState, progress
 from pro0.ops.team.status import status
 from pro0.rules.tasks.archive import HISTORY_COUNT, SETTLED_COUNT
 from pro0.store.teams import Store, TeamStore
@@ -112,7 +112,7 @@ def test_older_settled_tasks_are_in_the_archive_and_nowhere_else(team: TeamStore
     assert live(team).isdisjoint(task.id for task in old)
     assert len(old) == listed.archived.completed
     assert status(human(team)).tasks["completed"] == 2 * SETTLED_COUNT
-    assert progress(human(team)).outcome is Outcome.ALL_DONE
+    assert progress(human(team)).outcome is WorkState.ALL_DONE
 
 
 def test_an_archived_task_is_shown_and_commented(team: TeamStore) -> None:
@@ -157,7 +157,7 @@ def test_a_dependency_on_a_failed_archived_task_blocks(home: Path) -> None:
     told = status(human(team))
     assert told.tasks["failed"] == 1
     assert [need.what for need in told.attention] == ["1 archived task has failed"]
-    assert progress(human(team)).outcome is Outcome.SOMETHING_FAILED
+    assert progress(human(team)).outcome is WorkState.SOMETHING_FAILED
     id = make(team, "late", "1")
     with pytest.raises(Refused, match="task-1 is failed"):
         tasks.claim(member(team, "w1"), id)

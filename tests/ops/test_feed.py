@@ -11,7 +11,7 @@ from pro0.model.task import Changes, Draft, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team.feed import Feed, subscribe
-from pro0.rules.feed import Event, events
+from pro0.rules.feed import FeedEvent, events
 from pro0.rules.tasks import archive
 from tests.teams import human, make_team
 
@@ -40,7 +40,7 @@ def test_a_snapshot_then_one_event_for_each_change(context: Context) -> None:
     tasks.update(context, "1", Changes(title="uno"))
     assert told(feed) == [("update", "task-1")]
     tasks.delete(context, "2")
-    assert feed.news() == [Event("delete", id="task-2")]
+    assert feed.news() == [FeedEvent("delete", id="task-2")]
     assert feed.news() == []
 
 

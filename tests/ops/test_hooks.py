@@ -13,7 +13,7 @@ import pytest
 from pro0 import processes
 from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.errors import BadInput, Refused
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status
 from pro0.ops import trust
@@ -134,11 +134,11 @@ def test_hooks_of_a_project_wait_for_the_persons_word(team: TeamStore, home: Pat
     """A file that agents may write runs nothing before a person has agreed to just these commands."""
     settings(home, "hooks: {TaskCompleted: 'true'}")
     settings(home, "hooks: {TaskCompleted: 'exit 2'}", project=True)
-    assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true",)}
+    assert hooks.in_force(home, home) == {HookEvent.TASK_COMPLETED: ("true",)}
     assert trust.agree(home, home) == {"TaskCompleted": ("exit 2",)}
-    assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true", "exit 2")}
+    assert hooks.in_force(home, home) == {HookEvent.TASK_COMPLETED: ("true", "exit 2")}
     settings(home, "hooks: {TaskCompleted: 'exit 2; evil'}", project=True)
-    assert hooks.in_force(home, home) == {Event.TASK_COMPLETED: ("true",)}
+    assert hooks.in_force(home, home) == {HookEvent.TASK_COMPLETED: ("true",)}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from pro0 import config
 from pro0.config.rules import never
 from pro0.errors import BadInput, Refused
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.ops import trust
 from pro0.ops.tasks import hooks
 
@@ -126,8 +126,8 @@ def test_all_else_counts_at_once(name: str, theirs: object, own: object, cloned:
         assert json.loads(json.dumps(cloned.value(name))) == theirs
 
 
-@pytest.mark.parametrize("event", list(Event))
-def test_a_hook_waits_and_takes_nothing_along(event: Event, cloned: Cloned) -> None:
+@pytest.mark.parametrize("event", list(HookEvent))
+def test_a_hook_waits_and_takes_nothing_along(event: HookEvent, cloned: Cloned) -> None:
     cloned.says({"hooks": {event: "evil"}, "maxTeammates": 7})
     assert not hooks.in_force(cloned.home, cloned.project)
     assert cloned.value("maxTeammates") == 7
@@ -151,7 +151,7 @@ def test_the_persons_own_file_is_no_projects(tmp_path: Path) -> None:
     home.mkdir()
     (home / config.USER_FILE).write_text(json.dumps({"permissionMode": "bypass", "hooks": {"TaskCreated": "mine"}}))
     assert trust.settings(home, project, {}).permission_mode == "bypass"
-    assert hooks.in_force(home, project) == {Event.TASK_CREATED: ("mine",)}
+    assert hooks.in_force(home, project) == {HookEvent.TASK_CREATED: ("mine",)}
     assert not trust.withheld(home, project)
 
 

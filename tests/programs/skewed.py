@@ -51,7 +51,7 @@ def pro0(arguments: list[str]) -> int:
 
     from pro0 import resources
     from pro0.agents import shell
-    from pro0.agents.adapter import Call
+    from pro0.agents.adapter import Invocation
     from pro0.cli.main import main
 
     program = (sys.executable, __file__, _file)
@@ -60,7 +60,7 @@ def pro0(arguments: list[str]) -> int:
         return (*program, "guard", str(resources.GUARD), str(launch))
 
     resources.guard_argv = guard_argv
-    shell.SHELL = replace(shell.SHELL, call=lambda _: Call(argv=(*program, "agent")))
+    shell.SHELL = replace(shell.SHELL, call=lambda _: Invocation(argv=(*program, "agent")))
     return main(arguments)
 
 

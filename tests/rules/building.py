@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.task import Awaiting, Changes, Claim, Draft, Status, Task, TaskList, Wait
 from pro0.rules.tasks import changes, editing, making
-from pro0.rules.tasks.acts import Act, Phase, Request
+from pro0.rules.tasks.acts import Act, Request, TaskPhase
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 W1 = Caller(Who.MEMBER, "w1", "inc-w1")
@@ -49,20 +49,20 @@ def claimed(task: Task, by: Caller = W1, epoch: int = 1) -> Task:
     )
 
 
-def standing(phase: Phase, holder: Caller = W1, id: str = "task-1") -> Task:
+def standing(phase: TaskPhase, holder: Caller = W1, id: str = "task-1") -> Task:
     """A task in that phase, as acts would have left it; WORKING is claimed by `holder`."""
     task = Task(id=id, title="t", created_at=T0, created_by="human", updated_at=T0)
     held = claimed(task, holder)
     free = replace(held, claim=None)
     wait = Wait(kind=Awaiting.REVIEW, since=T0, by="w1", reason="Work complete, requires review")
     return {
-        Phase.PENDING: task,
-        Phase.WORKING: held,
-        Phase.AWAITING: replace(free, awaiting=wait),
-        Phase.DONE: replace(free, status=Status.DONE, result="r"),
-        Phase.COMPLETED: replace(free, status=Status.COMPLETED, result="r", completed_at=T0),
-        Phase.FAILED: replace(free, status=Status.FAILED, closed_reason="broken"),
-        Phase.CANCELLED: replace(free, status=Status.CANCELLED, closed_reason="not needed"),
+        TaskPhase.PENDING: task,
+        TaskPhase.WORKING: held,
+        TaskPhase.AWAITING: replace(free, awaiting=wait),
+        TaskPhase.DONE: replace(free, status=Status.DONE, result="r"),
+        TaskPhase.COMPLETED: replace(free, status=Status.COMPLETED, result="r", completed_at=T0),
+        TaskPhase.FAILED: replace(free, status=Status.FAILED, closed_reason="broken"),
+        TaskPhase.CANCELLED: replace(free, status=Status.CANCELLED, closed_reason="not needed"),
     }[phase]
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import SETTLED, Awaiting, Gate, Kind, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.rules.tasks import changes
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import (
     Board,
     blockers,
@@ -59,8 +59,8 @@ NOT_READY = [
     ("claimed", claimed(task(1)), (), "is in progress"),
     *[
         (now, standing(now), (), f"is {now}")
-        for now in Phase
-        if now not in (Phase.PENDING, Phase.WORKING, Phase.AWAITING)
+        for now in TaskPhase
+        if now not in (TaskPhase.PENDING, TaskPhase.WORKING, TaskPhase.AWAITING)
     ],
     ("dependency completed", task(1, 2), (task(2, status=Status.COMPLETED),), None),
     ("dependency pending", task(1, 2), (task(2),), "is blocked: task-2 is pending"),
@@ -246,13 +246,13 @@ def test_a_reservation_goes_first_to_its_member_and_to_nobody_else() -> None:
 def test_the_order_of_list() -> None:
     """AC-52, rulings 2.10: pending by priority, the others by updatedAt descending."""
     tasks = [
-        replace(standing(Phase.COMPLETED, id="task-1"), updated_at=at(1)),
-        replace(standing(Phase.WORKING, id="task-2"), updated_at=at(3)),
-        replace(standing(Phase.FAILED, id="task-3"), updated_at=at(2)),
+        replace(standing(TaskPhase.COMPLETED, id="task-1"), updated_at=at(1)),
+        replace(standing(TaskPhase.WORKING, id="task-2"), updated_at=at(3)),
+        replace(standing(TaskPhase.FAILED, id="task-3"), updated_at=at(2)),
         task(4, priority=3),
         task(5, priority=0),
         task(12, priority=0),
-        replace(standing(Phase.DONE, id="task-6"), updated_at=None),
+        replace(standing(TaskPhase.DONE, id="task-6"), updated_at=None),
     ]
     assert ids(sorted(tasks, key=list_order)) == [
         "task-5", "task-12", "task-4", "task-2", "task-3", "task-1", "task-6"
@@ -286,7 +286,9 @@ def forests(draw: st.DrawFn) -> list[Task]:
 def over(board: Board, one: Task) -> bool:
     """Whether a parent is over: done, or an epic with subtasks, and no subtask open."""
     children = [child for child in board if child.parent == one.id]
-    waits = phase(one) is Phase.DONE or (phase(one) is Phase.PENDING and one.type is Kind.EPIC and bool(children))
+    waits = phase(one) is TaskPhase.DONE or (
+        phase(one) is TaskPhase.PENDING and one.type is Kind.EPIC and bool(children)
+    )
     return waits and all(child.status in SETTLED for child in children)
 
 
@@ -305,28 +307,28 @@ def test_settling(made: list[Task], random: object) -> None:
     for before, after in zip(made, settled.tasks, strict=True):
         assert not over(board, after)
         if after != before:
-            assert phase(after) is (Phase.AWAITING if before.requires else Phase.COMPLETED)
+            assert phase(after) is (TaskPhase.AWAITING if before.requires else TaskPhase.COMPLETED)
             assert over(Board([before, *(task for task in board if task.id != before.id)]), before)
 
 
 def test_a_tree_of_epics_ends_with_its_last_leaf() -> None:
     tree = listed(task(1, type=Kind.EPIC), task(2, type=Kind.EPIC, parent=1), task(3, parent=2), task(4, parent=1))
     for id in ("task-3", "task-4"):
-        assert phase(tree.tasks[0]) is Phase.PENDING
+        assert phase(tree.tasks[0]) is TaskPhase.PENDING
         tree, _ = changes.act(tree, id, ask(Act.CLAIM, W2))
         tree, _ = changes.act(tree, id, ask(Act.COMPLETE, W2))
-    assert [phase(task) for task in tree.tasks] == [Phase.COMPLETED] * 4
+    assert [phase(task) for task in tree.tasks] == [TaskPhase.COMPLETED] * 4
 
 
 @pytest.mark.parametrize("last", [Act.COMPLETE, Act.FAIL, Act.CANCEL])
 def test_a_done_parent_ends_when_its_last_subtask_settles(last: Act) -> None:
     """Rulings 2.4: settled is completed, failed or cancelled."""
-    tree = listed(replace(standing(Phase.DONE), result="r"), task(2, parent=1))
+    tree = listed(replace(standing(TaskPhase.DONE), result="r"), task(2, parent=1))
     caller = THE_HUMAN if last is Act.CANCEL else W2
     if last is not Act.CANCEL:
         tree, _ = changes.act(tree, "task-2", ask(Act.CLAIM, W2))
     tree, _ = changes.act(tree, "task-2", ask(last, caller))
-    assert phase(tree.tasks[0]) is Phase.COMPLETED
+    assert phase(tree.tasks[0]) is TaskPhase.COMPLETED
     assert tree.tasks[0].result == "r"
 
 

@@ -11,7 +11,7 @@ from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import SETTLED, Changes, Draft, Kind, TaskList
 from pro0.rules.tasks import changes, editing, graph, making
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board
 from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, dead, listed, task
 
@@ -65,13 +65,13 @@ def laws(tasks: TaskList) -> None:
     assert len(board.tasks) == len(tasks.tasks)
     assert graph.cycle({task.id: task.dependencies for task in board}) is None
     for one in board:
-        assert (one.claim is not None) == (phase(one) is Phase.WORKING), one
+        assert (one.claim is not None) == (phase(one) is TaskPhase.WORKING), one
         assert one.epoch == sum(entry.act == Act.CLAIM for entry in one.history)
         assert not (one.claim and one.type is Kind.EPIC)
         if one.status in SETTLED:
             assert one.claim is None
             assert one.waits is None
-        if phase(one) is Phase.DONE:
+        if phase(one) is TaskPhase.DONE:
             assert board.open_children(one.id)
         assert not one.parent or board.get(one.parent)
         assert all(board.get(id) for id in one.dependencies)

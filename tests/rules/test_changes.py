@@ -7,7 +7,7 @@ from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN, Caller
 from pro0.model.task import Draft, Gate, Kind, Status, TaskList
 from pro0.rules.tasks import changes
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, dead, listed, make, standing, task
 
@@ -53,8 +53,8 @@ def test_cancelling_is_no_way_around_a_gate_below() -> None:
 
 
 def test_cancelling_the_last_open_subtask_ends_a_done_parent() -> None:
-    tasks = listed(standing(Phase.DONE), task(2, parent=1))
-    assert phase(cancel(tasks, "task-2").tasks[0]) is Phase.COMPLETED
+    tasks = listed(standing(TaskPhase.DONE), task(2, parent=1))
+    assert phase(cancel(tasks, "task-2").tasks[0]) is TaskPhase.COMPLETED
 
 
 def test_a_dead_session_gives_back_its_claims_and_reservations() -> None:
@@ -65,13 +65,13 @@ def test_a_dead_session_gives_back_its_claims_and_reservations() -> None:
         claimed(task(3), W2),
         task(4, assignee="w1"),
         task(5, assignee="w2"),
-        replace(standing(Phase.AWAITING), id="task-6"),
+        replace(standing(TaskPhase.AWAITING), id="task-6"),
     )
     after = changes.free(tasks, "w1", W1.incarnation, dead("w1 was killed by signal 9", at(3)))
     changed = [new.id for old, new in zip(tasks.tasks, after.tasks, strict=True) if new is not old]
     assert changed == ["task-1", "task-4"]
     for freed in (after.tasks[0], after.tasks[3]):
-        assert (phase(freed), freed.assignee, freed.claim) == (Phase.PENDING, None, None)
+        assert (phase(freed), freed.assignee, freed.claim) == (TaskPhase.PENDING, None, None)
         assert freed.history[-1].text == "w1 was killed by signal 9"
     assert after.tasks[0].started_at == T0
     assert changes.free(after, "w1", W1.incarnation, dead("again", at(4))) is after

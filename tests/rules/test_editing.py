@@ -7,7 +7,7 @@ from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import THE_HUMAN, Caller
 from pro0.model.task import Changes, Gate, Kind, Status, Task, TaskList
 from pro0.rules.tasks import editing
-from pro0.rules.tasks.acts import Phase, phase
+from pro0.rules.tasks.acts import TaskPhase, phase
 from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import (
     LEAD_AGENT,
@@ -78,8 +78,8 @@ def test_an_update_that_changes_nothing_is_none() -> None:
     assert editing.update(tasks, "task-1", Changes(title="title 1"), THE_HUMAN, at(1)) == (tasks, tasks.tasks[0])
 
 
-@pytest.mark.parametrize("now", [Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED])
-def test_a_settled_task_stays_as_it_is(now: Phase) -> None:
+@pytest.mark.parametrize("now", [TaskPhase.COMPLETED, TaskPhase.FAILED, TaskPhase.CANCELLED])
+def test_a_settled_task_stays_as_it_is(now: TaskPhase) -> None:
     with pytest.raises(Refused, match="its fields stay"):
         update(listed(standing(now)), "task-1", Changes(title="b"))
 
@@ -130,7 +130,7 @@ def test_a_human_who_sets_a_command_agrees_to_it_and_to_nothing_else() -> None:
     held = update(listed(task(1)), "task-1", Changes(run="make"), LEAD_AGENT)
     agreed = update(listed(held), "task-1", Changes(run="make"))
     assert (agreed.unagreed, agreed.awaiting) == (False, None)
-    waits = replace(standing(Phase.AWAITING), run="make", unagreed=True)
+    waits = replace(standing(TaskPhase.AWAITING), run="make", unagreed=True)
     both = update(listed(waits), "task-1", Changes(run="make all"))
     assert (both.unagreed, both.awaiting) == (False, waits.awaiting)
 
@@ -178,7 +178,7 @@ def test_what_is_claimed_goes_only_by_force() -> None:
 
 
 @pytest.mark.parametrize("force", [False, True])
-@pytest.mark.parametrize("gated", [standing(Phase.AWAITING), task(1, requires=Gate.REVIEW)])
+@pytest.mark.parametrize("gated", [standing(TaskPhase.AWAITING), task(1, requires=Gate.REVIEW)])
 def test_deleting_is_no_way_around_a_gate(gated: Task, force: bool) -> None:
     """Rulings 2.2: with --force it would also free the dependents."""
     with pytest.raises(Refused, match="only a human"):
@@ -188,16 +188,16 @@ def test_deleting_is_no_way_around_a_gate(gated: Task, force: bool) -> None:
 
 def test_a_done_parent_ends_with_the_deletion_of_its_last_open_subtask() -> None:
     """Rulings 2.4: "a subtask settled or was deleted", also when it was the only one."""
-    tasks = listed(standing(Phase.DONE), task(2, parent=1), task(3, parent=1, status=Status.FAILED))
-    assert phase(delete(tasks, "task-2").tasks[0]) is Phase.COMPLETED
-    alone = listed(standing(Phase.DONE), task(2, parent=1))
+    tasks = listed(standing(TaskPhase.DONE), task(2, parent=1), task(3, parent=1, status=Status.FAILED))
+    assert phase(delete(tasks, "task-2").tasks[0]) is TaskPhase.COMPLETED
+    alone = listed(standing(TaskPhase.DONE), task(2, parent=1))
     ended = delete(alone, "task-2").tasks[0]
-    assert (phase(ended), ended.completed_at) == (Phase.COMPLETED, T0)
+    assert (phase(ended), ended.completed_at) == (TaskPhase.COMPLETED, T0)
 
 
 def test_an_epic_without_subtasks_has_yet_to_begin() -> None:
     tasks = listed(task(1, type=Kind.EPIC), task(2, parent=1))
-    assert phase(delete(tasks, "task-2").tasks[0]) is Phase.PENDING
+    assert phase(delete(tasks, "task-2").tasks[0]) is TaskPhase.PENDING
 
 
 def test_deleting_what_is_not_there() -> None:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Entry, Gate, Policy, StartWish, Status, Task, Wait
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.lifecycle import advance
 from tests.rules.building import T0, W1, ask, at, claimed, standing, task
 
@@ -19,7 +19,7 @@ def test_a_wish_for_a_session_is_over_when_something_else_is_done(act: Act, call
 
 
 def test_an_undone_start_of_a_done_parent_leaves_it_without_a_session() -> None:
-    started = advance(standing(Phase.DONE), ask(Act.START, THE_LEAD, holder=W1))
+    started = advance(standing(TaskPhase.DONE), ask(Act.START, THE_LEAD, holder=W1))
     undone = advance(started, ask(Act.UNDO_START, THE_LEAD))
     assert (undone.status, undone.claim, undone.session) == (Status.DONE, None, None)
 
@@ -56,7 +56,7 @@ def test_why_it_was_given_back_is_told_if_anybody_said(text: str, reason: str) -
 
 def test_who_worked_on_what_waits_is_still_named_after_its_death() -> None:
     """Rulings 3.9: tasks awaiting a human stay as they are; a reservation of a pending one goes."""
-    assert advance(standing(Phase.AWAITING), ask(Act.DIED, THE_LEAD)).assignee == "w1"
+    assert advance(standing(TaskPhase.AWAITING), ask(Act.DIED, THE_LEAD)).assignee == "w1"
     held = task(1, assignee="w1", awaiting=Wait(kind=Awaiting.WORK, since=T0, by="human"))
     assert advance(held, ask(Act.DIED, THE_LEAD)).assignee is None
 
@@ -64,11 +64,11 @@ def test_who_worked_on_what_waits_is_still_named_after_its_death() -> None:
 @pytest.mark.parametrize("kind", [Awaiting.INPUT, Awaiting.CHECKPOINT])
 def test_an_answer_agrees_to_no_command(kind: Awaiting) -> None:
     """Rulings 2.9: only the approval of the escalation does."""
-    asks = replace(standing(Phase.AWAITING), run="make", unagreed=True)
+    asks = replace(standing(TaskPhase.AWAITING), run="make", unagreed=True)
     after = advance(replace(asks, awaiting=Wait(kind=kind, since=T0, by="w1")), ask(Act.APPROVE, THE_HUMAN))
     assert (after.unagreed, after.awaiting and after.awaiting.kind) == (True, Awaiting.ESCALATION)
     agreed = advance(after, ask(Act.APPROVE, THE_HUMAN))
-    assert (agreed.unagreed, agreed.awaiting, phase(agreed)) == (False, None, Phase.PENDING)
+    assert (agreed.unagreed, agreed.awaiting, phase(agreed)) == (False, None, TaskPhase.PENDING)
 
 
 def test_a_parent_that_waits_again_forgets_for_whom_it_waited() -> None:
@@ -79,6 +79,6 @@ def test_a_parent_that_waits_again_forgets_for_whom_it_waited() -> None:
 
 @pytest.mark.parametrize("requires", [None, Gate.REVIEW])
 def test_what_is_closed_is_no_failure_any_more(requires: Gate | None) -> None:
-    failed = replace(standing(Phase.FAILED), requires=requires)
+    failed = replace(standing(TaskPhase.FAILED), requires=requires)
     closed = advance(failed, ask(Act.CLOSE, THE_HUMAN, now=at(3)))
     assert closed.closed_reason == ""

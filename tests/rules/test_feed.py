@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pro0.model.task import Task
-from pro0.rules.feed import Event, events, snapshot
+from pro0.rules.feed import FeedEvent, events, snapshot
 from tests.rules.building import task
 
 LISTS = st.dictionaries(st.integers(1, 5), st.sampled_from(["one", "two"])).map(
@@ -13,7 +13,7 @@ LISTS = st.dictionaries(st.integers(1, 5), st.sampled_from(["one", "two"])).map(
 
 
 def test_it_begins_with_everything() -> None:
-    assert snapshot(iter([task(1), task(2)])) == Event("snapshot", tasks=(task(1), task(2)))
+    assert snapshot(iter([task(1), task(2)])) == FeedEvent("snapshot", tasks=(task(1), task(2)))
 
 
 @given(LISTS, LISTS)

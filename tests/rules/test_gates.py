@@ -9,11 +9,11 @@ from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Status, Task, Verdict, Wait
 from pro0.rules.tasks import changes, gates
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import LEAD_AGENT, T0, W1, ask, at, claimed, listed, make, standing, task, update
 
-COMPLETE, BACK, CANCEL = Phase.COMPLETED, Phase.PENDING, Phase.CANCELLED
+COMPLETE, BACK, CANCEL = TaskPhase.COMPLETED, TaskPhase.PENDING, TaskPhase.CANCELLED
 MATRIX = {
     "work": (COMPLETE, BACK),
     "approval": (COMPLETE, BACK),
@@ -28,7 +28,7 @@ STARTS = {"handed off": Status.IN_PROGRESS, "created so": Status.PENDING}
 
 
 def waits(kind: str, status: Status = Status.IN_PROGRESS, requires: Gate | None = None) -> Task:
-    held = replace(standing(Phase.AWAITING), status=status, requires=requires)
+    held = replace(standing(TaskPhase.AWAITING), status=status, requires=requires)
     if status is Status.PENDING:
         held = replace(task(1), requires=requires)
     return replace(held, awaiting=Wait(kind=Awaiting(kind), since=T0, by="w1", reason="why"))
@@ -79,12 +79,12 @@ def test_only_its_own_approval_passes_a_gate(kind: str, requires: Gate, approved
 
 
 @pytest.mark.parametrize("requires", [None, *Gate])
-@pytest.mark.parametrize("start", [Phase.FAILED, Phase.AWAITING])
-def test_closing_does_not_pass_a_gate(start: Phase, requires: Gate | None) -> None:
+@pytest.mark.parametrize("start", [TaskPhase.FAILED, TaskPhase.AWAITING])
+def test_closing_does_not_pass_a_gate(start: TaskPhase, requires: Gate | None) -> None:
     """Rulings 2.1: a human's close of a gated task makes it wait."""
     one = replace(standing(start), requires=requires)
     after = changes.act(listed(one), one.id, ask(Act.CLOSE, THE_HUMAN, "by hand"))[1]
-    assert phase(after) is (Phase.AWAITING if requires else Phase.COMPLETED)
+    assert phase(after) is (TaskPhase.AWAITING if requires else TaskPhase.COMPLETED)
     assert after.result == "by hand"
 
 
@@ -104,22 +104,22 @@ def test_open_subtasks_come_first(act: Act, requires: Gate | None) -> None:
     """Rulings 2.1, the order: open subtasks, the gate, completed; the gate comes when the subtasks are through."""
     tasks = listed(waits("approval", requires=requires), task(2, parent=1))
     tasks, after = changes.act(tasks, "task-1", ask(act, THE_HUMAN))
-    assert phase(after) is Phase.DONE
+    assert phase(after) is TaskPhase.DONE
     tasks, _ = changes.act(tasks, "task-2", ask(Act.CLAIM, W1))
     tasks, _ = changes.act(tasks, "task-2", ask(Act.COMPLETE, W1))
-    assert phase(tasks.tasks[0]) is (Phase.AWAITING if requires else Phase.COMPLETED)
+    assert phase(tasks.tasks[0]) is (TaskPhase.AWAITING if requires else TaskPhase.COMPLETED)
 
 
 @pytest.mark.parametrize("kind", ["input", "escalation"])
 def test_a_rejection_that_cancels_takes_the_subtasks_with_it(kind: str) -> None:
     tasks = listed(waits(kind), replace(claimed(task(2)), parent="task-1"))
     tasks, _ = changes.act(tasks, "task-1", ask(Act.REJECT, THE_HUMAN, "never mind"))
-    assert [phase(one) for one in tasks.tasks] == [Phase.CANCELLED, Phase.CANCELLED]
+    assert [phase(one) for one in tasks.tasks] == [TaskPhase.CANCELLED, TaskPhase.CANCELLED]
     assert [(n.to, n.content) for n in tasks.outbox] == [("w1", "task-2 was cancelled: never mind")]
 
 
-@pytest.mark.parametrize("phase_", [Phase.PENDING, Phase.AWAITING])
-def test_a_hold_tells_why_and_leaves_the_gate(phase_: Phase) -> None:
+@pytest.mark.parametrize("phase_", [TaskPhase.PENDING, TaskPhase.AWAITING])
+def test_a_hold_tells_why_and_leaves_the_gate(phase_: TaskPhase) -> None:
     """S001-096: it may be put over another one; what is required is asked for all the same."""
     held = replace(standing(phase_), requires=Gate.REVIEW)
     after = changes.act(listed(held), "task-1", ask(Act.HOLD, THE_HUMAN, "mine", kind=Awaiting.WORK))[1]
@@ -151,7 +151,7 @@ def agents_command() -> Task:
 def test_an_approved_command_may_run() -> None:
     """Rulings 2.9: approve hands it back and it may run; the agreement is to that text."""
     agreed = verdict(agents_command(), approved=True)
-    assert phase(agreed) is Phase.PENDING
+    assert phase(agreed) is TaskPhase.PENDING
     assert why_not_ready(Board([agreed]), agreed) is None
     changed = update(listed(agreed), "task-1", Changes(run="rm -rf /"), LEAD_AGENT)
     assert changed.awaiting
@@ -161,10 +161,10 @@ def test_an_approved_command_may_run() -> None:
 def test_a_rejected_command_is_cancelled_and_never_runs() -> None:
     """Rulings 2.9: also when it is reopened, it waits."""
     rejected = verdict(agents_command(), approved=False)
-    assert phase(rejected) is Phase.CANCELLED
+    assert phase(rejected) is TaskPhase.CANCELLED
     again = changes.act(listed(rejected), "task-1", ask(Act.REOPEN, THE_HUMAN))[1]
-    assert phase(again) is Phase.AWAITING
-    assert phase(verdict(again, approved=True)) is Phase.PENDING
+    assert phase(again) is TaskPhase.AWAITING
+    assert phase(verdict(again, approved=True)) is TaskPhase.PENDING
 
 
 @pytest.mark.parametrize("word", [Act.CLEAR, Act.REJECT])
@@ -173,7 +173,7 @@ def test_nothing_but_an_agreement_hands_a_command_back(kind: Awaiting, word: Act
     """Rulings 2.9: whatever else it was made to wait for in between."""
     held = changes.act(listed(agents_command()), "task-1", ask(Act.HOLD, THE_HUMAN, kind=kind))[1]
     after = changes.act(listed(held), "task-1", ask(word, THE_HUMAN))[1]
-    assert phase(after) in (Phase.AWAITING, Phase.CANCELLED)
+    assert phase(after) in (TaskPhase.AWAITING, TaskPhase.CANCELLED)
     if after.waits:
         assert after.waits.reason == gates.AGENT_COMMAND
 
@@ -224,5 +224,5 @@ def test_an_epic_waits_at_its_gate_like_any_parent() -> None:
     """Rulings 2.4 with 2.2."""
     tasks = listed(task(1, type=Kind.EPIC, requires=Gate.APPROVAL), replace(claimed(task(2)), parent="task-1"))
     tasks, _ = changes.act(tasks, "task-2", ask(Act.COMPLETE, W1))
-    assert phase(tasks.tasks[0]) is Phase.AWAITING
-    assert phase(verdict(tasks.tasks[0], approved=True)) is Phase.COMPLETED
+    assert phase(tasks.tasks[0]) is TaskPhase.AWAITING
+    assert phase(verdict(tasks.tasks[0], approved=True)) is TaskPhase.COMPLETED

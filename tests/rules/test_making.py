@@ -6,7 +6,7 @@ from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import Caller
 from pro0.model.task import Awaiting, Changes, Draft, Entry, Gate, Kind, Policy, Status, Task, Wait
 from pro0.rules.tasks import changes, making
-from pro0.rules.tasks.acts import Act, Phase
+from pro0.rules.tasks.acts import Act, TaskPhase
 from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import (
     LEAD_AGENT,
@@ -180,7 +180,7 @@ def test_the_command_of_a_claimed_task_stays_as_it_is() -> None:
 
 def test_a_hold_does_not_take_the_place_of_a_gate() -> None:
     """Rulings 2.2: else a human's update of the command would lift a review, and leave a claimless task in progress."""
-    tasks = listed(standing(Phase.AWAITING))
+    tasks = listed(standing(TaskPhase.AWAITING))
     with pytest.raises(Refused, match="awaiting a human: its command stays"):
         update(tasks, "task-1", Changes(run="make"), LEAD_AGENT)
     after = update(tasks, "task-1", Changes(run="make"))

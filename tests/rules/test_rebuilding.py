@@ -11,13 +11,13 @@ from pro0.model.stored import Process
 from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
 from pro0.rules.repair import rebuilding
-from pro0.rules.repair.rebuilding import RISKY, Facts
+from pro0.rules.repair.rebuilding import RISKY, TeamFacts
 from pro0.rules.repair.salvage import Remains
 from pro0.rules.tasks import archive
 from tests.rules.building import T0, at, task
 
 GUARD, AGENT = Process(pid=7, start="70", boot_id="b"), Process(pid=8, start="80", boot_id="b")
-KNOWN = Facts(name="alpha", now=at(9))
+KNOWN = TeamFacts(name="alpha", now=at(9))
 
 
 def remains(damaged: dict[str, set[str]] | None = None, **fields: Any) -> Remains[Any]:

@@ -7,7 +7,7 @@ from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller
 from pro0.model.task import Changes, Draft, Gate, Kind, Policy, Status, Task
 from pro0.rules import text
 from pro0.rules.tasks import changes, editing
-from pro0.rules.tasks.acts import Act, Phase
+from pro0.rules.tasks.acts import Act, TaskPhase
 from pro0.rules.tasks.limits import Limits
 from tests.rules.building import (
     LEAD_AGENT,
@@ -39,7 +39,7 @@ def delete(*tasks: Task, caller: Caller = THE_HUMAN) -> object:
 
 
 SUPERVISED = replace(claimed(task(1, policy=Policy.SUPERVISED)))
-WAITS = replace(standing(Phase.WORKING), status=Status.DONE)
+WAITS = replace(standing(TaskPhase.WORKING), status=Status.DONE)
 EPIC = task(1, type=Kind.EPIC)
 
 ACTS: dict[str, Case] = {
@@ -57,22 +57,23 @@ ACTS: dict[str, Case] = {
         4, "not_ready", "task-1 is an epic, which only groups tasks", None,
     ),
     "claimed": (
-        lambda: act(standing(Phase.WORKING, W2), Act.CLAIM), 4, "conflict", "task-1 is claimed by w2 (epoch 1)", OTHER
+        lambda: act(standing(TaskPhase.WORKING, W2), Act.CLAIM), 4, "conflict",
+        "task-1 is claimed by w2 (epoch 1)", OTHER,
     ),
     "started while claimed": (
-        lambda: act(standing(Phase.WORKING, W2), Act.START, THE_LEAD),
+        lambda: act(standing(TaskPhase.WORKING, W2), Act.START, THE_LEAD),
         4, "conflict", "task-1 is claimed by w2 (epoch 1)", OTHER,
     ),
     "wished for while claimed": (
-        lambda: act(standing(Phase.WORKING, W2), Act.WISH, THE_HUMAN),
+        lambda: act(standing(TaskPhase.WORKING, W2), Act.WISH, THE_HUMAN),
         4, "conflict", "task-1 is claimed by w2 (epoch 1)", OTHER,
     ),
     "not in the table": (
-        lambda: act(standing(Phase.PENDING), Act.COMPLETE), 4, "wrong_phase",
+        lambda: act(standing(TaskPhase.PENDING), Act.COMPLETE), 4, "wrong_phase",
         "task-1 is pending: a task that is pending cannot be completed", "see it: pro0 task show task-1",
     ),
     "a claimed one is reopened": (
-        lambda: act(standing(Phase.WORKING), Act.REOPEN, THE_HUMAN), 4, "wrong_phase",
+        lambda: act(standing(TaskPhase.WORKING), Act.REOPEN, THE_HUMAN), 4, "wrong_phase",
         "task-1 is in progress: a task that is in progress cannot be reopened", "see it: pro0 task show task-1",
     ),
     "an epic is tried again": (
@@ -80,28 +81,28 @@ ACTS: dict[str, Case] = {
         "task-1 is pending: an epic that is pending cannot be tried again", "see it: pro0 task show task-1",
     ),
     "what waits is failed": (
-        lambda: act(standing(Phase.AWAITING), Act.FAIL), 4, "wrong_phase",
+        lambda: act(standing(TaskPhase.AWAITING), Act.FAIL), 4, "wrong_phase",
         "task-1 is awaiting a human: a task that is awaiting a human cannot be failed",
         "complete it: pro0 task approve task-1, or give it back: pro0 task reject task-1 WHY",
     ),
     "a member approves": (
-        lambda: act(standing(Phase.AWAITING), Act.APPROVE), 4, "not_allowed",
+        lambda: act(standing(TaskPhase.AWAITING), Act.APPROVE), 4, "not_allowed",
         "task-1 cannot be approved by w1: only human may", None,
     ),
     "a member cancels": (
-        lambda: act(standing(Phase.PENDING), Act.CANCEL), 4, "not_allowed",
+        lambda: act(standing(TaskPhase.PENDING), Act.CANCEL), 4, "not_allowed",
         "task-1 cannot be cancelled by w1: only human or lead agent may", None,
     ),
     "another's claim": (
-        lambda: act(standing(Phase.WORKING), Act.COMPLETE, W2), 4, "not_owner",
+        lambda: act(standing(TaskPhase.WORKING), Act.COMPLETE, W2), 4, "not_owner",
         "task-1 is claimed by w1, not by w2", None,
     ),
     "an older claim": (
-        lambda: act(standing(Phase.WORKING), Act.FAIL, W1_LATER), 4, "stale_claim",
+        lambda: act(standing(TaskPhase.WORKING), Act.FAIL, W1_LATER), 4, "stale_claim",
         "stale claim: task-1 was claimed again since (epoch 1)", "see who holds it: pro0 task show task-1",
     ),
     "a human hands off what is another's": (
-        lambda: act(standing(Phase.WORKING), Act.HAND_OFF, THE_HUMAN), 4, "not_owner",
+        lambda: act(standing(TaskPhase.WORKING), Act.HAND_OFF, THE_HUMAN), 4, "not_owner",
         "task-1 is claimed by w1, not by human", None,
     ),
     "a session that waits is started": (
@@ -113,23 +114,23 @@ ACTS: dict[str, Case] = {
         "the session of task-1, w1, waits for its subtasks", None,
     ),
     "nobody could review": (
-        lambda: act(standing(Phase.DONE), Act.REVIEW, THE_LEAD), 4, "no_session",
+        lambda: act(standing(TaskPhase.DONE), Act.REVIEW, THE_LEAD), 4, "no_session",
         "task-1 has no session that could review", None,
     ),
     "the last was no start": (
-        lambda: act(standing(Phase.WORKING), Act.UNDO_START, THE_LEAD), 4, "wrong_phase",
+        lambda: act(standing(TaskPhase.WORKING), Act.UNDO_START, THE_LEAD), 4, "wrong_phase",
         "the last that was done to task-1 was not its start", None,
     ),
     "a lead agent cancels what is gated": (
-        lambda: act(replace(standing(Phase.PENDING), requires=Gate.REVIEW), Act.CANCEL, LEAD_AGENT), 4, "not_allowed",
-        "task-1 is gated: only a human may cancel it", None,
+        lambda: act(replace(standing(TaskPhase.PENDING), requires=Gate.REVIEW), Act.CANCEL, LEAD_AGENT), 4,
+        "not_allowed", "task-1 is gated: only a human may cancel it", None,
     ),
     "a lead agent cancels what waits": (
-        lambda: act(standing(Phase.AWAITING), Act.CANCEL, LEAD_AGENT), 4, "not_allowed",
+        lambda: act(standing(TaskPhase.AWAITING), Act.CANCEL, LEAD_AGENT), 4, "not_allowed",
         "task-1 is gated: only a human may cancel it", None,
     ),
     "a lead agent tries a supervised one again": (
-        lambda: act(replace(standing(Phase.FAILED), policy=Policy.SUPERVISED), Act.RETRY, LEAD_AGENT),
+        lambda: act(replace(standing(TaskPhase.FAILED), policy=Policy.SUPERVISED), Act.RETRY, LEAD_AGENT),
         4, "not_allowed", "task-1 is supervised: only a human may retry it", None,
     ),
 }  # fmt: skip
@@ -228,7 +229,7 @@ MAKING: dict[str, Case] = {
 
 EDITING: dict[str, Case] = {
     "over": (
-        lambda: update(listed(standing(Phase.FAILED)), "task-1", Changes(title="b")), 4, "refused",
+        lambda: update(listed(standing(TaskPhase.FAILED)), "task-1", Changes(title="b")), 4, "refused",
         "task-1 is failed: its fields stay as they are", "pro0 task reopen task-1",
     ),
     "an agent's gate": (
@@ -260,7 +261,7 @@ EDITING: dict[str, Case] = {
         "the role is more than one line", None,
     ),
     "a gated one is deleted by an agent": (
-        lambda: delete(standing(Phase.AWAITING), caller=LEAD_AGENT), 4, "not_allowed",
+        lambda: delete(standing(TaskPhase.AWAITING), caller=LEAD_AGENT), 4, "not_allowed",
         "task-1 is gated: only a human may delete it", None,
     ),
     "a claimed one is deleted": (

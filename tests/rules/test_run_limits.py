@@ -9,7 +9,7 @@ from pro0.model.runtime import RateLimit
 from pro0.model.task import Task
 from pro0.rules.lead.throttling import FIRST
 from pro0.rules.runs.run_limits import counted, held
-from pro0.rules.runs.running import Course, End, Rest, Step, Take, Turn, judge
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take, Turn, TurnStep, judge
 from pro0.rules.tasks.acts import Act
 from tests.rules.building import T0, at
 
@@ -19,7 +19,7 @@ TASK = Task(id="task-1", title="t")
 NOW = Take(TASK)
 
 
-def failing(failure: str, options: RunOptions = AUTO) -> Step:
+def failing(failure: str, options: RunOptions = AUTO) -> TurnStep:
     return judge(Turn(1, failure=failure), options, TASK, "")
 
 
@@ -42,7 +42,7 @@ def test_a_task_is_given_back_and_the_run_rests_longer_each_time() -> None:
         moment = rest.until + timedelta(seconds=1)
         assert held(NOW, AUTO, course, (), moment) is NOW
     assert holds == [FIRST, 2 * FIRST, 4 * FIRST]
-    course = counted(course, AUTO, Step(Act.COMPLETE), moment)
+    course = counted(course, AUTO, TurnStep(Act.COMPLETE), moment)
     rest = held(NOW, AUTO, counted(course, AUTO, step, moment), (), moment)
     assert isinstance(rest, Rest)
     assert rest.until == moment + FIRST, "a turn that went well ends it"
@@ -79,11 +79,11 @@ def test_without_auto_it_is_over() -> None:
     """AC-32: it stops with that error; and nothing is waited for"""
     step = failing("429", PLAIN)
     assert step.act is Act.RELEASE
-    assert step.end == End(1, "the agent failed: 429 (task-1)")
-    assert isinstance(end := held(NOW, PLAIN, Course(), (team(),), T0), End)
+    assert step.end == RunEnd(1, "the agent failed: 429 (task-1)")
+    assert isinstance(end := held(NOW, PLAIN, Course(), (team(),), T0), RunEnd)
     assert end.code == 1
 
 
-@pytest.mark.parametrize("decision", [Rest(None, "no task is ready"), End(0, "all tasks completed")])
-def test_what_begins_no_turn_is_not_held(decision: Rest | End) -> None:
+@pytest.mark.parametrize("decision", [Rest(None, "no task is ready"), RunEnd(0, "all tasks completed")])
+def test_what_begins_no_turn_is_not_held(decision: Rest | RunEnd) -> None:
     assert held(decision, AUTO, Course(limit=team()), (), T0) is decision

@@ -8,11 +8,11 @@ from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
 from pro0.rules.runs.running import (
     Course,
-    End,
     Rest,
-    Step,
+    RunEnd,
     Take,
     Turn,
+    TurnStep,
     budget,
     choose,
     denied,
@@ -74,7 +74,7 @@ def test_what_agents_have_taken_with_the_name_of_the_run_comes_first() -> None:
 
 @pytest.mark.parametrize("policy", [Policy.SUPERVISED, Policy.DISPATCH])
 def test_tasks_with_sessions_of_their_own_are_not_taken(policy: Policy) -> None:
-    assert isinstance(next_of(epic(1), task(2, policy=policy)), End)
+    assert isinstance(next_of(epic(1), task(2, policy=policy)), RunEnd)
 
 
 def test_only_what_is_below_the_epic_is_run() -> None:
@@ -126,14 +126,14 @@ def test_what_stands_alone_comes_before_what_is_left_over() -> None:
 @pytest.mark.parametrize(("spent", "over"), [(9.99, False), (10.0, True), (10.5, True)])
 def test_a_run_ends_when_it_has_spent_all_it_may(spent: float, over: bool) -> None:
     """Rulings 2, Policies: run; 0 is no limit."""
-    end = End(1, f"cost limit reached (${spent:.2f} of $10.00)")
+    end = RunEnd(1, f"cost limit reached (${spent:.2f} of $10.00)")
     assert budget(replace(PLAIN, max_cost=10.0), spent) == (end if over else None)
     assert budget(replace(PLAIN, max_cost=0.0), spent) is None
 
 
 def test_all_that_has_failed_is_named_at_the_end() -> None:
     failed = [task(number, status=Status.FAILED) for number in (2, 3)]
-    assert next_of(epic(1), *failed) == End(1, "no task is left; failed: task-2, task-3")
+    assert next_of(epic(1), *failed) == RunEnd(1, "no task is left; failed: task-2, task-3")
 
 
 def test_the_present_epic_comes_before_all_others() -> None:
@@ -148,8 +148,10 @@ def test_the_present_epic_comes_before_all_others() -> None:
 def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
     """AC-37, S001-183, S001-184; a parent that is gone is over, too"""
     alone, orphan = task(2, parent=0), task(4, parent=99)
-    assert next_of(alone, orphan, options=EPICS) == End(0, "no tasks found; 2 outside of epics, taken along with --all")
-    assert next_of(epic(1), alone, options=replace(EPICS, epic="task-1")) == End(0, "no tasks found")
+    assert next_of(alone, orphan, options=EPICS) == RunEnd(
+        0, "no tasks found; 2 outside of epics, taken along with --all"
+    )
+    assert next_of(epic(1), alone, options=replace(EPICS, epic="task-1")) == RunEnd(0, "no tasks found")
     assert next_of(alone, orphan, options=replace(EPICS, standalone=True)) == "task-2"
     assert next_of(alone, orphan, options=replace(EPICS, orphans=True)) == "task-4"
 
@@ -180,7 +182,7 @@ def test_what_a_dead_session_holds_is_waited_for_until_it_is_given_back() -> Non
     assert next_of(epic(1), gone, task(3)) == "task-3"
     others = claimed(task(4), W1_LATER)
     assert next_of(epic(1), gone, others) == Rest(None, "its session is over, it will be given back: task-2, task-4")
-    assert isinstance(next_of(epic(1), claimed(task(2), THE_HUMAN)), End)
+    assert isinstance(next_of(epic(1), claimed(task(2), THE_HUMAN)), RunEnd)
 
 
 # When it is over
@@ -190,7 +192,7 @@ def test_without_auto_it_ends_when_nothing_is_ready_and_says_why() -> None:
     """S001-078, S001-173"""
     tasks = (epic(1), waiting(2), task(3, dependencies=("task-2",)), claimed(task(4), W1))
     end = next_of(*tasks)
-    assert isinstance(end, End)
+    assert isinstance(end, RunEnd)
     assert end.code == 0
     assert end.why == "no task is ready; for you: task-2 (approval: why); worked on by others: task-4 (w1); 1 blocked"
     assert summary(Board([epic(1), waiting(2)]), PLAIN) == "for you: task-2 (approval: why)"
@@ -199,17 +201,17 @@ def test_without_auto_it_ends_when_nothing_is_ready_and_says_why() -> None:
 def test_what_has_failed_is_an_error_at_the_end() -> None:
     failed = task(2, status=Status.FAILED)
     end = next_of(epic(1), failed, task(3, dependencies=("task-2",)))
-    assert isinstance(end, End)
+    assert isinstance(end, RunEnd)
     assert (end.code, end.why) == (1, "no task is ready; 1 blocked")
-    assert next_of(epic(1), failed) == End(1, "no task is left; failed: task-2")
+    assert next_of(epic(1), failed) == RunEnd(1, "no task is left; failed: task-2")
 
 
 def test_it_ends_when_all_is_over() -> None:
     """AC-34"""
     over = (epic(1, status=Status.COMPLETED), task(2, status=Status.COMPLETED))
     for options in (PLAIN, AUTO):
-        assert next_of(*over, options=options) == End(0, "all tasks completed")
-        assert next_of(epic(1), options=options) == End(0, "no tasks found")
+        assert next_of(*over, options=options) == RunEnd(0, "all tasks completed")
+        assert next_of(epic(1), options=options) == RunEnd(0, "no tasks found")
 
 
 def test_with_auto_it_waits_for_a_person_without_end_or_for_so_long() -> None:
@@ -220,13 +222,13 @@ def test_with_auto_it_waits_for_a_person_without_end_or_for_so_long() -> None:
     short = replace(AUTO, timeout=1.0)
     assert next_of(*tasks, options=short) == Rest(at(61), why)
     assert next_of(*tasks, options=short, course=Course(idle_since=at(59.5))) == Rest(at(60.5), why)
-    assert next_of(*tasks, options=short, course=Course(idle_since=at(59))) == End(0, f"nothing new in 1 s; {why}")
+    assert next_of(*tasks, options=short, course=Course(idle_since=at(59))) == RunEnd(0, f"nothing new in 1 s; {why}")
 
 
 def test_a_budget_is_looked_at_before_a_turn() -> None:
     """AC-33, S001-074; 0 is no limit"""
     end = next_of(epic(1), task(2), options=replace(PLAIN, max_cost=2.0), course=Course(spent=2.5))
-    assert end == End(1, "cost limit reached ($2.50 of $2.00)")
+    assert end == RunEnd(1, "cost limit reached ($2.50 of $2.00)")
     assert budget(replace(PLAIN, max_cost=0.0), 1e6) is None
     assert budget(PLAIN, 9.99) is None
 
@@ -236,13 +238,13 @@ def test_a_budget_is_looked_at_before_a_turn() -> None:
 HELD = claimed(task(2), ME)
 
 
-def step(turn: Turn, options: RunOptions = PLAIN) -> Step:
+def step(turn: Turn, options: RunOptions = PLAIN) -> TurnStep:
     return judge(turn, options, HELD, prompt(HELD, None, [], 1, ""))
 
 
 def test_a_signal_that_it_is_complete() -> None:
     """S001-058; the message without its tag is the result"""
-    assert step(Turn(1, COMPLETE)) == Step(Act.COMPLETE, "All is done.")
+    assert step(Turn(1, COMPLETE)) == TurnStep(Act.COMPLETE, "All is done.")
     assert step(Turn(1, COMPLETE, failure="exit code 1")).act is Act.COMPLETE
     assert step(Turn(1, "x" * 9000 + COMPLETE)).text.endswith("All is done.")
     assert len(step(Turn(1, "x" * 9000 + COMPLETE)).text) == 4096
@@ -260,7 +262,7 @@ def test_what_an_agent_repeats_of_its_prompt_is_no_signal() -> None:
 )
 def test_a_signal_that_hands_off(word: str, kind: Awaiting) -> None:
     """S001-059 to S001-067, AC-25"""
-    assert step(Turn(1, f"<promise>{word}: the reason</promise>")) == Step(Act.HAND_OFF, "the reason", kind)
+    assert step(Turn(1, f"<promise>{word}: the reason</promise>")) == TurnStep(Act.HAND_OFF, "the reason", kind)
     assert step(Turn(1, f"<promise>{word}</promise>", plain=True)).act is Act.HAND_OFF
 
 
@@ -275,8 +277,8 @@ def test_two_kinds_of_signal_are_warned_of() -> None:
 
 
 def test_a_command_of_a_task_is_done_when_it_ends_well() -> None:
-    assert step(Turn(1, "built", plain=True), SHELL) == Step(Act.COMPLETE, "built")
-    assert step(Turn(1, "", failure="exit code 2: no rule", plain=True), SHELL) == Step(
+    assert step(Turn(1, "built", plain=True), SHELL) == TurnStep(Act.COMPLETE, "built")
+    assert step(Turn(1, "", failure="exit code 2: no rule", plain=True), SHELL) == TurnStep(
         Act.FAIL, "exit code 2: no rule"
     )
 
@@ -285,38 +287,40 @@ def test_an_agent_that_fails_ends_the_run_or_with_auto_gives_the_task_up() -> No
     """AC-32, S001-079"""
     failure = "the agent failed: exit code 3: no money"
     turn = Turn(1, "", failure="exit code 3: no money")
-    assert step(turn) == Step(Act.RELEASE, failure, failed=True, end=End(1, f"{failure} (task-2)"))
-    assert step(turn, AUTO) == Step(Act.FAIL, failure, failed=True)
+    assert step(turn) == TurnStep(Act.RELEASE, failure, failed=True, end=RunEnd(1, f"{failure} (task-2)"))
+    assert step(turn, AUTO) == TurnStep(Act.FAIL, failure, failed=True)
     assert too_many(Course(failures=1), step(turn, AUTO)) is None
-    assert too_many(Course(failures=2), Step(Act.FAIL, "x")) is None
+    assert too_many(Course(failures=2), TurnStep(Act.FAIL, "x")) is None
     over = too_many(Course(failures=2), step(turn, AUTO))
-    assert over == End(1, f"3 turns in a row have failed; the last: {failure}")
+    assert over == RunEnd(1, f"3 turns in a row have failed; the last: {failure}")
 
 
 def test_a_turn_over_its_limit_of_time_fails_the_task() -> None:
     """AC-38: with the end of what it said"""
     late = Turn(1, COMPLETE, failure="over its limit of 2 s: still building", over=True)
-    assert step(late) == Step(Act.FAIL, "over its limit of 2 s: still building")
+    assert step(late) == TurnStep(Act.FAIL, "over its limit of 2 s: still building")
 
 
 def test_a_check_that_says_no_is_another_turn() -> None:
     """a hook on TaskCompleted: the agent is told why, as often as it has turns; a command cannot be told"""
     two = replace(PLAIN, max_iterations=2)
     told = "You signalled that it is complete, but a check said no: two tests fail"
-    assert denied(Turn(1, COMPLETE), two, HELD, "two tests fail") == Step(None, told)
+    assert denied(Turn(1, COMPLETE), two, HELD, "two tests fail") == TurnStep(None, told)
     stuck = denied(Turn(2, COMPLETE), replace(two, auto=True), HELD, "two tests fail")
     assert (stuck.act, stuck.text) == (Act.HAND_OFF, "stuck: a check said no: two tests fail in 2 turns")
-    assert denied(Turn(1, "", plain=True), SHELL, HELD, "no") == Step(Act.FAIL, "a check said no: no")
+    assert denied(Turn(1, "", plain=True), SHELL, HELD, "no") == TurnStep(Act.FAIL, "a check said no: no")
 
 
 def test_no_signal_is_another_turn_until_it_is_stuck() -> None:
     """AC-33, S001-076, S001-162: without auto the run ends there; 0 is no limit"""
     two = replace(PLAIN, max_iterations=2)
-    assert step(Turn(1, "hm"), two) == Step(None, "Your last message had no signal at its end. It ended with:\n\nhm")
-    assert step(Turn(1), two) == Step(None, "You said nothing.")
+    assert step(Turn(1, "hm"), two) == TurnStep(
+        None, "Your last message had no signal at its end. It ended with:\n\nhm"
+    )
+    assert step(Turn(1), two) == TurnStep(None, "You said nothing.")
     stuck = step(Turn(2, "hm"), two)
     assert (stuck.act, stuck.kind, stuck.text) == (Act.HAND_OFF, Awaiting.ESCALATION, "stuck: no signal in 2 turns")
-    assert stuck.end == End(1, "stuck on task-2 after 2 iterations: no signal")
+    assert stuck.end == RunEnd(1, "stuck on task-2 after 2 iterations: no signal")
     assert step(Turn(1, "hm"), replace(two, max_iterations=1)).text == "stuck: no signal in 1 turn"
     assert step(Turn(2, "hm"), replace(two, auto=True)).end is None
     assert step(Turn(99, "hm"), replace(two, max_iterations=0)).act is None

@@ -11,13 +11,13 @@ from pro0.model.message import HandOver, Mailbox, Message, MessageType
 from pro0.model.stored import Document
 from pro0.model.task import Claim, Entry, Status, Task, TaskList
 from pro0.rules.repair import rebuilding
-from pro0.rules.repair.rebuilding import Facts
+from pro0.rules.repair.rebuilding import TeamFacts
 from pro0.rules.repair.rebuilding_mail import Pieces, rebuilt
 from pro0.rules.repair.salvage import is_newer, recover
 from pro0.rules.repair.soundness import mailbox
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-KNOWN = Facts(name="alpha", now=NOW)
+KNOWN = TeamFacts(name="alpha", now=NOW)
 
 
 def as_stored(value: Document) -> bytes:

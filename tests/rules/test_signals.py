@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pro0.model.task import Awaiting
-from pro0.rules.runs.signals import HANDS_OFF, Kind, Signal, read
+from pro0.rules.runs.signals import HANDS_OFF, Signal, Tag, read
 
 NINE = [
     ("COMPLETE", None),
@@ -29,15 +29,15 @@ Say nothing after it."""
 def test_the_nine(word: str, awaiting: Awaiting | None) -> None:
     """AC-25."""
     signal = read(f"All is said.\n\n<promise>{word}: because of x</promise>\n", PROMPT)
-    assert signal == Signal(Kind(word), "because of x")
+    assert signal == Signal(Tag(word), "because of x")
     assert signal.awaiting is awaiting
     bare = read(f"<promise>{word}</promise>", PROMPT)
-    assert bare == Signal(Kind(word))
+    assert bare == Signal(Tag(word))
 
 
 def test_there_are_no_others() -> None:
-    assert {word for word, _ in NINE} == set(Kind)
-    assert set(HANDS_OFF) == set(Kind) - {Kind.COMPLETE}
+    assert {word for word, _ in NINE} == set(Tag)
+    assert set(HANDS_OFF) == set(Tag) - {Tag.COMPLETE}
 
 
 NOTHING = {
@@ -78,34 +78,34 @@ def test_what_is_no_signal(message: str) -> None:
 
 
 SOMETHING = {
-    "after a sentence": ("All tests pass. <promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
-    "after words": ("All tests pass <promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
-    "after a label": ("Signal: <promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
-    "emphasized": ("**<promise>COMPLETE</promise>**", Signal(Kind.COMPLETE)),
-    "with a full stop": ("<promise>COMPLETE</promise>.", Signal(Kind.COMPLETE)),
-    "before words": ("<promise>COMPLETE</promise>\nThank you.", Signal(Kind.COMPLETE)),
-    "no blank after the colon": ("<promise>EJECT:no key</promise>", Signal(Kind.EJECT, "no key")),
-    "blanks around": ("<promise>EJECT:   no key  </promise>", Signal(Kind.EJECT, "no key")),
-    "nothing after the colon": ("<promise>EJECT: </promise>", Signal(Kind.EJECT)),
-    "colons in it": ("<promise>REVIEW_REQUESTED: https://x/y:1</promise>", Signal(Kind.REVIEW_REQUESTED, "https://x/y:1")),
+    "after a sentence": ("All tests pass. <promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
+    "after words": ("All tests pass <promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
+    "after a label": ("Signal: <promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
+    "emphasized": ("**<promise>COMPLETE</promise>**", Signal(Tag.COMPLETE)),
+    "with a full stop": ("<promise>COMPLETE</promise>.", Signal(Tag.COMPLETE)),
+    "before words": ("<promise>COMPLETE</promise>\nThank you.", Signal(Tag.COMPLETE)),
+    "no blank after the colon": ("<promise>EJECT:no key</promise>", Signal(Tag.EJECT, "no key")),
+    "blanks around": ("<promise>EJECT:   no key  </promise>", Signal(Tag.EJECT, "no key")),
+    "nothing after the colon": ("<promise>EJECT: </promise>", Signal(Tag.EJECT)),
+    "colons in it": ("<promise>REVIEW_REQUESTED: https://x/y:1</promise>", Signal(Tag.REVIEW_REQUESTED, "https://x/y:1")),
     "several lines": (
         "<promise>INPUT_NEEDED: which?\n\n1. red\n2. blue\n</promise>",
-        Signal(Kind.INPUT_NEEDED, "which?\n\n1. red\n2. blue"),
+        Signal(Tag.INPUT_NEEDED, "which?\n\n1. red\n2. blue"),
     ),
-    "the last of two alike": ("<promise>EJECT: a</promise>\n<promise>EJECT: b</promise>", Signal(Kind.EJECT, "b")),
-    "after one that is not closed": ("<promise>EJECT: a\n<promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
-    "after code": ("```\n<promise>EJECT: x</promise>\n```\n<promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
+    "the last of two alike": ("<promise>EJECT: a</promise>\n<promise>EJECT: b</promise>", Signal(Tag.EJECT, "b")),
+    "after one that is not closed": ("<promise>EJECT: a\n<promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
+    "after code": ("```\n<promise>EJECT: x</promise>\n```\n<promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
     "code in it": (
         "<promise>INPUT_NEEDED: is `KEY` this?\n```\nKEY=1\n```\n</promise>",
-        Signal(Kind.INPUT_NEEDED, "is `KEY` this?\n```\nKEY=1\n```"),
+        Signal(Tag.INPUT_NEEDED, "is `KEY` this?\n```\nKEY=1\n```"),
     ),
     "between two of its kind": (
-        "<promise>EJECT: a</promise><promise>EJECT: b</promise><promise>EJECT: c</promise>", Signal(Kind.EJECT, "c")
+        "<promise>EJECT: a</promise><promise>EJECT: b</promise><promise>EJECT: c</promise>", Signal(Tag.EJECT, "c")
     ),
-    "right after code": ("`x`<promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
-    "before a mark": ("<promise>COMPLETE</promise> !", Signal(Kind.COMPLETE)),
-    "after a fence with a tail": ("```\nx\n``` y\n```\n<promise>COMPLETE</promise>", Signal(Kind.COMPLETE)),
-    "windows lines": ("done\r\n<promise>COMPLETE</promise>\r\n", Signal(Kind.COMPLETE)),
+    "right after code": ("`x`<promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
+    "before a mark": ("<promise>COMPLETE</promise> !", Signal(Tag.COMPLETE)),
+    "after a fence with a tail": ("```\nx\n``` y\n```\n<promise>COMPLETE</promise>", Signal(Tag.COMPLETE)),
+    "windows lines": ("done\r\n<promise>COMPLETE</promise>\r\n", Signal(Tag.COMPLETE)),
 }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_what_is_one(message: str, signal: Signal) -> None:
 
 @pytest.mark.parametrize("word", sorted(HANDS_OFF))
 @pytest.mark.parametrize("first", [True, False])
-def test_a_hand_off_wins_over_completion_and_says_so(word: Kind, first: bool) -> None:
+def test_a_hand_off_wins_over_completion_and_says_so(word: Tag, first: bool) -> None:
     """AC-28, S001-147."""
     tags = [f"<promise>{word}: wait</promise>", "<promise>COMPLETE</promise>"]
     signal = read("\n".join(tags if first else reversed(tags)), PROMPT)
@@ -130,15 +130,15 @@ def test_a_hand_off_wins_over_completion_and_says_so(word: Kind, first: bool) ->
 def test_of_two_hand_offs_the_last_counts() -> None:
     signal = read("<promise>EJECT: a</promise> <promise>INPUT_NEEDED: b</promise>", PROMPT)
     assert signal
-    assert (signal.kind, bool(signal.warning)) == (Kind.INPUT_NEEDED, True)
+    assert (signal.kind, bool(signal.warning)) == (Tag.INPUT_NEEDED, True)
 
 
 def test_an_echo_of_the_prompt_is_no_signal() -> None:
     """AC-27: whole, in part, and with the real one behind it."""
     assert read(PROMPT, PROMPT) is None
     assert read("\n".join(PROMPT.splitlines()[1:3]), PROMPT) is None
-    assert read(f"{PROMPT}\n\nIt is done.\n<promise>COMPLETE</promise>", PROMPT) == Signal(Kind.COMPLETE)
-    assert read("<promise>EJECT: reason</promise>", PROMPT) == Signal(Kind.EJECT, "reason")
+    assert read(f"{PROMPT}\n\nIt is done.\n<promise>COMPLETE</promise>", PROMPT) == Signal(Tag.COMPLETE)
+    assert read("<promise>EJECT: reason</promise>", PROMPT) == Signal(Tag.EJECT, "reason")
 
 
 @pytest.mark.parametrize(
@@ -165,11 +165,11 @@ def test_a_tag_in_the_middle_of_words_is_talked_about(before: str, after: str, s
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     signal = read(text, text)
-    assert signal is None or signal.kind in Kind
+    assert signal is None or signal.kind in Tag
 
 
-@given(st.sampled_from(Kind), st.text(st.characters(codec="utf-8", exclude_characters="<")))
-def test_a_context_is_kept_whole(kind: Kind, context: str) -> None:
+@given(st.sampled_from(Tag), st.text(st.characters(codec="utf-8", exclude_characters="<")))
+def test_a_context_is_kept_whole(kind: Tag, context: str) -> None:
     signal = read(f"Said.\n<promise>{kind}: {context}</promise>", PROMPT)
     assert signal == Signal(kind, context.strip())
 

@@ -8,7 +8,7 @@ from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status, Task, Wait
 from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes, subtasks
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board, claimable, why_not_ready
 from pro0.rules.tasks.making import create
 from tests.rules.building import W2, ask, at, claimed, dead, listed, make
@@ -28,13 +28,13 @@ def test_the_first_subtask_starts_when_the_parent_is_done() -> None:
     tree = Tree(*children(2, 0, 1))
     assert tree.turns() == []
     done = tree.complete(1)
-    assert phase(done) is Phase.DONE
+    assert phase(done) is TaskPhase.DONE
     assert done.claim
     assert not supervised.is_over(Board(tree.tasks.tasks), "task-1")
     assert tree.turns() == ["task-3"]
     tree.begin("task-3")
     assert tree.turns() == []
-    assert tree.phases() == [Phase.DONE, Phase.PENDING, Phase.WORKING, Phase.PENDING]
+    assert tree.phases() == [TaskPhase.DONE, TaskPhase.PENDING, TaskPhase.WORKING, TaskPhase.PENDING]
 
 
 def test_what_is_in_a_pool_takes_no_turns() -> None:
@@ -49,7 +49,7 @@ def test_the_parent_reviews_each_subtask_in_its_same_session() -> None:
     tree.complete(1)
     tree.begin("task-2")
     assert tree.complete(2, "it works").status is Status.COMPLETED
-    assert phase(tree[1]) is Phase.WORKING
+    assert phase(tree[1]) is TaskPhase.WORKING
     assert tree[1].claim
     assert tree[1].claim.incarnation == session("task-1").incarnation
     [said] = tree.told("s1")
@@ -68,7 +68,7 @@ def test_a_subtask_that_is_cancelled_before_its_turn_is_reviewed_too() -> None:
     tree.complete(1)
     assert tree[1].waits_for == ("task-2", "task-3")
     tree.act("task-2", Act.CANCEL, THE_HUMAN)
-    assert phase(tree[1]) is Phase.WORKING
+    assert phase(tree[1]) is TaskPhase.WORKING
     assert len(tree.told("s1")) == 1
 
 
@@ -148,15 +148,15 @@ def test_without_its_session_a_parent_is_told_later_and_nothing_starts() -> None
     tree.complete(1)
     tree.begin("task-2")
     tree.tasks = changes.free(tree.tasks, "s1", "inc-task-1", dead("s1 crashed"))
-    assert (phase(tree[1]), tree[1].claim) == (Phase.DONE, None)
+    assert (phase(tree[1]), tree[1].claim) == (TaskPhase.DONE, None)
     assert tree.complete(2).status is Status.COMPLETED
     assert len(tree.told("s1")) == 1
-    assert (phase(tree[1]), tree.turns()) == (Phase.DONE, [])
+    assert (phase(tree[1]), tree.turns()) == (TaskPhase.DONE, [])
     assert "without a session" in (why_not_ready(Board(tree.tasks.tasks), tree[3]) or "")
     tree.act("task-1", Act.WISH, THE_HUMAN)
     assert tree.turns() == ["task-1"]
     tree.begin("task-1")
-    assert phase(tree[1]) is Phase.WORKING
+    assert phase(tree[1]) is TaskPhase.WORKING
     assert len(tree.told("s1")) == 1
 
 
@@ -169,7 +169,7 @@ def test_a_failed_subtask_stops_the_tree_until_a_human_resolves_it(how: str) -> 
     tree.tasks, failed = changes.act(
         tree.tasks, "task-2", ask(Act.FAIL, session("task-2"), "no disk", watchers=("lead", "human"))
     )
-    assert (failed.status, phase(tree[1]), tree.turns()) == (Status.FAILED, Phase.DONE, [])
+    assert (failed.status, phase(tree[1]), tree.turns()) == (Status.FAILED, TaskPhase.DONE, [])
     assert "task-2, beside it, is failed" in (why_not_ready(Board(tree.tasks.tasks), tree[3]) or "")
     for address in ("s1", "lead", "human"):
         [said] = tree.told(address)
@@ -189,13 +189,13 @@ def test_a_failed_subtask_stops_the_tree_until_a_human_resolves_it(how: str) -> 
 
         tree.tasks = delete(tree.tasks, "task-2", THE_HUMAN, force=False, now=at(1))
         assert tree.told("s1")[-1].startswith("task-2 was deleted.")
-        assert phase(tree[1]) is Phase.WORKING
+        assert phase(tree[1]) is TaskPhase.WORKING
     else:
         if how == "cancel after retry":
             tree.act("task-2", Act.RETRY, THE_HUMAN)
         over = tree.act("task-2", Act.CLOSE if how == "close" else Act.CANCEL, THE_HUMAN)
         assert over.status is (Status.COMPLETED if how == "close" else Status.CANCELLED)
-        assert phase(tree[1]) is Phase.WORKING
+        assert phase(tree[1]) is TaskPhase.WORKING
         assert len(tree.told("s1")) == 2
 
 
@@ -228,8 +228,8 @@ def test_three_levels_run_one_at_a_time_in_order_of_priority() -> None:
     twenty = [Draft(title=f"leaf {n}", parent="middle", priority=n % 7) for n in range(20)]
     tree = Tree(Draft(title="middle", key="middle", priority=1), Draft(title="last", priority=2), *twenty)
     order, at_once = ["task-1"], set()
-    while phase(tree[1]) is not Phase.COMPLETED:
-        working = [task for task in tree.tasks.tasks if phase(task) is Phase.WORKING]
+    while phase(tree[1]) is not TaskPhase.COMPLETED:
+        working = [task for task in tree.tasks.tasks if phase(task) is TaskPhase.WORKING]
         at_once.add(len(working))
         if working:
             tree.complete(int(working[0].id.removeprefix("task-")))
@@ -240,7 +240,7 @@ def test_three_levels_run_one_at_a_time_in_order_of_priority() -> None:
     assert at_once == {0, 1}
     leaves = sorted(range(20), key=lambda n: (n % 7, n))
     assert order == ["task-1", "task-2", *(f"task-{n + 4}" for n in leaves), "task-3"]
-    assert set(tree.phases()) == {Phase.COMPLETED}
+    assert set(tree.phases()) == {TaskPhase.COMPLETED}
 
 
 def test_a_dead_supervised_session_has_failed() -> None:
@@ -260,14 +260,14 @@ def test_a_start_that_fails_is_taken_back() -> None:
     before = tree[2]
     tree.begin("task-2")
     after = tree.act("task-2", Act.UNDO_START, THE_LEAD, "no such program")
-    assert phase(after) is Phase.PENDING
+    assert phase(after) is TaskPhase.PENDING
     kept = ("started_at", "assignee", "claim", "claimed_at", "session")
     assert [getattr(after, name) for name in kept] == [getattr(before, name) for name in kept]
     assert tree.turns() == ["task-2"]
     tree.tasks = changes.free(tree.tasks, "s1", "inc-task-1", dead("s1 crashed"))
     tree.act("task-1", Act.WISH, THE_HUMAN)
     tree.begin("task-1")
-    assert phase(tree.act("task-1", Act.UNDO_START, THE_LEAD)) is Phase.DONE
+    assert phase(tree.act("task-1", Act.UNDO_START, THE_LEAD)) is TaskPhase.DONE
 
 
 def test_what_runs_is_not_started_again() -> None:
@@ -314,4 +314,4 @@ def test_epics_only_group_also_in_a_supervised_tree() -> None:
         tree.begin(turn)
         tree.complete(int(turn[-1]))
         tree.complete(1)
-    assert set(tree.phases()) == {Phase.COMPLETED}
+    assert set(tree.phases()) == {TaskPhase.COMPLETED}

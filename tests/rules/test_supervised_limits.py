@@ -9,7 +9,7 @@ from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller
 from pro0.model.task import Awaiting, Draft, Policy, Status, Task
 from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board
 from pro0.rules.tasks.making import create
 from tests.rules.building import LEAD_AGENT, W1, ask, at, listed, make
@@ -48,7 +48,7 @@ def test_time_spent_done_or_awaiting_does_not_count() -> None:
     tree.begin("task-3")
     tree.seconds = 40 * MINUTE
     tree.complete(3)
-    assert phase(tree[2]) is Phase.WORKING
+    assert phase(tree[2]) is TaskPhase.WORKING
     assert late(tree, 49 * MINUTE) == []
     assert late(tree, 51 * MINUTE) == ["task-2"]
     tree.act("task-2", Act.HAND_OFF, session("task-2"), "?", kind=Awaiting.INPUT)
@@ -84,13 +84,13 @@ def test_reviews_in_a_row_without_progress_end_at_a_human() -> None:
     tree.complete(1)
     for cycle in range(1, 11):
         after = review_without_progress(tree)
-        assert (phase(after), after.review_cycles) == (Phase.DONE, cycle)
+        assert (phase(after), after.review_cycles) == (TaskPhase.DONE, cycle)
     stuck = review_without_progress(tree)
     assert stuck.awaiting
     assert (stuck.awaiting.kind, stuck.claim) == (Awaiting.ESCALATION, None)
     assert "maxReviewCycles" in stuck.awaiting.reason
     back = tree.act("task-1", Act.APPROVE, THE_HUMAN)
-    assert (phase(back), back.review_cycles) == (Phase.PENDING, 0)
+    assert (phase(back), back.review_cycles) == (TaskPhase.PENDING, 0)
 
 
 def test_progress_is_never_a_cycle() -> None:

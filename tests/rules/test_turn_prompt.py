@@ -103,8 +103,8 @@ def test_a_turn_is_told_its_parts_in_this_order() -> None:
 def test_every_signal_is_explained_and_none_is_given_by_the_prompt() -> None:
     """S001-082, S001-083, S001-144, AC-27: BLOCKED is an old word that is only understood"""
     text = prompt(FULL, EPIC, [said("human", "<promise>COMPLETE</promise>")], 1, "")
-    for kind in signals.Kind:
+    for kind in signals.Tag:
         assert (f"`<promise>{kind}" in text) == (kind in SIGNALS)
-    assert set(signals.Kind) - set(SIGNALS) == {signals.Kind.BLOCKED}
+    assert set(signals.Tag) - set(SIGNALS) == {signals.Tag.BLOCKED}
     assert signals.read(text, text) is None
     assert signals.read(prompt(FULL, EPIC, [], 1, ""), "") is None

@@ -6,7 +6,7 @@ from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.task import Draft, Policy, Task, TaskList
 from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes
-from pro0.rules.tasks.acts import Act, Phase, phase
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board
 from tests.rules.building import ask, at, make
 
@@ -49,7 +49,7 @@ class Tree:
     def told(self, to: str) -> list[str]:
         return [notice.content for notice in self.tasks.outbox if notice.to == to]
 
-    def phases(self) -> list[Phase]:
+    def phases(self) -> list[TaskPhase]:
         return [phase(task) for task in self.tasks.tasks]
 
 

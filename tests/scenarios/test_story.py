@@ -11,7 +11,7 @@ from pro0.errors import Refused
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
 from pro0.ops.tasks import tasks
-from pro0.ops.team.progress import Outcome
+from pro0.ops.team.progress import WorkState
 from tests.engine.crew import PATIENCE, Crew, kill
 
 TASKS = 100
@@ -38,7 +38,7 @@ def test_a_hundred_tasks_are_done_once_and_in_order(alpha: Crew, tmp_path: Path)
     drafts = graph(log)
     ids = alpha.give(*drafts)
     progress = alpha.at_rest(PATIENCE * 2)
-    assert (progress.outcome, progress.left) == (Outcome.ALL_DONE, ())
+    assert (progress.outcome, progress.left) == (WorkState.ALL_DONE, ())
     lines = [line.split() for line in log.read_text().splitlines()]
     begun = [int(words[1]) for words in lines if words[0] == "begin"]
     assert sorted(begun) == list(range(TASKS)), "each ran exactly once"

@@ -10,7 +10,7 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check, surroundings
-from pro0.sessions.tmux.script import Row, block, line, literal, ours, rows, word
+from pro0.sessions.tmux.script import PaneRow, block, line, literal, ours, rows, word
 from pro0.sessions.tmux.windows import arrange, bring_up
 from tests.waiting import STUCK
 
@@ -50,9 +50,9 @@ def row(
     window_team: str = PLACE.uid,
     name: str = "",
     size: tuple[int, int] = (220, 50),
-) -> Row:
+) -> PaneRow:
     width, height = size
-    return Row(
+    return PaneRow(
         pane=pane,
         pid=1,
         server_pid=5,
@@ -146,7 +146,7 @@ def test_a_pane_is_read_with_odd_names() -> None:
     ],
     ids=["new", "three-windows", "room", "overflow", "full", "not-ours", "persons-pane-in-ours", "small", "tiny"],
 )
-def test_where_panes_go(number: int, there: list[Row], session: str, expected: list[tuple[str, int]]) -> None:
+def test_where_panes_go(number: int, there: list[PaneRow], session: str, expected: list[tuple[str, int]]) -> None:
     groups = arrange(PLACE, seats(number), {one.pane: one for one in there}, session)
     assert [(group.target, len(group.openings)) for group in groups] == expected
     assert [opening for group in groups for opening in group.openings] == seats(number)
@@ -169,7 +169,7 @@ def named(*windows: str) -> list[Opening]:
     ids=["two", "mixed", "one-there", "not-into-unnamed", "one-each"],
 )
 def test_members_go_into_the_windows_that_a_layout_names(
-    place: Place, windows: str, there: list[Row], expected: list[tuple[str, int]]
+    place: Place, windows: str, there: list[PaneRow], expected: list[tuple[str, int]]
 ) -> None:
     groups = arrange(place, named(*windows), {one.pane: one for one in there}, "$0" if there else "")
     assert [(group.target, len(group.openings)) for group in groups] == expected

@@ -14,11 +14,11 @@ from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import LeadStatus, MemberStatus, TeamStatus
 from pro0.rules.needs import needs
 from pro0.view.bar import bar
-from pro0.view.board import HELP, KEYS, Board
+from pro0.view.board import HELP, KEYS, BoardView
 from pro0.view.drawing import columns_of, plain
 from pro0.view.keys import Key
 from pro0.view.news import News
-from pro0.view.wishes import Wish
+from pro0.view.wishes import ViewRequest
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EVIL = "evil\x1b]52;c;x\x07\u202e name"
@@ -67,7 +67,7 @@ def news(*members: MemberStatus) -> News:
 TWO = news(member("w1"), member("w2", State.WAITING, 3, "may it run ls?"), member("lead"))
 
 
-def press(board: Board, *names: str) -> Wish | None:
+def press(board: BoardView, *names: str) -> ViewRequest | None:
     """Press keys and return what the last one asked for."""
     wish = None
     for name in names:
@@ -75,12 +75,12 @@ def press(board: Board, *names: str) -> Wish | None:
     return wish
 
 
-def chosen(board: Board) -> str:
+def chosen(board: BoardView) -> str:
     return next((plain(row)[2:].split()[0] for row in board.rows(TWO, 100, 40, "") if plain(row).startswith("›")), "")
 
 
 def test_it_shows_everything_once_and_nothing_that_a_terminal_obeys() -> None:
-    rows = Board().rows(TWO, 100, 40, "")
+    rows = BoardView().rows(TWO, 100, 40, "")
     text = "\n".join(map(plain, rows))
     assert len(rows) == 40
     for shown in (
@@ -97,13 +97,13 @@ def test_it_shows_everything_once_and_nothing_that_a_terminal_obeys() -> None:
 def test_tasks_are_shown_by_status() -> None:
     """Build 2."""
     tasks = tuple(Task(id=f"t-{status.replace('_', '-')}", title="t", status=status) for status in sorted(Status))
-    rows = [plain(row) for row in Board().rows(News(tasks=tasks), 80, 20, "")]
+    rows = [plain(row) for row in BoardView().rows(News(tasks=tasks), 80, 20, "")]
     shown = [row[2:].split()[0] for row in rows if row[2:].startswith("t-")]
     assert shown == ["t-in-progress", "t-done", "t-pending", "t-failed", "t-completed", "t-cancelled"]
 
 
 def test_the_arrows_and_tab_choose() -> None:
-    board = Board()
+    board = BoardView()
     assert chosen(board) == "lead"
     press(board, "down", "down")
     assert chosen(board) == "w2"
@@ -124,37 +124,37 @@ def test_the_arrows_and_tab_choose() -> None:
 @pytest.mark.parametrize(
     ("keys", "wish"),
     [
-        (["enter"], Wish("view", "lead")),
-        (["down", "i"], Wish("interrupt", "w1")),
-        (["down", "m", "h", "i", "enter"], Wish("send", "w1", "hi")),
-        (["down", "m", "h", "i", "backspace", "enter"], Wish("send", "w1", "h")),
+        (["enter"], ViewRequest("view", "lead")),
+        (["down", "i"], ViewRequest("interrupt", "w1")),
+        (["down", "m", "h", "i", "enter"], ViewRequest("send", "w1", "hi")),
+        (["down", "m", "h", "i", "backspace", "enter"], ViewRequest("send", "w1", "h")),
         (["down", "m", "h", "ctrl-u", "enter"], None),
         (["down", "m", "h", "escape"], None),
-        (["b", "x", "enter"], Wish("broadcast", "", "x")),
-        (["down", "x", "y", "enter"], Wish("shutdown", "w1", "y")),
-        (["tab", "down", "a", "enter"], Wish("approve", "task-3")),
-        (["tab", "down", "r", "n", "o", "enter"], Wish("reject", "task-3", "no")),
-        (["tab", "tab", "a"], Wish("say", text="choose a task that waits for you: a approves and r rejects it")),
-        (["down", "r"], Wish("say", text="choose a task that waits for you: a approves and r rejects it")),
-        (["tab", "tab", "x"], Wish("say", text="choose a member: x asks one to shut down")),
-        (["tab", "down", "m"], Wish("say", text="nobody has this task")),
-        (["tab", "down", " "], Wish("read", "task-3")),
-        (["tab", "tab", "tab", " "], Wish("read", "m1")),
-        (["down", " "], Wish("view", "w1")),
-        (["tab", "tab", "enter"], Wish("view", "w1")),
-        (["escape"], Wish("back")),
-        (["q"], Wish("leave")),
-        (["ctrl-t"], Wish("key", text="\x14")),
-        (["?"], Wish("help")),
+        (["b", "x", "enter"], ViewRequest("broadcast", "", "x")),
+        (["down", "x", "y", "enter"], ViewRequest("shutdown", "w1", "y")),
+        (["tab", "down", "a", "enter"], ViewRequest("approve", "task-3")),
+        (["tab", "down", "r", "n", "o", "enter"], ViewRequest("reject", "task-3", "no")),
+        (["tab", "tab", "a"], ViewRequest("say", text="choose a task that waits for you: a approves and r rejects it")),
+        (["down", "r"], ViewRequest("say", text="choose a task that waits for you: a approves and r rejects it")),
+        (["tab", "tab", "x"], ViewRequest("say", text="choose a member: x asks one to shut down")),
+        (["tab", "down", "m"], ViewRequest("say", text="nobody has this task")),
+        (["tab", "down", " "], ViewRequest("read", "task-3")),
+        (["tab", "tab", "tab", " "], ViewRequest("read", "m1")),
+        (["down", " "], ViewRequest("view", "w1")),
+        (["tab", "tab", "enter"], ViewRequest("view", "w1")),
+        (["escape"], ViewRequest("back")),
+        (["q"], ViewRequest("leave")),
+        (["ctrl-t"], ViewRequest("key", text="\x14")),
+        (["?"], ViewRequest("help")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_keys_ask_for(keys: list[str], wish: Wish | None) -> None:
-    assert press(Board(), *keys) == wish
+def test_what_keys_ask_for(keys: list[str], wish: ViewRequest | None) -> None:
+    assert press(BoardView(), *keys) == wish
 
 
 def test_what_is_typed_is_shown_with_the_cursor_behind_it() -> None:
-    board = Board()
+    board = BoardView()
     assert board.cursor(100, 40) is None
     press(board, "m", "h", "i")
     assert plain(board.rows(TWO, 100, 40, "")[-1]) == "to lead: hi"
@@ -163,7 +163,7 @@ def test_what_is_typed_is_shown_with_the_cursor_behind_it() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "日"])
 def test_of_a_long_text_the_end_is_shown_and_the_cursor_stays_on_the_line(letter: str) -> None:
-    board = Board()
+    board = BoardView()
     press(board, "m", *[letter] * 60, "e", "n", "d")
     foot = plain(board.rows(TWO, 40, 24, "")[-1])
     assert foot.startswith("to lead: …")
@@ -183,7 +183,7 @@ def test_what_a_task_waits_for_is_read_before_a_long_title() -> None:
     wait = Wait(kind=Awaiting.INPUT, reason="red or blue?", since=NOW, by="w1")
     short = Task(id="task-1", title="paint the door", awaiting=wait)
     long = Task(id="task-2", title="a long title " * 9, awaiting=wait)
-    rows = [plain(row) for row in Board().rows(waiting(short, long), 72, 24, "")]
+    rows = [plain(row) for row in BoardView().rows(waiting(short, long), 72, 24, "")]
     assert rows[3].rstrip() == "› task-1 waits for you (input: red or blue?): paint the door"
     assert rows[4].startswith("  task-2 waits for you (input: red or blue?): a long title a long")
     assert rows[4].endswith("…")
@@ -193,18 +193,18 @@ def test_what_a_task_waits_for_is_read_before_a_long_title() -> None:
 def test_counts_are_read_before_a_long_path() -> None:
     assert TWO.status
     far = structs.replace(TWO, status=structs.replace(TWO.status, project="/a/very/long/way" * 9))
-    head = plain(Board().rows(far, 60, 24, "")[0])
+    head = plain(BoardView().rows(far, 60, 24, "")[0])
     assert head.startswith("alpha · running · 2 in progress, 1 completed · /a/very")
     assert head.endswith("…")
 
 
 def test_what_came_of_an_act_is_said() -> None:
-    assert "sent to w1" in Board().rows(TWO, 100, 40, "sent to w1")[-1]
+    assert "sent to w1" in BoardView().rows(TWO, 100, 40, "sent to w1")[-1]
 
 
 def test_a_team_of_nobody_and_a_small_terminal() -> None:
-    assert len(Board().rows(News(), 20, 6, "")) == 6
-    assert len(Board().rows(TWO, 20, 6, "")) == 6
+    assert len(BoardView().rows(News(), 20, 6, "")) == 6
+    assert len(BoardView().rows(TWO, 20, 6, "")) == 6
 
 
 def test_the_bar_shows_every_member_its_state_mail_and_the_keys() -> None:
@@ -252,5 +252,5 @@ def test_every_key_is_told_on_80_columns_and_24_rows() -> None:
     """Who cannot read how to leave is caught in it."""
     assert all(columns_of(line) <= 80 for line in (f" {KEYS}", *HELP))
     assert len(HELP) < 24
-    assert plain(Board().rows(TWO, 80, 24, "")[-1]).rstrip() == f" {KEYS}"
-    assert plain(Board().rows(TWO, 30, 24, "")[-1]).startswith(" ? help · q leave")
+    assert plain(BoardView().rows(TWO, 80, 24, "")[-1]).rstrip() == f" {KEYS}"
+    assert plain(BoardView().rows(TWO, 30, 24, "")[-1]).startswith(" ? help · q leave")

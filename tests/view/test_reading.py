@@ -19,7 +19,7 @@ from pro0.view.keys import Key
 from pro0.view.news import News, look
 from pro0.view.reading import whole, wrapped
 from pro0.view.scroll import Scroll
-from pro0.view.wishes import Wish
+from pro0.view.wishes import ViewRequest
 
 
 @pytest.fixture
@@ -83,4 +83,4 @@ def test_who_has_read_goes_back_and_copies_nothing(key: str) -> None:
     assert scroll.rows(40, 10)[0] == "row 0"
     assert scroll.press(Key(b"", "page-down")) is None
     assert scroll.rows(40, 10)[0] == "row 9"
-    assert scroll.press(Key(b"", key)) == Wish("back")
+    assert scroll.press(Key(b"", key)) == ViewRequest("back")

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt, own_tools, turn_end
-from pro0.agents.adapter import Adapter, Brief, Call, OneTurn, Sight
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, Sight
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.agents.claude.transcript import began, config_folder, last_error, transcript, usage
@@ -30,7 +30,7 @@ SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 
 
-def call(brief: Brief) -> Call:
+def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session; its settings are files in the session's own folder."""
     prompt, files = first_prompt.words(brief)
     seat, folder = brief.seat, brief.folder
@@ -46,10 +46,10 @@ def call(brief: Brief) -> Call:
         *(("--", prompt) if prompt else ()),
     )
     settings, servers = msgspec.json.encode(_settings(brief)), msgspec.json.encode(_servers(brief))
-    return Call(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
+    return Invocation(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
 
 
-def turn(brief: Brief) -> Call:
+def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act needing permission is refused."""
     usual = call(brief)
     program, *words = usual.argv

@@ -1,7 +1,7 @@
 """Codex (`@openai/codex`); its behaviour was measured with 0.169.0."""
 
 from pro0.agents import first_prompt, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.codex import turn as codex_turn
 from pro0.agents.codex.rollout import EVENTS, began, look, usage
 from pro0.agents.codex.screens import CODEX_SCREENS
@@ -26,7 +26,7 @@ IN_ONE_TURN = {
 """`codex exec` never asks for permission."""
 
 
-def call(brief: Brief) -> Call:
+def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session; all settings are in argv, and none of them is secret."""
     prompt, files = first_prompt.words(brief)
     argv = (
@@ -38,14 +38,14 @@ def call(brief: Brief) -> Call:
         *_settings(brief),
         *(("--", prompt) if prompt else ()),
     )
-    return Call(argv=argv, files=files)
+    return Invocation(argv=argv, files=files)
 
 
-def turn(brief: Brief) -> Call:
+def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act outside the sandbox is refused."""
     _, files = first_prompt.words(brief)
     sandbox = IN_ONE_TURN[PermissionMode.PLAN if brief.delegate_only else brief.mode]
-    return Call(
+    return Invocation(
         argv=("codex", "exec", "--json", "--skip-git-repo-check", *sandbox, *_settings(brief), "-"), files=files
     )
 

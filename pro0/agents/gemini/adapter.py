@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt, layers, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.gemini import hooks as gemini_hooks
 from pro0.agents.gemini import trust as gemini_trust
 from pro0.agents.gemini import turn as gemini_turn
@@ -35,7 +35,7 @@ READING = ("read_file", "read_many_files", "list_directory", "glob", "grep_searc
 """Gemini's own tools still allowed in a delegate-only session."""
 
 
-def call(brief: Brief) -> Call:
+def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session; its settings are files in the session's own folder.
 
     Gemini may ask to trust the folder. It then restarts itself, and refuses to restart with the same id.
@@ -48,12 +48,12 @@ def call(brief: Brief) -> Call:
     return _call(brief, "--prompt-interactive")
 
 
-def turn(brief: Brief) -> Call:
+def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act needing permission is refused."""
     return _call(brief, "--prompt", "--output-format", "stream-json")
 
 
-def _call(brief: Brief, flag: str, *words: str) -> Call:
+def _call(brief: Brief, flag: str, *words: str) -> Invocation:
     prompt, files = first_prompt.words(brief)
     seat, folder = brief.seat, brief.folder
     argv = (
@@ -68,7 +68,7 @@ def _call(brief: Brief, flag: str, *words: str) -> Call:
     )
     files = {DEFAULTS: msgspec.json.encode(_settings(brief)), POLICY: _policy(brief).encode(), **files}
     trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
-    return Call(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}", **trusting}, files=files)
+    return Invocation(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}", **trusting}, files=files)
 
 
 def _settings(brief: Brief) -> layers.Settings:

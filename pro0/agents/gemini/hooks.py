@@ -32,7 +32,7 @@ TOLD = "told-urgent"
 """The file in the session's folder with the seq of the newest announced urgent message."""
 
 
-class Event(msgspec.Struct):
+class HookInput(msgspec.Struct):
     """The fields we read of a hook event."""
 
     hook_event_name: str = ""
@@ -48,7 +48,7 @@ def command(mailbox: str, folder: str) -> str:
 def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     """Return the output of a hook, empty for nothing to report."""
     try:
-        event = msgspec.json.decode(data, type=Event)
+        event = msgspec.json.decode(data, type=HookInput)
         box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox) if mailbox.exists() else Mailbox()
     except (OSError, msgspec.MsgspecError):
         return b""
@@ -60,7 +60,7 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     return turn_end.answer(mailbox, folder, incarnation)
 
 
-def _begin(event: Event, box: Mailbox, folder: Path, incarnation: str) -> bytes:
+def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> bytes:
     before = load_confirmed(folder)
     if before is None:
         save_confirmed(folder, Confirmed(mail.given_up_to(box, incarnation)))
@@ -70,7 +70,7 @@ def _begin(event: Event, box: Mailbox, folder: Path, incarnation: str) -> bytes:
     return _context(event, prompts.forgotten(lost.prompt, lost.messages))
 
 
-def _note_what_is_known(event: Event, box: Mailbox, folder: Path, incarnation: str) -> None:
+def _note_what_is_known(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> None:
     before = load_confirmed(folder)
     if before is None:
         return
@@ -84,10 +84,10 @@ def _after_tool(box: Mailbox, folder: Path, incarnation: str) -> bytes:
     if news.urgent <= turn_end.announced_seq(folder / TOLD):
         return b""
     (folder / TOLD).write_text(str(news.urgent), encoding="ascii")
-    return _context(Event(hook_event_name="AfterTool"), prompts.unread_line(news.count))
+    return _context(HookInput(hook_event_name="AfterTool"), prompts.unread_line(news.count))
 
 
-def _context(event: Event, text: str) -> bytes:
+def _context(event: HookInput, text: str) -> bytes:
     output: Mapping[str, str] = {"hookEventName": event.hook_event_name, "additionalContext": text}
     return msgspec.json.encode({"hookSpecificOutput": output}) if text else b""
 

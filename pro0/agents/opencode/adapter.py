@@ -6,12 +6,12 @@ import socket
 import msgspec
 
 from pro0.agents import layers, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode import turn as opencode_turn
 from pro0.agents.opencode.database import FINISHES, ROLES, began, usage
 from pro0.agents.opencode.screens import OPENCODE_SCREENS
-from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, Server, deliver, look, stop
+from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, OpenCodeServer, deliver, look, stop
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -20,10 +20,10 @@ CONTENT = "OPENCODE_CONFIG_CONTENT"
 """The variable with settings on top of all others."""
 
 
-def call(brief: Brief) -> Call:
+def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session, with its own local server behind a password."""
     prompt, files = words(brief)
-    server = Server(port=_free_port(), password=secrets.token_urlsafe(32))
+    server = OpenCodeServer(port=_free_port(), password=secrets.token_urlsafe(32))
     argv = (
         "opencode",
         *("--port", str(server.port), "--hostname", "127.0.0.1"),
@@ -32,14 +32,14 @@ def call(brief: Brief) -> Call:
         *((f"--prompt={prompt}",) if prompt else ()),
     )
     env = {PASSWORD: server.password, CONTENT: _content(brief)}
-    return Call(argv=argv, env=env, files={SERVER: msgspec.json.encode(server), **files})
+    return Invocation(argv=argv, env=env, files={SERVER: msgspec.json.encode(server), **files})
 
 
-def turn(brief: Brief) -> Call:
+def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act needing permission is refused."""
     _, files = words(brief)
     argv = ("opencode", "run", "--format", "json", *_options(brief))
-    return Call(argv=argv, env={CONTENT: _content(brief)}, files=files)
+    return Invocation(argv=argv, env={CONTENT: _content(brief)}, files=files)
 
 
 def _options(brief: Brief) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ _LARGEST = 1 << 20
 """The longest answer to read, in bytes."""
 
 
-class Server(msgspec.Struct):
+class OpenCodeServer(msgspec.Struct):
     """The server's port and password, as stored in the session's folder."""
 
     port: int
@@ -53,7 +53,7 @@ class _Asked(msgspec.Struct, rename="camel"):
 
 
 _SESSION = re.compile(r"ses_\w+")
-_SERVER = msgspec.json.Decoder(Server)
+_SERVER = msgspec.json.Decoder(OpenCodeServer)
 _STATUSES = msgspec.json.Decoder(dict[str, _Status])
 _PERMISSIONS = msgspec.json.Decoder(list[_Asked])
 _QUESTIONS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -134,7 +134,7 @@ def _post(sight: Sight, act: str, body: bytes) -> bool:
 class _Client:
     """One connection, with one time limit for all its requests."""
 
-    def __init__(self, server: Server, patience: float) -> None:
+    def __init__(self, server: OpenCodeServer, patience: float) -> None:
         self._deadline = time.monotonic() + patience
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patience)
         name = base64.b64encode(f"opencode:{server.password}".encode()).decode()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import first_prompt, own_tools
-from pro0.agents.adapter import Adapter, Brief, Call, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.pi import turn as pi_turn
 from pro0.agents.pi.screens import PI_SCREENS
 from pro0.agents.pi.session import FOLDER, SETTINGS, STATES, began, deliver, look, usage
@@ -18,7 +18,7 @@ from pro0.model.runtime import State
 from pro0.rules.words import prompts
 
 
-def call(brief: Brief) -> Call:
+def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session, with the bridge loaded."""
     prompt, files = first_prompt.words(brief)
     seat = brief.seat
@@ -36,10 +36,10 @@ def call(brief: Brief) -> Call:
         "commands": own_tools.COMMANDS,
         "refusals": prompts.REFUSALS,
     }
-    return Call(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
+    return Invocation(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
 
 
-def turn(brief: Brief) -> Call:
+def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; the bridge refuses any act needing permission."""
     usual = call(brief)
     program, *words = usual.argv

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.cli.demo import ending, plan, repository
 from pro0.cli.demo.follow import CRASHED, Look
-from pro0.cli.demo.stage import Killing, Stage
+from pro0.cli.demo.stage import Killing, Performance
 from pro0.engine import outcomes
 from pro0.engine.cleanup import cleanup
 from pro0.engine.opening.environment import start_environment
@@ -33,21 +33,21 @@ TEAM = "demo"
 _UP = (State.IDLE, State.WORKING)
 
 
-class Act(msgspec.Struct, frozen=True):
+class Scene(msgspec.Struct, frozen=True):
     """One act: its title, what a person would type for it, and what it does."""
 
     title: str
     command: str
-    play: Callable[[Stage], None]
+    play: Callable[[Performance], None]
 
 
-def a_repository(stage: Stage) -> None:
+def a_repository(stage: Performance) -> None:
     """Make the repository that the team works in."""
     repository.make(stage.scratch)
     stage.view.say(f"a new git repository: {stage.scratch.project}")
 
 
-def a_team(stage: Stage) -> None:
+def a_team(stage: Performance) -> None:
     """Start a lead and three members, and say how to watch them."""
     scratch = stage.scratch
     home = teams.Home(
@@ -66,7 +66,7 @@ def a_team(stage: Stage) -> None:
     _watch(stage)
 
 
-def work(stage: Stage) -> None:
+def work(stage: Performance) -> None:
     """Say hello, and give the team its tasks."""
     messages.broadcast(stage.context, "Welcome! Take what is ready; the tasks know what they wait for.")
     messages.send(stage.context, plan.MEMBERS[0], "Please keep an eye on the others.")
@@ -77,7 +77,7 @@ def work(stage: Stage) -> None:
     stage.until(_at_work_on_the_long_one(stage), f"somebody works on {plan.LINGERS!r}")
 
 
-def a_death(stage: Stage) -> None:
+def a_death(stage: Performance) -> None:
     """Kill the agent that is in the middle of the long task, and wait until pro0 knows."""
     stage.pause(0.8)
     task = stage.look().task(plan.LINGERS)
@@ -95,7 +95,7 @@ def a_death(stage: Stage) -> None:
     stage.view.say(f"noticed after {killing.noticed_after} s", "good")
 
 
-def the_others(stage: Stage) -> None:
+def the_others(stage: Performance) -> None:
     """Wait until another has finished what the dead one left, and the lead address was told."""
     killing = _killing(stage)
     stage.until(lambda look: any(CRASHED in letter.content for letter in look.letters[LEAD]), "the lead is told")
@@ -104,7 +104,7 @@ def the_others(stage: Stage) -> None:
     stage.view.say(f"{killing.retaken_by} has finished what {killing.member} could not", "good")
 
 
-def a_return(stage: Stage) -> None:
+def a_return(stage: Performance) -> None:
     """Restart the one that was killed, and ask it, and nobody else, for the last task."""
     killing, began = _killing(stage), time.monotonic()
     stage.view.command(f"pro0 member restart {killing.member}")
@@ -120,7 +120,7 @@ def a_return(stage: Stage) -> None:
     stage.until(lambda look: look.done() == len(look.tasks), "every task is completed")
 
 
-def a_look(stage: Stage) -> None:
+def a_look(stage: Performance) -> None:
     """Look at what came of it, and read the mail."""
     stage.until(lambda look: not any(member.unread for member in look.members), "the members have read their mail")
     stage.view.hide()
@@ -137,7 +137,7 @@ def a_look(stage: Stage) -> None:
         stage.view.say(f"{letter.message.from_} → {letter.message.to}: {letter.message.content}", "mail")
 
 
-def a_farewell(stage: Stage) -> None:
+def a_farewell(stage: Performance) -> None:
     """Ask every member to shut down, and wait until all have agreed and gone."""
     team = stage.context.team
     wish = teams.stop(stage.context, timeout=30.0, reason="the work is done").stop
@@ -149,7 +149,7 @@ def a_farewell(stage: Stage) -> None:
     _end_client(stage)
 
 
-def nothing_left(stage: Stage) -> None:
+def nothing_left(stage: Performance) -> None:
     """Remove the team, and look for anything that it left."""
     traces = ending.Traces.of(stage.context.team)
     done = cleanup(Store(stage.scratch.home), TEAM, force=False, show=stage.view.say)
@@ -160,26 +160,26 @@ def nothing_left(stage: Stage) -> None:
 
 
 ACTS = (
-    Act("A place to work", "", a_repository),
-    Act("A team", f"pro0 team start {TEAM} " + " ".join(f"-m {name}=shell" for name in plan.MEMBERS), a_team),
-    Act("Work for it", 'pro0 broadcast "Welcome!"; pro0 task create -f tasks.yaml', work),
-    Act("One of them dies", "", a_death),
-    Act("The others go on", "pro0 team status --watch", the_others),
-    Act("It comes back", "", a_return),
-    Act("What came of it", f"python3 {plan.PROGRAM} {plan.SAMPLE}", a_look),
-    Act("They agree to stop", f"pro0 team stop {TEAM}", a_farewell),
-    Act("Nothing stays", f"pro0 team cleanup {TEAM}", nothing_left),
+    Scene("A place to work", "", a_repository),
+    Scene("A team", f"pro0 team start {TEAM} " + " ".join(f"-m {name}=shell" for name in plan.MEMBERS), a_team),
+    Scene("Work for it", 'pro0 broadcast "Welcome!"; pro0 task create -f tasks.yaml', work),
+    Scene("One of them dies", "", a_death),
+    Scene("The others go on", "pro0 team status --watch", the_others),
+    Scene("It comes back", "", a_return),
+    Scene("What came of it", f"python3 {plan.PROGRAM} {plan.SAMPLE}", a_look),
+    Scene("They agree to stop", f"pro0 team stop {TEAM}", a_farewell),
+    Scene("Nothing stays", f"pro0 team cleanup {TEAM}", nothing_left),
 )
 
 
-def attach_argv(stage: Stage) -> list[str]:
+def attach_argv(stage: Performance) -> list[str]:
     """Return what shows the panes in a terminal, without letting its keys through; empty in headless mode."""
     handles = (state.handle for state in stage.context.team.runtime.read().seats)
     socket = next((handle.socket for handle in handles if handle and handle.socket), "")
     return ["tmux", "-S", socket, "attach", "-r"] if socket else []
 
 
-def _watch(stage: Stage) -> None:
+def _watch(stage: Performance) -> None:
     """Say how to watch, and show the panes here when that was asked for."""
     argv = attach_argv(stage)
     stage.view.say("watch them in another terminal:")
@@ -192,7 +192,7 @@ def _watch(stage: Stage) -> None:
         stage.client = subprocess.Popen(argv)
 
 
-def _end_client(stage: Stage) -> None:
+def _end_client(stage: Performance) -> None:
     """Wait until a terminal that showed the panes is free again."""
     client, stage.client = stage.client, None
     if client:
@@ -204,7 +204,7 @@ def _end_client(stage: Stage) -> None:
     stage.view.release()
 
 
-def _at_work_on_the_long_one(stage: Stage) -> Callable[[Look], bool]:
+def _at_work_on_the_long_one(stage: Performance) -> Callable[[Look], bool]:
     def met(look: Look) -> bool:
         task = next((task for task in look.tasks if task.title == plan.LINGERS), None)
         if task is None or task.status is not Status.IN_PROGRESS or not repository.lingering(stage.scratch):
@@ -222,6 +222,6 @@ def _is_back(killing: Killing) -> Callable[[Look], bool]:
     return met
 
 
-def _killing(stage: Stage) -> Killing:
+def _killing(stage: Performance) -> Killing:
     assert stage.facts.killing is not None
     return stage.facts.killing

@@ -15,7 +15,7 @@ from pro0.model.task import Status, Task
 from pro0.rules.tasks.acts import Act
 
 
-class Check(msgspec.Struct, frozen=True):
+class Expectation(msgspec.Struct, frozen=True):
     """One thing that must hold."""
 
     name: str
@@ -23,13 +23,13 @@ class Check(msgspec.Struct, frozen=True):
     detail: str
 
 
-def judge(facts: Facts) -> list[Check]:
+def judge(facts: Facts) -> list[Expectation]:
     """Return every check that the story got far enough for; one that broke off is a check that does not hold."""
     if facts.broken:
-        return [Check("the story", held=False, detail=facts.broken)]
+        return [Expectation("the story", held=False, detail=facts.broken)]
     look, killing = facts.look, facts.killing
     if look is None or killing is None:
-        return [Check("the story", held=False, detail="it did not begin")]
+        return [Expectation("the story", held=False, detail="it did not begin")]
     return [
         all_done(look),
         once(look, killing),
@@ -46,13 +46,13 @@ def judge(facts: Facts) -> list[Check]:
     ]
 
 
-def all_done(look: Look) -> Check:
+def all_done(look: Look) -> Expectation:
     """Every task is completed, by a member."""
     missing = [task.id for task in look.tasks if task.status is not Status.COMPLETED or not task.assignee]
     return _check("all done", missing, f"{len(look.tasks)} tasks are completed", "not completed")
 
 
-def once(look: Look, killing: Killing) -> Check:
+def once(look: Look, killing: Killing) -> Expectation:
     """Every task was claimed and completed once; the dead member's was claimed twice."""
     odd = []
     for task in look.tasks:
@@ -63,7 +63,7 @@ def once(look: Look, killing: Killing) -> Check:
     return _check("exactly once", odd, "no task ran twice, but the one whose member was killed", "ran otherwise")
 
 
-def in_order(look: Look) -> Check:
+def in_order(look: Look) -> Expectation:
     """No task was ever claimed before everything it waits for was completed."""
     tasks = {task.id: task for task in look.tasks}
     early = [
@@ -76,20 +76,20 @@ def in_order(look: Look) -> Check:
     return _check("in order", early, f"{edges} dependencies were respected", "too early")
 
 
-def noticed(killing: Killing) -> Check:
+def noticed(killing: Killing) -> Expectation:
     """The death was noticed; how soon depends on what else the machine does, and is said."""
     after = killing.noticed_after
-    return Check("death noticed", after is not None, f"after {after} s" if after is not None else "it was not")
+    return Expectation("death noticed", after is not None, f"after {after} s" if after is not None else "it was not")
 
 
-def retaken(look: Look, killing: Killing) -> Check:
+def retaken(look: Look, killing: Killing) -> Expectation:
     """The task of the dead member was finished by another."""
     by = look.task(killing.title).assignee
     held = by is not None and by != killing.member
-    return Check("work taken over", held, f"{killing.task} went from {killing.member} to {by}")
+    return Expectation("work taken over", held, f"{killing.task} went from {killing.member} to {by}")
 
 
-def told_once(look: Look, killing: Killing) -> Check:
+def told_once(look: Look, killing: Killing) -> Expectation:
     """The lead address was told of the death exactly once."""
     notices = [letter for letter in look.letters[LEAD] if letter.content.startswith(f"{killing.member} {CRASHED}")]
     detail = (
@@ -97,18 +97,18 @@ def told_once(look: Look, killing: Killing) -> Check:
         if len(notices) == 1
         else f"the lead was told {len(notices)} times"
     )
-    return Check("told once", len(notices) == 1, detail)
+    return Expectation("told once", len(notices) == 1, detail)
 
 
-def returned(look: Look, killing: Killing) -> Check:
+def returned(look: Look, killing: Killing) -> Expectation:
     """The restarted member, in a new session, did the task that was reserved for it."""
     task = look.task(plan.RELEASE.title)
     done = next((entry for entry in reversed(task.history) if entry.act == Act.COMPLETE), None)
     held = done is not None and done.actor == killing.member and done.incarnation != killing.incarnation
-    return Check("came back", held, f"{task.id} was done by {task.assignee}, in a new session")
+    return Expectation("came back", held, f"{task.id} was done by {task.assignee}, in a new session")
 
 
-def mail(look: Look, inbox: int) -> Check:
+def mail(look: Look, inbox: int) -> Expectation:
     """Every message was delivered once and read."""
     between, yours = between_members(look), from_members(look)
     reached = {letter.to for letter in _all(look) if letter.type is MessageType.BROADCAST}
@@ -120,7 +120,7 @@ def mail(look: Look, inbox: int) -> Check:
     return _check("mail", trouble, "every message arrived, once, and was read", "trouble")
 
 
-def committed(look: Look, facts: Facts) -> Check:
+def committed(look: Look, facts: Facts) -> Expectation:
     """Every task left one commit by the member that finished it, and the release names the last."""
     commits = [(commit.subject, commit.author) for commit in facts.commits]
     wrong = [task.title for task in look.tasks if commits.count((task.title, task.assignee or "")) != 1]
@@ -129,22 +129,22 @@ def committed(look: Look, facts: Facts) -> Check:
     return _check("commits", wrong, f"one for each task, by who did it, tagged {plan.TAG}", "wrong")
 
 
-def works(facts: Facts) -> Check:
+def works(facts: Facts) -> Expectation:
     """The program that they built prints what it should."""
     good = facts.printed == expected()
-    return Check(
+    return Expectation(
         "the program", good, "it was built, and prints what it should" if good else f"it prints {facts.printed!r}"
     )
 
 
-def agreed(facts: Facts) -> Check:
+def agreed(facts: Facts) -> Expectation:
     """Every member approved of its shutdown, and ended by it."""
     refused = [name for name, yes in facts.agreed.items() if not yes]
     refused += [f"{state.agent_id}: {state.state}" for state in facts.ended if state.state is not State.SHUTDOWN]
     return _check("shutdown", refused, "every member agreed, and went", "not so")
 
 
-def clean(facts: Facts) -> Check:
+def clean(facts: Facts) -> Expectation:
     """Nothing of the team is left."""
     return _check("nothing left", facts.left or [], "no process, no tmux server, no file of the team", "left")
 
@@ -177,5 +177,5 @@ def _after(claims: Iterable[float], needed: Task) -> bool:
     return needed.completed_at is not None and all(at >= needed.completed_at.timestamp() for at in claims)
 
 
-def _check(name: str, trouble: list[str], good: str, bad: str) -> Check:
-    return Check(name, not trouble, f"{bad}: {', '.join(trouble)}" if trouble else good)
+def _check(name: str, trouble: list[str], good: str, bad: str) -> Expectation:
+    return Expectation(name, not trouble, f"{bad}: {', '.join(trouble)}" if trouble else good)

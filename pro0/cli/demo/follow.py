@@ -50,7 +50,7 @@ class Look(msgspec.Struct, frozen=True):
         return sum(task.status is Status.COMPLETED for task in self.tasks)
 
 
-class Follower:
+class TeamFollower:
     """Looks at one team, and passes on what is new."""
 
     def __init__(self, context: Context, tell: Callable[[Event], None]) -> None:

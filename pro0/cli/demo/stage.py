@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from pro0.cli.demo.follow import Follower, Look
+from pro0.cli.demo.follow import Look, TeamFollower
 from pro0.cli.demo.repository import Commit
 from pro0.cli.demo.scratch import Scratch
-from pro0.cli.demo.view import View
+from pro0.cli.demo.view import DemoView
 from pro0.cli.interrupts import Interruption
 from pro0.errors import Pro0Error, TimedOut
 from pro0.model.runtime import SeatState
@@ -55,11 +55,11 @@ class Facts:
 
 
 @dataclass
-class Stage:
+class Performance:
     """One performance."""
 
     scratch: Scratch
-    view: View
+    view: DemoView
     mode: str
     mode_reason: str
     plan: Sequence[Draft]
@@ -68,7 +68,7 @@ class Stage:
     inside_tmux: bool = False
     facts: Facts = field(default_factory=Facts)
     team: Context | None = None
-    follower: Follower | None = None
+    follower: TeamFollower | None = None
     client: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -80,7 +80,7 @@ class Stage:
     def meet(self, context: Context) -> None:
         """Follow this team from now on."""
         self.team = context
-        self.follower = Follower(context, self.view.tell)
+        self.follower = TeamFollower(context, self.view.tell)
 
     def look(self) -> Look:
         """Look at the team and show it; raises KeyboardInterrupt when the demo was asked to end."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pro0.cli.demo import machine, plan
 from pro0.cli.demo.acts import ACTS
 from pro0.cli.demo.scratch import Scratch, inside
-from pro0.cli.demo.stage import Stage
+from pro0.cli.demo.stage import Performance
 from pro0.cli.demo.summary import Summary, summarize
-from pro0.cli.demo.view import View
+from pro0.cli.demo.view import DemoView
 from pro0.cli.interrupts import interruptible
 from pro0.errors import Pro0Error
 from pro0.model.task import Draft
@@ -26,12 +26,12 @@ def perform(
 
     Raises EnvironmentMissing when git, or the tmux that was asked for, is not to be had, and KeyboardInterrupt.
     """
-    view = View(live=live)
+    view = DemoView(live=live)
     with interruptible() as interruption:
         machine.require_git()
         chosen, reason = machine.choose_mode(mode, view.say)
         scratch = Scratch()
-        stage = Stage(
+        stage = Performance(
             scratch, view, chosen, reason, tasks, interruption, attach=attach, inside_tmux=bool(os.environ.get("TMUX"))
         )
         try:
@@ -50,7 +50,7 @@ def perform(
     return summarize(stage, str(scratch.folder) if keep else None)
 
 
-def _play(stage: Stage) -> None:
+def _play(stage: Performance) -> None:
     """Play act after act; the first that goes wrong is the last."""
     for act in ACTS:
         stage.interruption.check()
@@ -63,7 +63,7 @@ def _play(stage: Stage) -> None:
             return
 
 
-def _clear_up(stage: Stage, *, keep: bool) -> None:
+def _clear_up(stage: Performance, *, keep: bool) -> None:
     """End what still runs, and remove the folder."""
     stage.view.hide()
     stage.view.release()

@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pro0.cli.demo.checks import Check, between_members, from_you, judge
+from pro0.cli.demo.checks import Expectation, between_members, from_you, judge
 from pro0.cli.demo.follow import Look, seconds
-from pro0.cli.demo.stage import Facts, Killing, Stage
+from pro0.cli.demo.stage import Facts, Killing, Performance
 from pro0.cli.demo.view import console_for
 from pro0.model.task import Status
 
 
-class Worker(msgspec.Struct, frozen=True):
+class MemberWork(msgspec.Struct, frozen=True):
     """What one member did, and for how long."""
 
     name: str
@@ -49,15 +49,15 @@ class Summary(msgspec.Struct, frozen=True, rename="camel"):
     seconds: float
     mode: str
     mode_reason: str
-    members: list[Worker]
+    members: list[MemberWork]
     recovered: Recovered | None
     mail: Mail | None
     commits: int
-    checks: list[Check]
+    checks: list[Expectation]
     kept: str | None = None
 
 
-def summarize(stage: Stage, kept_folder: str | None) -> Summary:
+def summarize(stage: Performance, kept_folder: str | None) -> Summary:
     """Return how it went, as far as it went."""
     facts, checks = stage.facts, judge(stage.facts)
     return Summary(
@@ -97,12 +97,12 @@ def _print(console: Console, part: Table) -> None:
     console.file.write("\n" + "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
-def _workers(look: Look) -> list[Worker]:
+def _workers(look: Look) -> list[MemberWork]:
     workers = []
     for member in look.members:
         mine = [t for t in look.tasks if t.assignee == member.agent_id and t.status is Status.COMPLETED]
         mine.sort(key=lambda task: task.completed_at.timestamp() if task.completed_at else 0)
-        workers.append(Worker(member.agent_id, [t.title for t in mine], round(sum(map(seconds, mine)), 1)))
+        workers.append(MemberWork(member.agent_id, [t.title for t in mine], round(sum(map(seconds, mine)), 1)))
     return workers
 
 
@@ -122,7 +122,7 @@ def _mail(look: Look, facts: Facts) -> Mail:
     return Mail(between_members=len(between_members(look)), to_you=facts.inbox, from_you=len(sent))
 
 
-def _who(workers: list[Worker]) -> Table:
+def _who(workers: list[MemberWork]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for head in ("member", "tasks", "at work", "did"):
         table.add_column(head, justify="right" if head in ("tasks", "at work") else "left")
@@ -155,7 +155,7 @@ def _story(recovered: Recovered) -> str:
     return story
 
 
-def _checks(checks: list[Check]) -> Table:
+def _checks(checks: list[Expectation]) -> Table:
     grid = Table.grid(padding=(0, 2))
     for check in checks:
         mark = Text("✓", "green") if check.held else Text("✗", "bold red")

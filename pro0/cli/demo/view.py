@@ -36,7 +36,7 @@ def console_for(stream: str) -> Console:
     return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
-class View:
+class DemoView:
     """Says what happens, each line with the seconds since the start; the panel is below the lines."""
 
     def __init__(self, *, live: bool) -> None:

@@ -33,7 +33,7 @@ PATIENCE = 10.0
 """Seconds that a program may take to answer."""
 
 
-class Verdict(StrEnum):
+class Health(StrEnum):
     """How a check came out; only a fail makes the exit code 1."""
 
     OK = "ok"
@@ -45,7 +45,7 @@ class Check(msgspec.Struct, frozen=True):
     """One thing that was looked at, and what to do about it."""
 
     name: str
-    verdict: Verdict
+    verdict: Health
     found: str
     mend: str = ""
     team: str = ""
@@ -55,9 +55,9 @@ def machine() -> Iterator[Check]:
     """Check what pro0 runs on."""
     version = ".".join(map(str, sys.version_info[:3]))
     old = sys.version_info[:2] < OLDEST_PYTHON
-    yield Check("python", Verdict.FAIL if old else Verdict.OK, version, "install Python 3.11 or newer" if old else "")
+    yield Check("python", Health.FAIL if old else Health.OK, version, "install Python 3.11 or newer" if old else "")
     tmux = _program("tmux", "-V", OLDEST_TMUX, "install tmux 3.2 or newer; without it the mode tmux does not work")
-    yield _serves(tmux) if tmux.verdict is Verdict.OK else tmux
+    yield _serves(tmux) if tmux.verdict is Health.OK else tmux
     yield _program(
         "git", "--version", OLDEST_GIT, "install git 2.38 or newer; without it members cannot have worktrees"
     )
@@ -74,10 +74,10 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
         waiting = trust.withheld(home, project.root(folder))
     except Pro0Error as error:
         mend = error.hint or "correct it; `pro0 config` shows them all"
-        yield Check("settings", Verdict.FAIL, error.message, mend)
+        yield Check("settings", Health.FAIL, error.message, mend)
         return
     waiting_text = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
-    yield Check("settings", Verdict.OK, f"can be read{waiting_text}")
+    yield Check("settings", Health.OK, f"can be read{waiting_text}")
     yield _verdicts(home, config)
     for name, definition in sorted(config.agents.items()):
         yield _installed(defined(name, definition))
@@ -86,25 +86,25 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
 def _verdicts(home: Path, config: Settings) -> Check:
     """Tell how a person's verdicts are known, and offer the PIN to who has none."""
     if verdicts.has_pin(home):
-        return Check("verdicts", Verdict.OK, "ask for your PIN, on a terminal")
+        return Check("verdicts", Health.OK, "ask for your PIN, on a terminal")
     givers = "any program of yours gives them" if config.verdicts == "scripts" else "need a terminal"
-    return Check("verdicts", Verdict.OK, f"{givers}; `pro0 verdict pin` lets them ask for a PIN")
+    return Check("verdicts", Health.OK, f"{givers}; `pro0 verdict pin` lets them ask for a PIN")
 
 
 def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:
     path = shutil.which(name)
     if path is None:
-        return Check(name, Verdict.WARN, "not installed", mend)
+        return Check(name, Health.WARN, "not installed", mend)
     try:
         version = subprocess.run(
             [path, argument], capture_output=True, text=True, timeout=PATIENCE, check=True
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
-        return Check(name, Verdict.WARN, f"{path} does not answer: {error}", mend)
+        return Check(name, Health.WARN, f"{path} does not answer: {error}", mend)
     numbers = re.search(r"(\d+)\.(\d+)", version)
     if numbers and (int(numbers[1]), int(numbers[2])) < oldest:
-        return Check(name, Verdict.WARN, version, mend)
-    return Check(name, Verdict.OK, version)
+        return Check(name, Health.WARN, version, mend)
+    return Check(name, Health.OK, version)
 
 
 def _serves(check: Check) -> Check:
@@ -117,8 +117,8 @@ def _serves(check: Check) -> Check:
         except (OSError, subprocess.SubprocessError) as error:
             why = getattr(error, "stderr", None) or str(error)
             mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
-            return Check(check.name, Verdict.WARN, f"{check.found}, but a server does not start: {why.strip()}", mend)
-    return Check(check.name, Verdict.OK, f"{check.found}, a server starts and ends")
+            return Check(check.name, Health.WARN, f"{check.found}, but a server does not start: {why.strip()}", mend)
+    return Check(check.name, Health.OK, f"{check.found}, a server starts and ends")
 
 
 def _draws() -> Check:
@@ -132,10 +132,10 @@ def _draws() -> Check:
         screen.close()
     except (OSError, AttributeError, EnvironmentMissing) as error:
         mend = f"{MEND}; without it the mode in-process does not work"
-        return Check(name, Verdict.WARN, error.message if isinstance(error, EnvironmentMissing) else str(error), mend)
+        return Check(name, Health.WARN, error.message if isinstance(error, EnvironmentMissing) else str(error), mend)
     if drawn != "pro0":
-        return Check(name, Verdict.WARN, f"{path} draws {drawn!r} for 'pro0'", MEND)
-    return Check(name, Verdict.OK, f"pyghostty {VERSION}, a terminal draws")
+        return Check(name, Health.WARN, f"{path} draws {drawn!r} for 'pro0'", MEND)
+    return Check(name, Health.OK, f"pyghostty {VERSION}, a terminal draws")
 
 
 def _iterm2() -> Check:
@@ -144,8 +144,8 @@ def _iterm2() -> Check:
         it2.verify(os.environ)
     except EnvironmentMissing as error:
         inside = bool(it2.own_session(os.environ))
-        return Check("iterm2", Verdict.WARN if inside else Verdict.OK, error.message, (inside and error.hint) or "")
-    return Check("iterm2", Verdict.OK, "it2 reaches this terminal")
+        return Check("iterm2", Health.WARN if inside else Health.OK, error.message, (inside and error.hint) or "")
+    return Check("iterm2", Health.OK, "it2 reaches this terminal")
 
 
 def _quietly(argv: list[str]) -> None:
@@ -160,18 +160,18 @@ def _agent(name: str) -> Check:
         return _installed(adapter)
     needed = [sys.executable, SHELL] if name == "shell" else [sys.executable]
     if missing := [path for path in needed if not os.access(path, os.X_OK)]:
-        return Check(f"agent {name}", Verdict.FAIL, f"{missing[0]} cannot be run", "install pro0 again")
-    return Check(f"agent {name}", Verdict.OK, f"{' and '.join(needed)} can be run")
+        return Check(f"agent {name}", Health.FAIL, f"{missing[0]} cannot be run", "install pro0 again")
+    return Check(f"agent {name}", Health.OK, f"{' and '.join(needed)} can be run")
 
 
 def _installed(adapter: Adapter) -> Check:
     program = look(adapter)
     name = f"agent {adapter.name}"
     if not program.path:
-        return Check(name, Verdict.OK, "not installed, which only members that run it would need")
+        return Check(name, Health.OK, "not installed, which only members that run it would need")
     if program.missing:
-        return Check(name, Verdict.WARN, program.missing[0], f"see what `{adapter.program} --version` says")
+        return Check(name, Health.WARN, program.missing[0], f"see what `{adapter.program} --version` says")
     if unproved(program):
         mend = "what it draws anew is called `unknown`, and nothing is typed there: `pro0 member peek` shows it"
-        return Check(name, Verdict.WARN, unproved(program), mend)
-    return Check(name, Verdict.OK, f"{program.version}, {program.path}")
+        return Check(name, Health.WARN, unproved(program), mend)
+    return Check(name, Health.OK, f"{program.version}, {program.path}")

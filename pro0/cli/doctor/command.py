@@ -11,7 +11,7 @@ import click
 from pro0.cli.context import caller, store, team_names
 from pro0.cli.doctor import home as checks_home
 from pro0.cli.doctor import team as checks_team
-from pro0.cli.doctor.checks import Check, Verdict, machine, settings
+from pro0.cli.doctor.checks import Check, Health, machine, settings
 from pro0.cli.output import json_option, line, live, table, write, write_json
 from pro0.errors import NotFound, Refused
 
@@ -64,7 +64,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
         _write(checks, repaired)
     if done and done.refused:
         raise Refused("; ".join(done.refused), code="lead_alive", hint=_STOP)
-    context.exit(int(any(check.verdict is Verdict.FAIL for check in checks)))
+    context.exit(int(any(check.verdict is Health.FAIL for check in checks)))
 
 
 def _raise_unless_known(team: str | None) -> None:

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pro0.cli.doctor.checks import Check, Verdict
+from pro0.cli.doctor.checks import Check, Health
 from pro0.ops.repair import repair_home
 from pro0.ops.work import checkouts
 from pro0.store import health
@@ -28,10 +28,10 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
     if team is None:
         yield from _homeless()
     if not os.path.lexists(folder):
-        yield Check("home", Verdict.OK, f"{folder} is not there yet")
+        yield Check("home", Health.OK, f"{folder} is not there yet")
         return
     if not folder.is_dir():
-        yield Check("home", Verdict.FAIL, f"{folder} is not a folder", "choose another PRO0_HOME")
+        yield Check("home", Health.FAIL, f"{folder} is not a folder", "choose another PRO0_HOME")
         return
     yield _owner(folder)
     yield from _disk(folder)
@@ -46,33 +46,33 @@ def _homeless() -> Iterator[Check]:
     for place, guard, below in repair_home.homeless():
         agents = f", with pids {' '.join(str(process.pid) for process in below)} below it" if below else ""
         sentence = f"pid {guard.pid} guards a session of {place}, which is gone{agents}"
-        yield Check("guards", Verdict.WARN, sentence, f"end it and all below it: kill {guard.pid}")
+        yield Check("guards", Health.WARN, sentence, f"end it and all below it: kill {guard.pid}")
 
 
 def _owner(folder: Path) -> Check:
     status = folder.stat()
     mode = stat.S_IMODE(status.st_mode)
     if status.st_uid != os.geteuid():
-        return Check("home", Verdict.FAIL, f"{folder} belongs to another user", "choose another PRO0_HOME")
+        return Check("home", Health.FAIL, f"{folder} belongs to another user", "choose another PRO0_HOME")
     if mode & 0o077:
-        return Check("home", Verdict.WARN, f"{folder} has mode {mode:04o}", f"chmod 700 {folder}, or: {REPAIR}")
-    return Check("home", Verdict.OK, f"{folder}, mode {mode:04o}")
+        return Check("home", Health.WARN, f"{folder} has mode {mode:04o}", f"chmod 700 {folder}, or: {REPAIR}")
+    return Check("home", Health.OK, f"{folder}, mode {mode:04o}")
 
 
 def _disk(folder: Path) -> Iterator[Check]:
     kind = _file_system(folder.resolve())
     if kind in NETWORK:
         mend = "choose a PRO0_HOME on a local disk: locks over a network are not to be trusted"
-        yield Check("file system", Verdict.WARN, kind, mend)
+        yield Check("file system", Health.WARN, kind, mend)
     elif kind:
-        yield Check("file system", Verdict.OK, kind)
+        yield Check("file system", Health.OK, kind)
     if why := health.flock_works(folder):
-        yield Check("flock", Verdict.FAIL, why, "choose a PRO0_HOME on a local disk")
+        yield Check("flock", Health.FAIL, why, "choose a PRO0_HOME on a local disk")
     else:
-        yield Check("flock", Verdict.OK, "one holder at a time")
+        yield Check("flock", Health.OK, "one holder at a time")
     free = shutil.disk_usage(folder).free
-    verdict = Verdict.FAIL if free < TOO_LOW else Verdict.WARN if free < LOW else Verdict.OK
-    yield Check("space", verdict, f"{free >> 20} MiB free", "" if verdict is Verdict.OK else "free some space")
+    verdict = Health.FAIL if free < TOO_LOW else Health.WARN if free < LOW else Health.OK
+    yield Check("space", verdict, f"{free >> 20} MiB free", "" if verdict is Health.OK else "free some space")
 
 
 def _modes(folder: Path, *tops: Path) -> Iterator[Check]:
@@ -80,54 +80,54 @@ def _modes(folder: Path, *tops: Path) -> Iterator[Check]:
     yield from _listed("modes", loose, REPAIR, "others can read nothing")
     foreign = [f"{path} belongs to another user" for path in health.foreign(*tops)]
     if foreign:
-        yield from _listed("owner", foreign, f"give it back: chown -R {os.geteuid()} {folder}", "", Verdict.FAIL)
+        yield from _listed("owner", foreign, f"give it back: chown -R {os.geteuid()} {folder}", "", Health.FAIL)
 
 
 def _links(*tops: Path) -> Iterator[Check]:
     for path in health.linked(*tops):
         mend = "put the folder that it leads to in its place; links are not followed"
-        yield Check("link", Verdict.FAIL, f"{path} is a symbolic link", mend)
+        yield Check("link", Health.FAIL, f"{path} is a symbolic link", mend)
 
 
 def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
     for path in health.odd_locks(folder, *tops):
-        yield Check("locks", Verdict.FAIL, f"{path} is no regular file, so that nobody can lock it", REPAIR)
+        yield Check("locks", Health.FAIL, f"{path} is no regular file, so that nobody can lock it", REPAIR)
     held = [lock for path in health.locks(folder, *tops) if (lock := health.held(path))]
     for lock in held:
         if lock.stopped:
             mend = f"let it go on: kill -CONT {lock.pid}, or end it: kill -KILL {lock.pid}"
             yield Check(
-                "locks", Verdict.WARN, f"{lock.path} is held by pid {lock.pid}, which is stopped: {lock.by}", mend
+                "locks", Health.WARN, f"{lock.path} is held by pid {lock.pid}, which is stopped: {lock.by}", mend
             )
         else:
-            yield Check("locks", Verdict.OK, f"{lock.path} is held by {lock.by}")
+            yield Check("locks", Health.OK, f"{lock.path} is held by {lock.by}")
     if not held:
-        yield Check("locks", Verdict.OK, "nobody holds one")
+        yield Check("locks", Health.OK, "nobody holds one")
 
 
 def _left(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Check]:
     for path in health.temporary(*tops):
-        yield Check("left over", Verdict.WARN, f"{path} was left by a writer that was killed", REPAIR)
+        yield Check("left over", Health.WARN, f"{path} was left by a writer that was killed", REPAIR)
     if team is None:
         for _, path in health.half_done(store.home):
-            yield Check("left over", Verdict.WARN, f"{path} was made or removed only by half", REPAIR)
+            yield Check("left over", Health.WARN, f"{path} was made or removed only by half", REPAIR)
         for path in health.ownerless(store.home):
-            yield Check("left over", Verdict.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
+            yield Check("left over", Health.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
         for path in repair_home.left_sockets(store):
-            yield Check("sockets", Verdict.WARN, f"{path} is the socket of a dead tmux server", REPAIR)
+            yield Check("sockets", Health.WARN, f"{path} is the socket of a dead tmux server", REPAIR)
     for path in checkouts.left_over(store) if team is None else ():
         mend = f"{REPAIR} saves them and keeps what is not merged"
-        yield Check("worktrees", Verdict.WARN, f"{path} holds worktrees of a team that is not there", mend)
+        yield Check("worktrees", Health.WARN, f"{path} holds worktrees of a team that is not there", mend)
     for name, leftovers in repair_home.left_over(store, team).items():
         pids = " ".join(str(process.pid) for process in leftovers)
         sentence = f"pids {pids} are left of {name}, which is stopped or gone"
-        yield Check("processes", Verdict.WARN, sentence, f"{REPAIR} --yes", team=name)
+        yield Check("processes", Health.WARN, sentence, f"{REPAIR} --yes", team=name)
 
 
-def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Verdict = Verdict.WARN) -> Iterator[Check]:
+def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Health = Health.WARN) -> Iterator[Check]:
     """Yield one row for each, a few at most, or one row that all is well."""
     if not texts:
-        yield Check(name, Verdict.OK, fine)
+        yield Check(name, Health.OK, fine)
     for text in texts[:SHOWN]:
         yield Check(name, verdict, text, mend)
     if len(texts) > SHOWN:

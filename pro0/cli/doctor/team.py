@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pro0 import processes
-from pro0.cli.doctor.checks import Check, Verdict
+from pro0.cli.doctor.checks import Check, Health
 from pro0.cli.doctor.home import REPAIR
 from pro0.errors import Pro0Error
 from pro0.model import ids
@@ -27,15 +27,15 @@ def team(team: TeamStore) -> Iterator[Check]:
     name = f"team {team.name}"
     bad = False
     for verdict, finding in (
-        *((Verdict.FAIL, finding) for finding in _unreadable(team)),
-        *((Verdict.WARN, finding) for finding in _unsound(team)),
+        *((Health.FAIL, finding) for finding in _unreadable(team)),
+        *((Health.WARN, finding) for finding in _unsound(team)),
     ):
         bad = True
         yield Check(name, verdict, finding.what, finding.mend, team.name)
     runtime = readable(team.runtime)
     if not bad and runtime:
         live = sum(seat.state not in ENDED for seat in runtime.seats)
-        yield Check(name, Verdict.OK, f"{runtime.phase}, {live} live session{'' if live == 1 else 's'}", team=team.name)
+        yield Check(name, Health.OK, f"{runtime.phase}, {live} live session{'' if live == 1 else 's'}", team=team.name)
 
 
 def _unreadable(team: TeamStore) -> Iterator[Finding]:

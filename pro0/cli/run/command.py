@@ -205,7 +205,7 @@ def _follow(context: Context, state: SeatState, options: RunOptions, *, plain: b
         return run_follow.follow(context, state, run_follow.Lines(as_json=True))
     if plain or not terminal() or os.environ.get("TERM", "dumb") == "dumb":
         return run_follow.follow(context, state, run_follow.Lines(as_json=False))
-    from pro0.cli.run.view import View
+    from pro0.cli.run.view import RunView
 
-    with View(context, options) as view:
+    with RunView(context, options) as view:
         return run_follow.follow(context, state, view)

@@ -25,7 +25,7 @@ AGAIN = 0.5
 """Seconds after which it is drawn anew, since tasks change by others too."""
 
 
-class View:
+class RunView:
     """Draws a run in place, on a terminal; a context manager."""
 
     def __init__(self, context: Context, options: RunOptions) -> None:
@@ -37,7 +37,7 @@ class View:
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
 
-    def __enter__(self) -> "View":
+    def __enter__(self) -> "RunView":
         self._live.start()
         return self
 

@@ -10,7 +10,7 @@ from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, json_text, line, write
 from pro0.errors import NotFound
 from pro0.ops.team.feed import subscribe
-from pro0.rules.feed import Event
+from pro0.rules.feed import FeedEvent
 from pro0.store.paths import TASKS
 from pro0.store.watch import Watch
 
@@ -48,7 +48,7 @@ def watch(team: str | None, as_json: bool) -> None:
                 changed.drain()
 
 
-def _print(event: Event, *, as_json: bool) -> None:
+def _print(event: FeedEvent, *, as_json: bool) -> None:
     if as_json:
         write(json_text(event, indent=0))
         return

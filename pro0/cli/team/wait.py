@@ -10,7 +10,7 @@ from pro0.cli.team import needs
 from pro0.cli.team.look import counted
 from pro0.errors import BadInput, Pro0Error, Refused, TimedOut
 from pro0.ops.context import Context
-from pro0.ops.team.progress import Outcome, Progress, progress
+from pro0.ops.team.progress import Progress, WorkState, progress
 
 LOOK = 0.2
 """Seconds between two looks."""
@@ -72,9 +72,9 @@ def _conclude(team: str, result: Progress, timeout: float | None) -> None:
     if result.moving:
         hint = f"see who is at what: pro0 team status -t {team}"
         raise TimedOut(f"{team} still works after {timeout:g} s; {left} left", hint=hint)
-    if result.outcome is Outcome.SOMETHING_FAILED:
+    if result.outcome is WorkState.SOMETHING_FAILED:
         hint = f"pro0 task list --status failed -t {team}"
         raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code="work_failed", hint=hint)
-    if result.outcome is Outcome.WAITS:
+    if result.outcome is WorkState.WAITS:
         hint = f"see what needs you: pro0 team status -t {team}"
         raise Refused(f"{team} can do no more: {left} waiting for a human or for a member", code="waits", hint=hint)

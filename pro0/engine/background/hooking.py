@@ -9,7 +9,7 @@ from pro0 import config
 from pro0.engine.background.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.runtime import Runtime, SeatState
 from pro0.ops.tasks import hooks
 from pro0.ops.tasks.hook_runs import Runs
@@ -20,7 +20,7 @@ MOST = 200
 """Changes waiting for a slow hook. Further ones are dropped and logged."""
 LAST_WORDS = 5.0
 """Seconds for hooks after the team has stopped."""
-Change = tuple[Event, str, dict[str, object]]
+Change = tuple[HookEvent, str, dict[str, object]]
 
 
 class Hooking:
@@ -39,7 +39,7 @@ class Hooking:
         self._stamp: list[int] | None = None
         self._commands: hooks.Commands = {}
 
-    def events(self) -> frozenset[Event]:
+    def events(self) -> frozenset[HookEvent]:
         """Return the events with hooks, none for unreadable settings."""
         stamp = [_changed_at(path) for path in self._files]
         if stamp != self._stamp:
@@ -86,12 +86,14 @@ class Hooking:
 
     def _answer(self, key: str, state: SeatState) -> None:
         try:
-            self._answers[key] = self._run(Event.TEAMMATE_IDLE, state.agent_id, {"state": state.state}, state.worktree)
+            self._answers[key] = self._run(
+                HookEvent.TEAMMATE_IDLE, state.agent_id, {"state": state.state}, state.worktree
+            )
         finally:
             self._answers.setdefault(key, "")
             self._woken()
 
-    def _run(self, event: Event, who: str, about: dict[str, object], cwd: str = "") -> str:
+    def _run(self, event: HookEvent, who: str, about: dict[str, object], cwd: str = "") -> str:
         try:
             place = cwd or self._team.config.read().project
             commands = self._commands.get(event, ())
@@ -109,13 +111,13 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
         same_session = earlier is not None and earlier.incarnation == state.incarnation
         if earlier is None or not same_session or earlier.state is not state.state:
             was = earlier.state if earlier else None
-            yield Event.MEMBER_CHANGED, state.agent_id, {"from": was, "to": state.state, "note": state.note}
+            yield HookEvent.MEMBER_CHANGED, state.agent_id, {"from": was, "to": state.state, "note": state.note}
     if before.phase is not after.phase:
-        yield Event.TEAM_CHANGED, "", {"from": before.phase, "to": after.phase}
+        yield HookEvent.TEAM_CHANGED, "", {"from": before.phase, "to": after.phase}
     for wait in after.waits:
         if wait not in before.waits:
             id, kind, since = wait.split()
-            yield Event.HUMAN_NEEDED, "", {"task_id": id, "awaiting": kind, "since": since}
+            yield HookEvent.HUMAN_NEEDED, "", {"task_id": id, "awaiting": kind, "since": since}
 
 
 def _changed_at(path: Path) -> int:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
-from pro0.agents.adapter import Adapter, Brief, Call, Sight
+from pro0.agents.adapter import Adapter, Brief, Invocation, Sight
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import SeatState
@@ -57,7 +57,7 @@ class Briefs:
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),
         )
 
-    def furnish(self, incarnation: str, call: Call) -> None:
+    def furnish(self, incarnation: str, call: Invocation) -> None:
         """Write an agent's start files into its session's own folder."""
         place = self._team.paths.agent_folder(incarnation)
         with suppress(OSError):

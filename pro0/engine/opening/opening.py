@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import adapter_of
-from pro0.agents.adapter import Adapter, Call
+from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.installed import require
 from pro0.engine.log import Log
 from pro0.engine.opening.briefs import Briefs
@@ -123,7 +123,7 @@ class Opener:
             window=seat.window,
         )
 
-    def _launch(self, state: SeatState, adapter: Adapter, call: Call, environment: Mapping[str, str]) -> Launch:
+    def _launch(self, state: SeatState, adapter: Adapter, call: Invocation, environment: Mapping[str, str]) -> Launch:
         paths = self._team.paths
         return Launch(
             agent_id=state.agent_id,

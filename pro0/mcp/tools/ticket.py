@@ -35,11 +35,11 @@ def task_get(desk: Desk, task_id: TaskId) -> views.TaskDetail:
 
 
 @tool("task.remarks", EVERYBODY, names=both("comment_list"))
-def task_comment_list(desk: Desk, task_id: Board = None) -> views.Comments:
+def task_comment_list(desk: Desk, task_id: Board = None) -> views.CommentsView:
     """List what was said about a task, oldest first. Read the comments of the task above your own before you begin."""
     id = desk.shared_task(task_id)
     said = [_said(remark) for remark in tasks.remarks(desk.context, id)]
-    return views.Comments(task_id=id, comments=said[-COMMENTS:], left_out=max(0, len(said) - COMMENTS))
+    return views.CommentsView(task_id=id, comments=said[-COMMENTS:], left_out=max(0, len(said) - COMMENTS))
 
 
 @tool("task.create", EVERYBODY, names=both("create"))
@@ -57,10 +57,10 @@ def task_create(
 
 
 @tool("role.list", EVERYBODY)
-def role_list(desk: Desk) -> views.Roles:
+def role_list(desk: Desk) -> views.RolesView:
     """List the roles that a task can have."""
     found = roles.roles(desk.context)
-    return views.Roles(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in found])
+    return views.RolesView(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in found])
 
 
 @tool("task.complete", EVERYBODY, names=both("mark_done"))
@@ -95,12 +95,12 @@ def task_request_review(
 @tool("task.comment", EVERYBODY, names=both("comment_create"))
 def task_comment_create(
     desk: Desk, content: Annotated[str, Meta(description="What others should know.")], task_id: Board = None
-) -> views.Comments:
+) -> views.CommentsView:
     """Add a comment where the others of your task look: to the task above your own, or to the one you name."""
     id = desk.shared_task(task_id)
     made = tasks.comment(desk.context, id, content)
     said = Remark(made.at, made.author, made.text, task=made.author_task, role=made.author_role)
-    return views.Comments(task_id=id, comments=[_said(said)])
+    return views.CommentsView(task_id=id, comments=[_said(said)])
 
 
 def _said(remark: Remark) -> views.Said:

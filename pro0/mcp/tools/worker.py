@@ -22,7 +22,7 @@ def delegate_tasks(
     tasks: Annotated[list[str], Meta(description="What to do, a text for each worker: it knows nothing else.")],
     agent: Annotated[str | None, Meta(description="The agent program; without it the usual one for tasks.")] = None,
     shared: Annotated[bool, Meta(description="Work in the project's checkout, not in a worktree each.")] = False,
-) -> views.Workers:
+) -> views.WorkersView:
     """Give each task to a worker: a fresh session in a fresh git worktree, gone when its task is over.
 
     A message tells you when one is through, crashes or is blocked; answer with a comment on its task.
@@ -33,14 +33,14 @@ def delegate_tasks(
     made = workers.delegate(context, [workers.draft(text, agent=agent, shared=shared) for text in tasks])
     waiting.led(context)
     wanted = {task.id for task in made}
-    return views.Workers(workers=[_line(one) for one in workers.workers(context) if one.task.id in wanted])
+    return views.WorkersView(workers=[_line(one) for one in workers.workers(context) if one.task.id in wanted])
 
 
 @tool("worker.list", LEADS)
-def list_workers(desk: Desk) -> views.Workers:
+def list_workers(desk: Desk) -> views.WorkersView:
     """List delegated tasks: at work, in line, and those that left a branch that is not merged."""
     found = [one for one in workers.workers(desk.context) if one.task.status not in SETTLED or one.task.branch]
-    return views.Workers(workers=[_line(one) for one in found])
+    return views.WorkersView(workers=[_line(one) for one in found])
 
 
 @tool("worker.kill", LEADS, ends=True)

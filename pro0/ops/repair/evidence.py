@@ -13,7 +13,7 @@ from pro0.errors import Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
-from pro0.rules.repair.rebuilding import Facts
+from pro0.rules.repair.rebuilding import TeamFacts
 from pro0.store.files import File
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
@@ -24,11 +24,11 @@ from pro0.store.teams import TeamStore
 _TASK = re.compile(rb'"task-(\d{1,9})"')
 
 
-def gather(context: Context, project: str) -> Facts:
+def gather(context: Context, project: str) -> TeamFacts:
     """Return everything readable of a team; `project` is its place when no file names one."""
     team, logged = context.team, tuple(events(context.team))
     session_reports = tuple(reports(team))
-    return Facts(
+    return TeamFacts(
         name=team.name,
         now=context.now(),
         project=project,

@@ -24,7 +24,7 @@ from pro0.ops.repair.repair_mail import repair_mailbox
 from pro0.ops.tasks import tasks
 from pro0.ops.team import needs
 from pro0.rules.repair import rebuilding, salvage, soundness
-from pro0.rules.repair.rebuilding import Facts
+from pro0.rules.repair.rebuilding import TeamFacts
 from pro0.rules.repair.salvage import Remains
 from pro0.rules.tasks import archive
 from pro0.store import health
@@ -40,7 +40,7 @@ _TASK = re.compile(r"task-[1-9]\d{0,8}")
 Made = Callable[[Remains[T], Bad], T]
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Repairs(msgspec.Struct, frozen=True):
     """The repairs made, and those refused because the lead is alive, each as a sentence."""
 
     done: list[str]
@@ -52,22 +52,22 @@ class Work(msgspec.Struct):
 
     context: Context
     project: str
-    outcome: Outcome
+    outcome: Repairs
     holder: str | None = None
 
     def say(self, text: str) -> None:
         """Note one repair."""
         self.outcome.done.append(text)
 
-    def facts(self) -> Facts:
+    def facts(self) -> TeamFacts:
         """Return the present content of the team's files."""
         return gather(self.context, self.project)
 
 
 @operation("team.repair", HUMAN_ONLY)
-def repair(context: Context, project: str) -> Outcome:
+def repair(context: Context, project: str) -> Repairs:
     """Mend what can be mended without losing anything; `project` is the team's when no file tells any more."""
-    work = Work(context, project, Outcome([], []))
+    work = Work(context, project, Repairs([], []))
     try:
         _ground(work)
         _under_the_lease(work)
@@ -119,7 +119,7 @@ def _leads_documents(work: Work) -> None:
         _mend(work, team.config, lambda remains, _: rebuilding.config(remains, facts))
 
 
-def _with_wishes(work: Work) -> Facts:
+def _with_wishes(work: Work) -> TeamFacts:
     """Return the evidence; for unreadable wishes, with their salvaged part."""
     facts, file = work.facts(), work.context.team.wanted
     if facts.wanted or not (bad := remnant(file)) or salvage.is_newer(bad.data):

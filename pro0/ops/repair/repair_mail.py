@@ -24,7 +24,7 @@ _SEQ = re.compile(rb'"(?:seq|acked)"\s*:\s*(\d{1,12})(?!\d)')
 NEWER = "newer_schema"
 
 
-class Look(msgspec.Struct, frozen=True):
+class MailboxState(msgspec.Struct, frozen=True):
     """A mailbox on disk: errors of its unreadable files, and findings between the readable ones."""
 
     head: Mailbox | None
@@ -38,7 +38,7 @@ class Look(msgspec.Struct, frozen=True):
         return not self.troubles and not self.findings
 
 
-def examine(box: Box) -> Look:
+def examine(box: Box) -> MailboxState:
     """Examine a mailbox for damage, without a lock."""
     troubles: list[Pro0Error] = []
     head = _read(box.head, troubles)
@@ -60,7 +60,7 @@ def examine(box: Box) -> Look:
             for number in segments
             if number > head.sealed
         ]
-    return Look(head, segments, troubles, findings)
+    return MailboxState(head, segments, troubles, findings)
 
 
 def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> None:
@@ -81,7 +81,7 @@ def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> N
         translate(error, box.head.path)
 
 
-def _rebuild(context: Context, box: Box, folder: int, state: Look, say: Callable[[str], None]) -> None:
+def _rebuild(context: Context, box: Box, folder: int, state: MailboxState, say: Callable[[str], None]) -> None:
     bad = look(folder, box.head.path.name)
     parts = {number: _bad_segment(folder, number) for number in state.segments}
     if any(salvage.is_newer(bad_segment.data) for bad_segment in (bad, *parts.values())):
@@ -95,7 +95,9 @@ def _rebuild(context: Context, box: Box, folder: int, state: Look, say: Callable
     _tell(box, bad, [name for name in moved if name], mailbox, lost, say)
 
 
-def _pieces(context: Context, box: Box, state: Look, bad: Bad, parts: dict[int, Bad]) -> tuple[Pieces, list[str]]:
+def _pieces(
+    context: Context, box: Box, state: MailboxState, bad: Bad, parts: dict[int, Bad]
+) -> tuple[Pieces, list[str]]:
     """Return the readable pieces of a mailbox, and the lost ones in words."""
     lost: list[str] = []
     if state.head:
@@ -129,7 +131,7 @@ def _bad_segment(folder: int, number: int) -> Bad:
         return look(archive, segment(number))
 
 
-def _write_segments(context: Context, folder: int, state: Look, mailbox: Rebuilt) -> list[str | None]:
+def _write_segments(context: Context, folder: int, state: MailboxState, mailbox: Rebuilt) -> list[str | None]:
     """Write the changed segments, and move the surplus ones aside."""
     moved = []
     with atomic.subfolder(folder, ARCHIVE) as archive:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.children import Running
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.ids import HUMAN
 from pro0.ops import trust
 from pro0.ops.context import TEAM_UID, clock, new_id
@@ -36,7 +36,7 @@ class Runs:
     def ask(
         self,
         commands: Iterable[str],
-        event: Event,
+        event: HookEvent,
         who: str,
         cwd: str,
         about: Mapping[str, object],
@@ -83,7 +83,7 @@ class Runs:
             said = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
         return (None, ending.why) if ending.why else (ending.code, visible(said))
 
-    def _note(self, what: str, event: Event, command: str, who: str, said: str) -> None:
+    def _note(self, what: str, event: HookEvent, command: str, who: str, said: str) -> None:
         self._team.log_event(clock(), who or HUMAN, what, hook=event, command=command, why=said)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pro0 import config
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.task import Task
 from pro0.ops import trust
 from pro0.ops.context import Context
@@ -20,17 +20,17 @@ from pro0.store.teams import TeamStore
 
 BLOCKED = "blocked_by_hook"
 """The error code of a refusal."""
-Commands = Mapping[Event, tuple[str, ...]]
+Commands = Mapping[HookEvent, tuple[str, ...]]
 
 
 def in_force(home: Path, project: Path) -> Commands:
     """Return each event's commands: the person's, then the project's if the person agreed."""
     ours, theirs = config.hooks(home), trust.granted(home, project)
-    both = {event: (*ours.get(event, ()), *theirs.get(event, ())) for event in Event}
+    both = {event: (*ours.get(event, ()), *theirs.get(event, ())) for event in HookEvent}
     return {event: commands for event, commands in both.items() if commands}
 
 
-def gate(context: Context, event: Event, tasks: Callable[[], list[Task]], **about: object) -> None:
+def gate(context: Context, event: HookEvent, tasks: Callable[[], list[Task]], **about: object) -> None:
     """Ask the hooks before tasks are made or completed; raises Refused with the text of a refusal.
 
     `tasks` returns the tasks after the change, and raises any error in the way. It is called only when hooks exist.

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
-from pro0.model.hook import Event
+from pro0.model.hook import HookEvent
 from pro0.model.ids import HUMAN, task_id, task_number
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
 from pro0.model.team import Seat, Wish
@@ -36,7 +36,7 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
     With `last`, a task without a priority goes after its pending siblings (behaviour 2.10).
     """
     drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
-    hooks.gate(context, Event.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
+    hooks.gate(context, HookEvent.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
     with context.team.require().tasks.change("create tasks") as change:
         change.value, made = _made(context, change.value, drafts, last=last)
         owes = bool(change.value.outbox)
@@ -83,7 +83,7 @@ def complete(context: Context, id: str, result: str = "") -> Task:
     A refusal by a hook is exit 4, and the task stays unchanged.
     """
     text.checked(result, "result", RESULT_LIMIT)
-    hooks.gate(context, Event.TASK_COMPLETED, lambda: _to_complete(context, id, result), result=result)
+    hooks.gate(context, HookEvent.TASK_COMPLETED, lambda: _to_complete(context, id, result), result=result)
     return at_the_gate(context, act(context, id, Act.COMPLETE, result))
 
 

@@ -4,7 +4,7 @@ from pro0.model.caller import ANYONE
 from pro0.model.task import Task
 from pro0.ops.context import Context, operation
 from pro0.rules import feed
-from pro0.rules.feed import Event
+from pro0.rules.feed import FeedEvent
 
 
 class Feed:
@@ -16,7 +16,7 @@ class Feed:
         self._old: dict[str, Task] = {}
         self._segments: object = None
 
-    def news(self) -> list[Event]:
+    def news(self) -> list[FeedEvent]:
         """Return a snapshot first, then the changes since the last call; raises NotFound for a removed team."""
         before, self._known = self._known, self._now()
         return [feed.snapshot(self._known.values())] if before is None else [*feed.events(before, self._known)]

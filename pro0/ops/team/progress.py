@@ -20,7 +20,7 @@ from pro0.rules.tasks.board import Board, claimable, hopeless, why_not_ready
 from pro0.rules.tasks.gates import wait_in_words
 
 
-class Outcome(IntEnum):
+class WorkState(IntEnum):
     """The state of a team's work; the value is the exit code of `team wait` (behaviour 3.19)."""
 
     ALL_DONE = 0
@@ -32,7 +32,7 @@ class Progress(msgspec.Struct, frozen=True, rename="camel"):
     """The progress of a team: moving or not, and at rest its outcome and the open tasks."""
 
     moving: bool
-    outcome: Outcome
+    outcome: WorkState
     counts: dict[str, int]
     left: tuple[str, ...]
     needs: tuple[Need, ...] = ()
@@ -54,7 +54,7 @@ def progress(context: Context) -> Progress:
     failed = [task for task in board if task.status is Status.FAILED]
     stuck = [task for task in open_tasks if hopeless(board, task)]
     lost = failed or stuck or archived.failed
-    outcome = Outcome.SOMETHING_FAILED if lost else Outcome.WAITS if open_tasks else Outcome.ALL_DONE
+    outcome = WorkState.SOMETHING_FAILED if lost else WorkState.WAITS if open_tasks else WorkState.ALL_DONE
     left = _left(board, [*failed, *open_tasks])
     if archived.failed:
         left.append(f"{failed_before(archived)}: {LIST_FAILED}")

@@ -26,7 +26,7 @@ RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependenci
 """Risky fields: a task with one of them lost may not run before a person has looked at it."""
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class TeamFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts in the other files of a team; None or empty for an unreadable file."""
 
     name: str
@@ -46,7 +46,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[Mapping[str, str], ...] = ()
 
 
-def tasks(remains: Remains[TaskList], facts: Facts) -> TaskList:
+def tasks(remains: Remains[TaskList], facts: TeamFacts) -> TaskList:
     """Rebuild the task list from every readable task. No task number is given twice."""
     fields = dict(remains.fields)
     unique = _unique(fields.pop("tasks", []), remains.damaged)
@@ -64,7 +64,7 @@ def segment(remains: Remains[TaskSegment]) -> TaskSegment:
     return TaskSegment(tasks=tuple(map(_settled, listed)), **fields)
 
 
-def desired(remains: Remains[Wanted], facts: Facts) -> Wanted:
+def desired(remains: Remains[Wanted], facts: TeamFacts) -> Wanted:
     """Rebuild the wishes; unreadable seats come from config.json and from the sessions.
 
     A member with nothing left but a mailbox gets no seat: nobody knows its program.
@@ -87,7 +87,7 @@ def desired(remains: Remains[Wanted], facts: Facts) -> Wanted:
     return Wanted(seats=tuple(seats.values()), **fields)
 
 
-def config(remains: Remains[TeamConfig], facts: Facts) -> TeamConfig:
+def config(remains: Remains[TeamConfig], facts: TeamFacts) -> TeamConfig:
     """Rebuild the team's config; missing values come from the event of its creation."""
     fields = remains.fields | {"name": facts.name}
     creation = next((event for event in facts.events if event.get("event") == "team.create"), {})
@@ -105,7 +105,7 @@ def config(remains: Remains[TeamConfig], facts: Facts) -> TeamConfig:
     return TeamConfig(members=tuple(members.values()), **fields)
 
 
-def runtime(remains: Remains[Runtime], facts: Facts) -> Runtime:
+def runtime(remains: Remains[Runtime], facts: TeamFacts) -> Runtime:
     """Rebuild the record of sessions; unreadable sessions come from the reports of their guards."""
     fields = dict(remains.fields)
     states = _by_agent(fields.pop("seats", []))

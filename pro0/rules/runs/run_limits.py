@@ -13,11 +13,11 @@ from pro0.model.decision import Seen
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import RateLimit, State
 from pro0.rules.lead import throttling
-from pro0.rules.runs.running import Course, End, Rest, Step, Take
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take, TurnStep
 from pro0.rules.words import prompts
 
 
-def counted(course: Course, options: RunOptions, step: Step, now: datetime) -> Course:
+def counted(course: Course, options: RunOptions, step: TurnStep, now: datetime) -> Course:
     """Return the course of a run after a turn, with its rate limit updated."""
     if not step.limited:
         return replace(course, limit=None)
@@ -26,8 +26,8 @@ def counted(course: Course, options: RunOptions, step: Step, now: datetime) -> C
 
 
 def held(
-    decision: Take | Rest | End, options: RunOptions, course: Course, teams: Iterable[RateLimit], now: datetime
-) -> Take | Rest | End:
+    decision: Take | Rest | RunEnd, options: RunOptions, course: Course, teams: Iterable[RateLimit], now: datetime
+) -> Take | Rest | RunEnd:
     """Return the run's next decision, but no turn while a known limit of the run or its team holds."""
     limits = [limit for limit in (course.limit, *teams) if limit and limit.agent == options.agent and now < limit.until]
     if not limits or not isinstance(decision, Take):
@@ -35,4 +35,4 @@ def held(
     longest = max(limits, key=lambda limit: limit.until)
     when = f"{'until' if longest.named else 'at least until'} {prompts.moment(longest.until)}"
     why = f"the provider of {longest.agent} has enough {when}: {longest.note}"
-    return Rest(longest.until, why) if options.auto else End(1, why)
+    return Rest(longest.until, why) if options.auto else RunEnd(1, why)

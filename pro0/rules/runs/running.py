@@ -59,7 +59,7 @@ class Rest(msgspec.Struct, frozen=True):
     why: str
 
 
-class End(msgspec.Struct, frozen=True):
+class RunEnd(msgspec.Struct, frozen=True):
     """The end of the run; `code` is its exit code."""
 
     code: int
@@ -80,7 +80,7 @@ class Turn(msgspec.Struct, frozen=True):
     plain: bool = False
 
 
-class Step(msgspec.Struct, frozen=True):
+class TurnStep(msgspec.Struct, frozen=True):
     """The step after a turn: an act on the task, None for another turn, and perhaps the end of the run.
 
     `text` goes with the act, or tells the agent in its next turn about the last one.
@@ -94,12 +94,12 @@ class Step(msgspec.Struct, frozen=True):
     """True when the agent failed, and not the task."""
     limited: bool = False
     """True when the agent was rate-limited; the task waits for the limit's end."""
-    end: End | None = None
+    end: RunEnd | None = None
 
 
 def choose(
     board: Board, options: RunOptions, me: Caller, course: Course, now: datetime, living: Collection[str]
-) -> Take | Rest | End:
+) -> Take | Rest | RunEnd:
     """Return the run's next decision; a task its session holds already, since an agent took it, comes first.
 
     `living` are the incarnations of all sessions not yet over: a task held by any other one is about to be given back.
@@ -120,43 +120,43 @@ def choose(
     return _nothing(board, options, course, now)
 
 
-def budget(options: RunOptions, spent: float) -> End | None:
+def budget(options: RunOptions, spent: float) -> RunEnd | None:
     """Return the end of a run at its cost limit, else None."""
     if not options.max_cost or spent < options.max_cost:
         return None
-    return End(1, f"cost limit reached (${spent:.2f} of ${options.max_cost:.2f})")
+    return RunEnd(1, f"cost limit reached (${spent:.2f} of ${options.max_cost:.2f})")
 
 
-def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> Step:
+def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> TurnStep:
     """Return the step after a turn that left its task claimed."""
     signal = signals.read(turn.message, prompt)
     # A time-out counts before any signal, and a hand-off counts before a failure of the agent.
     if turn.over:
-        return Step(Act.FAIL, turn.failure)
+        return TurnStep(Act.FAIL, turn.failure)
     if signal and signal.awaiting:
-        return Step(Act.HAND_OFF, signal.context, signal.awaiting, signal.warning)
+        return TurnStep(Act.HAND_OFF, signal.context, signal.awaiting, signal.warning)
     if turn.failure and turn.plain:
-        return Step(Act.FAIL, turn.failure)
+        return TurnStep(Act.FAIL, turn.failure)
     if signal or (turn.plain and not turn.failure):
-        return Step(Act.COMPLETE, _tail(signals.without(turn.message)))
+        return TurnStep(Act.COMPLETE, _tail(signals.without(turn.message)))
     if turn.failure:
         return _failed(turn, options, task)
     return _silent(turn, options, task)
 
 
-def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> Step:
+def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> TurnStep:
     """Return the step after a check refused to complete a task: the agent hears why and goes on."""
     refusal = f"a check said no: {why}"
     if turn.plain:
-        return Step(Act.FAIL, refusal)
+        return TurnStep(Act.FAIL, refusal)
     return _another_turn(turn, options, task, f"You signalled that it is complete, but {refusal}", refusal)
 
 
-def too_many(course: Course, step: Step) -> End | None:
+def too_many(course: Course, step: TurnStep) -> RunEnd | None:
     """Return the end of a run after too many failures in a row, else None."""
     if not step.failed or course.failures + 1 < FAILURES:
         return None
-    return End(1, f"{FAILURES} turns in a row have failed; the last: {step.text}")
+    return RunEnd(1, f"{FAILURES} turns in a row have failed; the last: {step.text}")
 
 
 def epic_of(board: Board, task: Task) -> Task | None:
@@ -180,51 +180,51 @@ def summary(board: Board, options: RunOptions) -> str:
     return "; ".join([*parts, f"{blocked} blocked"] if blocked else parts)
 
 
-def _failed(turn: Turn, options: RunOptions, task: Task) -> Step:
+def _failed(turn: Turn, options: RunOptions, task: Task) -> TurnStep:
     text = f"the agent failed: {turn.failure}"
     if options.auto and throttling.is_limit(turn.failure):
-        return Step(Act.RELEASE, text, limited=True)
+        return TurnStep(Act.RELEASE, text, limited=True)
     if options.auto:
-        return Step(Act.FAIL, text, failed=True)
-    return Step(Act.RELEASE, text, failed=True, end=End(1, f"{text} ({task.id})"))
+        return TurnStep(Act.FAIL, text, failed=True)
+    return TurnStep(Act.RELEASE, text, failed=True, end=RunEnd(1, f"{text} ({task.id})"))
 
 
-def _silent(turn: Turn, options: RunOptions, task: Task) -> Step:
+def _silent(turn: Turn, options: RunOptions, task: Task) -> TurnStep:
     tail = _tail(turn.message)
     reminder = f"Your last message had no signal at its end. It ended with:\n\n{tail}" if tail else "You said nothing."
     return _another_turn(turn, options, task, reminder, "no signal")
 
 
-def _another_turn(turn: Turn, options: RunOptions, task: Task, message: str, why: str) -> Step:
+def _another_turn(turn: Turn, options: RunOptions, task: Task, message: str, why: str) -> TurnStep:
     """Return another turn with a message for the agent, or a hand-off after too many turns."""
     if not options.max_iterations or turn.number < options.max_iterations:
-        return Step(None, message)
+        return TurnStep(None, message)
     text = f"stuck: {why} in {turn.number} turn{'s' if turn.number > 1 else ''}"
-    end = None if options.auto else End(1, f"stuck on {task.id} after {turn.number} iterations: {why}")
-    return Step(Act.HAND_OFF, text, end=end)
+    end = None if options.auto else RunEnd(1, f"stuck on {task.id} after {turn.number} iterations: {why}")
+    return TurnStep(Act.HAND_OFF, text, end=end)
 
 
-def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -> Rest | End:
+def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -> Rest | RunEnd:
     """Return the decision of a run with nothing to take."""
     if not _open(board, options):
         return _all_over(board, options)
     why = f"no task is ready; {summary(board, options)}"
     if not options.auto:
-        return End(_code(board, options), why)
+        return RunEnd(_code(board, options), why)
     if not options.timeout:
         return Rest(None, why)
     until = (course.idle_since or now) + timedelta(seconds=options.timeout)
-    return Rest(until, why) if now < until else End(0, f"nothing new in {options.timeout:g} s; {why}")
+    return Rest(until, why) if now < until else RunEnd(0, f"nothing new in {options.timeout:g} s; {why}")
 
 
-def _all_over(board: Board, options: RunOptions) -> End:
+def _all_over(board: Board, options: RunOptions) -> RunEnd:
     done = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
     if not done:
-        return End(0, f"no tasks found{_aside(board, options)}")
+        return RunEnd(0, f"no tasks found{_aside(board, options)}")
     failed = [task.id for task in done if task.status is Status.FAILED]
     if failed:
-        return End(1, f"no task is left; failed: {', '.join(failed)}")
-    return End(0, "all tasks completed")
+        return RunEnd(1, f"no task is left; failed: {', '.join(failed)}")
+    return RunEnd(0, "all tasks completed")
 
 
 def _aside(board: Board, options: RunOptions) -> str:

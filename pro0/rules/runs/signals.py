@@ -13,7 +13,7 @@ import msgspec
 from pro0.model.task import Awaiting
 
 
-class Kind(StrEnum):
+class Tag(StrEnum):
     """The signals of an agent; BLOCKED is an old word for INPUT_NEEDED."""
 
     COMPLETE = "COMPLETE"
@@ -27,15 +27,15 @@ class Kind(StrEnum):
     BLOCKED = "BLOCKED"
 
 
-HANDS_OFF: Mapping[Kind, Awaiting] = {
-    Kind.EJECT: Awaiting.WORK,
-    Kind.APPROVAL_NEEDED: Awaiting.APPROVAL,
-    Kind.INPUT_NEEDED: Awaiting.INPUT,
-    Kind.REVIEW_REQUESTED: Awaiting.REVIEW,
-    Kind.CONTENT_REVIEW: Awaiting.CONTENT,
-    Kind.ESCALATE: Awaiting.ESCALATION,
-    Kind.CHECKPOINT: Awaiting.CHECKPOINT,
-    Kind.BLOCKED: Awaiting.INPUT,
+HANDS_OFF: Mapping[Tag, Awaiting] = {
+    Tag.EJECT: Awaiting.WORK,
+    Tag.APPROVAL_NEEDED: Awaiting.APPROVAL,
+    Tag.INPUT_NEEDED: Awaiting.INPUT,
+    Tag.REVIEW_REQUESTED: Awaiting.REVIEW,
+    Tag.CONTENT_REVIEW: Awaiting.CONTENT,
+    Tag.ESCALATE: Awaiting.ESCALATION,
+    Tag.CHECKPOINT: Awaiting.CHECKPOINT,
+    Tag.BLOCKED: Awaiting.INPUT,
 }
 """The kind of wait that follows each signal except COMPLETE."""
 
@@ -43,7 +43,7 @@ HANDS_OFF: Mapping[Kind, Awaiting] = {
 class Signal(msgspec.Struct, frozen=True):
     """A signal, the text that came with it, and a warning for people about its reading."""
 
-    kind: Kind
+    kind: Tag
     context: str = ""
     warning: str = ""
 
@@ -92,13 +92,13 @@ Span = tuple[int, int]
 
 def _signals(text: str, hidden: list[Span]) -> Iterator[Signal]:
     for match in _TAG.finditer(text):
-        if match[1] not in tuple(Kind) or any(start <= match.start() < end for start, end in hidden):
+        if match[1] not in tuple(Tag) or any(start <= match.start() < end for start, end in hidden):
             continue
         before = _TAG.sub("", text[: match.start()].rpartition("\n")[2]).strip(_MARKS)
         after = _TAG.sub("", text[match.end() :].partition("\n")[0]).strip(f"{_MARKS}.!")
         talked_about = _TALKS_ABOUT.search(before) and not _LABEL.fullmatch(before)
         if not (before and after) and not talked_about:
-            yield Signal(Kind(match[1]), (match[2] or "").strip())
+            yield Signal(Tag(match[1]), (match[2] or "").strip())
 
 
 def _code(text: str) -> Iterator[Span]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pro0.model.ids import HUMAN
 from pro0.model.task import Remark, Task
-from pro0.rules.runs.signals import HANDS_OFF, Kind
+from pro0.rules.runs.signals import HANDS_OFF, Tag
 from pro0.rules.tasks import answers
 
 SHOWN = 20
@@ -13,14 +13,20 @@ FEEDBACK = "## Human Feedback"
 
 
 SIGNALS = {
-    Kind.COMPLETE: ("", "the task is done, all of it"),
-    Kind.APPROVAL_NEEDED: ("reason", "the work is done, and is of a kind that a person should agree to first"),
-    Kind.INPUT_NEEDED: ("question", "you need an answer or a decision that only a person can give"),
-    Kind.REVIEW_REQUESTED: ("URL of the pull request", "you have made a pull request that should be reviewed"),
-    Kind.CONTENT_REVIEW: ("what to look at", "you have made texts, a user interface or a design to be judged"),
-    Kind.ESCALATE: ("what you found, and the options", "you found something unexpected: a danger, a bigger scope"),
-    Kind.CHECKPOINT: ("what is done, what comes next", "a phase is complete and should be verified before the next"),
-    Kind.EJECT: ("why", "you cannot do it: a person has to, with credentials or access that you have not got"),
+    Tag.COMPLETE: ("", "the task is done, all of it"),
+    Tag.APPROVAL_NEEDED: ("reason", "the work is done, and is of a kind that a person should agree to first"),
+    Tag.INPUT_NEEDED: ("question", "you need an answer or a decision that only a person can give"),
+    Tag.REVIEW_REQUESTED: ("URL of the pull request", "you have made a pull request that should be reviewed"),
+    Tag.CONTENT_REVIEW: ("what to look at", "you have made texts, a user interface or a design to be judged"),
+    Tag.ESCALATE: (
+        "what you found, and the options",
+        "you found something unexpected: a danger, a bigger scope",
+    ),
+    Tag.CHECKPOINT: (
+        "what is done, what comes next",
+        "a phase is complete and should be verified before the next",
+    ),
+    Tag.EJECT: ("why", "you cannot do it: a person has to, with credentials or access that you have not got"),
 }
 """The signals offered to an agent, each with its context and its use; BLOCKED is understood but not offered."""
 
@@ -80,7 +86,7 @@ def _section(heading: str, text: str) -> str:
     return f"{heading}\n\n{text}" if text else ""
 
 
-def _row(kind: Kind) -> str:
+def _row(kind: Tag) -> str:
     context, when = SIGNALS[kind]
     tag = f"<promise>{kind}: {context}</promise>" if context else f"<promise>{kind}</promise>"
     waits = HANDS_OFF.get(kind)

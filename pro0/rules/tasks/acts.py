@@ -11,7 +11,7 @@ from pro0.model.ids import LEAD
 from pro0.model.task import SETTLED, Awaiting, Entry, Policy, Status, Task
 
 
-class Phase(StrEnum):
+class TaskPhase(StrEnum):
     """The phase of a task: its row in the table of transitions."""
 
     PENDING = "pending"
@@ -101,15 +101,15 @@ class Request(msgspec.Struct, frozen=True):
     watchers: tuple[str, ...] = (LEAD,)
 
 
-def phase(task: Task) -> Phase:
+def phase(task: Task) -> TaskPhase:
     """Return the phase of a task. A settled status comes before a wait, and a wait before the other statuses."""
     if task.status in SETTLED:
-        return Phase(task.status.value)
+        return TaskPhase(task.status.value)
     if task.awaiting:
-        return Phase.AWAITING
+        return TaskPhase.AWAITING
     if task.status is Status.DONE:
-        return Phase.DONE
-    return Phase.PENDING if task.status is Status.PENDING else Phase.WORKING
+        return TaskPhase.DONE
+    return TaskPhase.PENDING if task.status is Status.PENDING else TaskPhase.WORKING
 
 
 def noted(after: Task, before: Task, request: Request) -> Task:

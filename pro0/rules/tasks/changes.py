@@ -14,7 +14,7 @@ from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules.tasks import answers, graph, lifecycle, subtasks
-from pro0.rules.tasks.acts import ANSWERS, Act, Phase, Request, phase
+from pro0.rules.tasks.acts import ANSWERS, Act, Request, TaskPhase, phase
 from pro0.rules.tasks.board import Board, settling, why_not_ready
 from pro0.rules.tasks.subtasks import notice_id
 from pro0.rules.words import prompts
@@ -127,7 +127,7 @@ def acyclic(tasks: TaskList) -> None:
 
 _NEEDS_A_READY_TASK = frozenset({Act.CLAIM, Act.START, Act.WISH})
 _ASKS_FOR_SUBTASKS = frozenset({Act.COMPLETE, Act.APPROVE, Act.CLOSE})
-_STOPPED = frozenset({Phase.FAILED, Phase.AWAITING})
+_STOPPED = frozenset({TaskPhase.FAILED, TaskPhase.AWAITING})
 
 
 def _informed(board: Board, task: Task, request: Request) -> Request:

@@ -10,7 +10,7 @@ from pro0.model.ids import task_id
 from pro0.model.task import SETTLED, Changes, Entry, Gate, Task, TaskList
 from pro0.rules import text
 from pro0.rules.tasks import gates, priority, subtasks
-from pro0.rules.tasks.acts import Phase, phase
+from pro0.rules.tasks.acts import TaskPhase, phase
 from pro0.rules.tasks.board import Board
 from pro0.rules.tasks.changes import acyclic, find, follow, with_tasks
 from pro0.rules.tasks.making import command, dependencies, resolve, time_limit
@@ -95,7 +95,7 @@ def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: 
         return _agreed(after) if agreed and after.unagreed else after
     if after.run == before.run:
         return after
-    if phase(before) is not Phase.PENDING:
+    if phase(before) is not TaskPhase.PENDING:
         raise Refused(f"{before.id} is {phase(before)}: its command stays as it is", code="not_allowed")
     return gates.held(after, caller.agent_id, now) if after.run else replace(after, unagreed=False)
 

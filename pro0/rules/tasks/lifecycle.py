@@ -45,7 +45,7 @@ from pro0.errors import Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.task import Kind, Policy, Task
 from pro0.rules.tasks import answers, effects
-from pro0.rules.tasks.acts import GRANTS, PAST, Act, Phase, Request, noted, phase
+from pro0.rules.tasks.acts import GRANTS, PAST, Act, Request, TaskPhase, noted, phase
 from pro0.rules.tasks.gates import hand_back
 
 Effect = Callable[[Task, Request], Task]
@@ -75,45 +75,45 @@ def advance(task: Task, request: Request) -> Task:
 
 _RENEW = frozenset({*GRANTS, Act.APPROVE, Act.REJECT, Act.COMPLETE})
 """The acts that may begin or end one claim's work; a repeated completion repeats the newest of them."""
-_AFTER_COMPLETE = (Phase.AWAITING, Phase.DONE, Phase.COMPLETED)
+_AFTER_COMPLETE = (TaskPhase.AWAITING, TaskPhase.DONE, TaskPhase.COMPLETED)
 _ANYONE = PEOPLE_AND_AGENTS | LEAD_ONLY
 
-TRANSITIONS: Mapping[tuple[Phase, Act], Step] = {
-    (Phase.PENDING, Act.CLAIM): Step(PEOPLE_AND_AGENTS, effects.claim),
-    (Phase.PENDING, Act.START): Step(LEAD_ONLY, effects.claim),
-    (Phase.PENDING, Act.WISH): Step(HUMAN_ONLY, effects.wish),
-    (Phase.PENDING, Act.ASSIGN): Step(IN_CHARGE, effects.assign),
-    (Phase.PENDING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
-    (Phase.PENDING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
-    (Phase.PENDING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
-    (Phase.PENDING, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
-    (Phase.WORKING, Act.UNDO_START): Step(LEAD_ONLY, effects.undo_start),
-    (Phase.WORKING, Act.RELEASE): Step(_ANYONE, effects.release, own=AGENTS),
-    (Phase.WORKING, Act.COMPLETE): Step(PEOPLE_AND_AGENTS, effects.complete, own=AGENTS),
-    (Phase.WORKING, Act.HAND_OFF): Step(PEOPLE_AND_AGENTS, effects.hand_off, own=PEOPLE_AND_AGENTS),
-    (Phase.WORKING, Act.FAIL): Step(_ANYONE, effects.fail, own=AGENTS),
-    (Phase.WORKING, Act.DIED): Step(LEAD_ONLY, effects.died),
-    (Phase.WORKING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
-    (Phase.AWAITING, Act.APPROVE): Step(HUMAN_ONLY, effects.approve),
-    (Phase.AWAITING, Act.REJECT): Step(HUMAN_ONLY, effects.reject),
-    (Phase.AWAITING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
-    (Phase.AWAITING, Act.CLEAR): Step(HUMAN_ONLY, hand_back),
-    (Phase.AWAITING, Act.CONTINUE): Step(HUMAN_ONLY, effects.claim),
-    (Phase.AWAITING, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
-    (Phase.AWAITING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
-    (Phase.AWAITING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
-    (Phase.DONE, Act.START): Step(LEAD_ONLY, effects.claim),
-    (Phase.DONE, Act.WISH): Step(HUMAN_ONLY, effects.wish),
-    (Phase.DONE, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
-    (Phase.DONE, Act.REVIEW): Step(LEAD_ONLY, effects.review),
-    (Phase.DONE, Act.DIED): Step(LEAD_ONLY, effects.died),
-    (Phase.DONE, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
-    (Phase.FAILED, Act.RETRY): Step(IN_CHARGE, hand_back),
-    (Phase.FAILED, Act.CONTINUE): Step(HUMAN_ONLY, effects.claim),
-    (Phase.FAILED, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
-    (Phase.FAILED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
-    (Phase.COMPLETED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
-    (Phase.CANCELLED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
+TRANSITIONS: Mapping[tuple[TaskPhase, Act], Step] = {
+    (TaskPhase.PENDING, Act.CLAIM): Step(PEOPLE_AND_AGENTS, effects.claim),
+    (TaskPhase.PENDING, Act.START): Step(LEAD_ONLY, effects.claim),
+    (TaskPhase.PENDING, Act.WISH): Step(HUMAN_ONLY, effects.wish),
+    (TaskPhase.PENDING, Act.ASSIGN): Step(IN_CHARGE, effects.assign),
+    (TaskPhase.PENDING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
+    (TaskPhase.PENDING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
+    (TaskPhase.PENDING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (TaskPhase.PENDING, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
+    (TaskPhase.WORKING, Act.UNDO_START): Step(LEAD_ONLY, effects.undo_start),
+    (TaskPhase.WORKING, Act.RELEASE): Step(_ANYONE, effects.release, own=AGENTS),
+    (TaskPhase.WORKING, Act.COMPLETE): Step(PEOPLE_AND_AGENTS, effects.complete, own=AGENTS),
+    (TaskPhase.WORKING, Act.HAND_OFF): Step(PEOPLE_AND_AGENTS, effects.hand_off, own=PEOPLE_AND_AGENTS),
+    (TaskPhase.WORKING, Act.FAIL): Step(_ANYONE, effects.fail, own=AGENTS),
+    (TaskPhase.WORKING, Act.DIED): Step(LEAD_ONLY, effects.died),
+    (TaskPhase.WORKING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (TaskPhase.AWAITING, Act.APPROVE): Step(HUMAN_ONLY, effects.approve),
+    (TaskPhase.AWAITING, Act.REJECT): Step(HUMAN_ONLY, effects.reject),
+    (TaskPhase.AWAITING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
+    (TaskPhase.AWAITING, Act.CLEAR): Step(HUMAN_ONLY, hand_back),
+    (TaskPhase.AWAITING, Act.CONTINUE): Step(HUMAN_ONLY, effects.claim),
+    (TaskPhase.AWAITING, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
+    (TaskPhase.AWAITING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (TaskPhase.AWAITING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
+    (TaskPhase.DONE, Act.START): Step(LEAD_ONLY, effects.claim),
+    (TaskPhase.DONE, Act.WISH): Step(HUMAN_ONLY, effects.wish),
+    (TaskPhase.DONE, Act.SETTLE): Step(LEAD_ONLY, effects.settle),
+    (TaskPhase.DONE, Act.REVIEW): Step(LEAD_ONLY, effects.review),
+    (TaskPhase.DONE, Act.DIED): Step(LEAD_ONLY, effects.died),
+    (TaskPhase.DONE, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
+    (TaskPhase.FAILED, Act.RETRY): Step(IN_CHARGE, hand_back),
+    (TaskPhase.FAILED, Act.CONTINUE): Step(HUMAN_ONLY, effects.claim),
+    (TaskPhase.FAILED, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
+    (TaskPhase.FAILED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
+    (TaskPhase.COMPLETED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
+    (TaskPhase.CANCELLED, Act.REOPEN): Step(HUMAN_ONLY, effects.reopen),
 }
 
 
@@ -125,7 +125,7 @@ def _permit(task: Task, step: Step, request: Request) -> None:
         _own_claim(task, request)
     if caller.who is Who.LEAD_AGENT:
         _led_by_an_agent(task, request)
-    if phase(task) is Phase.DONE and act in (Act.START, Act.WISH) and task.claim:
+    if phase(task) is TaskPhase.DONE and act in (Act.START, Act.WISH) and task.claim:
         raise Refused(f"the session of {task.id}, {task.claim.agent_id}, waits for its subtasks", code="conflict")
     if act is Act.REVIEW and not task.claim:
         raise Refused(f"{task.id} has no session that could review", code="no_session")
@@ -171,7 +171,7 @@ def _repeats_its_completion(task: Task, request: Request) -> bool:
 def _clears_nothing(task: Task, request: Request) -> bool:
     """Return True when a person clears the wait of a task without a wait."""
     human = request.caller.who is Who.HUMAN
-    return human and request.act is Act.CLEAR and phase(task) in (Phase.PENDING, Phase.WORKING, Phase.DONE)
+    return human and request.act is Act.CLEAR and phase(task) in (TaskPhase.PENDING, TaskPhase.WORKING, TaskPhase.DONE)
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
@@ -182,7 +182,7 @@ def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
 
 def _not_in_the_table(task: Task, request: Request) -> Refused:
     now, act = phase(task), request.act
-    if now is Phase.WORKING and act in (Act.CLAIM, Act.START, Act.WISH) and task.claim:
+    if now is TaskPhase.WORKING and act in (Act.CLAIM, Act.START, Act.WISH) and task.claim:
         return Refused(
             f"{task.id} is claimed by {task.claim.agent_id} (epoch {task.claim.epoch})",
             code="conflict",

@@ -45,7 +45,7 @@ printf '%s\n' "$said"
 _PASSED = ("ITERM2_COOKIE", "ITERM2_KEY")
 
 
-class Row(msgspec.Struct, frozen=True):
+class SessionRow(msgspec.Struct, frozen=True):
     """One session of iTerm2 in the output of `session list --json`."""
 
     id: str
@@ -57,11 +57,11 @@ class NoSuchSession(Exception):
     """The named session is gone."""
 
 
-def sessions() -> list[Row]:
+def sessions() -> list[SessionRow]:
     """Return every session of iTerm2; raises EnvironmentMissing, naming the missing part and its fix."""
     output = call("session", "list", "--json")
     try:
-        rows = msgspec.json.decode(output, type=list[Row])
+        rows = msgspec.json.decode(output, type=list[SessionRow])
     except msgspec.MsgspecError:
         message = f"{shutil.which('it2')} is not the it2 that pro0 knows: its list of sessions cannot be read"
         raise EnvironmentMissing(message, hint=INSTALL) from None

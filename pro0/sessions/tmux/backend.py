@@ -23,7 +23,7 @@ from pro0.sessions.tmux.script import (
     LOOK,
     STATE,
     Made,
-    Row,
+    PaneRow,
     block,
     capture,
     held,
@@ -38,7 +38,7 @@ from pro0.sessions.tmux.script import (
 from pro0.sessions.tmux.windows import arrange, bring_up
 
 if TYPE_CHECKING:
-    from pro0.sessions.tmux.server import Server
+    from pro0.sessions.tmux.server import TmuxServer
 
 LEAVING = 5.0
 """Seconds for a server to end after its last pane."""
@@ -192,11 +192,11 @@ def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
     return tuple(tagged[opening.incarnation] for opening in openings)
 
 
-def _server(socket: str, *, name: str = "", cwd: str = "/") -> "Server":
+def _server(socket: str, *, name: str = "", cwd: str = "/") -> "TmuxServer":
     # Imported late: libtmux costs 58 ms, and a person only attaching does not need it.
-    from pro0.sessions.tmux.server import Server
+    from pro0.sessions.tmux.server import TmuxServer
 
-    return Server(socket, name=name, cwd=cwd)
+    return TmuxServer(socket, name=name, cwd=cwd)
 
 
 def _look(socket: str) -> list[str]:
@@ -207,11 +207,11 @@ def _socket(handle: Handle) -> str:
     return handle.socket
 
 
-def _session(place: Place, panes: dict[str, Row]) -> str:
+def _session(place: Place, panes: dict[str, PaneRow]) -> str:
     """Return the id of the session for new windows, or "" when it is still to be made."""
     if not place.inside_tmux:
         return next((row.session for row in panes.values() if row.session_name == place.team), "")
-    terminal = tmux_socket.Terminal(place.inside_tmux)
+    terminal = tmux_socket.SurroundingTmux(place.inside_tmux)
     if not any(str(row.server_pid) == terminal.server_pid for row in panes.values()):
         raise EnvironmentMissing(
             "the tmux that this team was started in is gone", hint="stop the team and start it again"
@@ -250,7 +250,7 @@ def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
     return block(blocked, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
 
 
-def _undo(server: "Server", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:
+def _undo(server: "TmuxServer", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:
     """Remove the panes of a failed bring-up; a server started for it ends with its last pane.
 
     A pane started there by a person meanwhile is theirs.
@@ -272,7 +272,7 @@ def _leave(socket: str, *, was_last: bool) -> None:
         tmux_socket.remove(socket)
 
 
-def _kill(server: "Server", panes: Sequence[Made], uid: str = "") -> None:
+def _kill(server: "TmuxServer", panes: Sequence[Made], uid: str = "") -> None:
     """Kill panes; with a team's uid, only those still running the programs started there.
 
     Each kill is on a line of its own, so a missing pane does not save the others.

@@ -89,7 +89,7 @@ def held(row: Made, uid: str) -> str:
     return f"#{{&&:{row.exists()},#{{==:#{{{TEAM}}} #{{pane_pid}},{uid} #{{{STARTED}}}}}}}"
 
 
-class Row(Made, frozen=True):
+class PaneRow(Made, frozen=True):
     """One pane in tmux's list."""
 
     dead: bool
@@ -141,7 +141,7 @@ MADE: Command = ("-P", "-F", f"made {_format(_IDENTITY)}")
 """Makes a pane-making command print the new pane."""
 
 
-def rows(lines: Iterable[str]) -> dict[str, Row]:
+def rows(lines: Iterable[str]) -> dict[str, PaneRow]:
     """Return LOOK's panes, by pane id; a window shown in two sessions counts once."""
     parsed = (_row(line) for line in lines if line.startswith("%"))
     return {row.pane: row for row in parsed if row}
@@ -179,7 +179,7 @@ def _screen(head: str, styled: list[str]) -> Screen:
     return Screen(rows=rows, title=title, styled=tuple(styled), cursor=(int(column), int(row)))
 
 
-def _row(text: str) -> Row | None:
+def _row(text: str) -> PaneRow | None:
     parts = text.split(" ", len(_FIELDS))
     if len(parts) <= len(_FIELDS):
         return None
@@ -189,7 +189,7 @@ def _row(text: str) -> Row | None:
     if not all(map(_NUMBER.fullmatch, (pid, server_pid, start, width, height))):
         return None
     name, _, socket = rest.partition(":")
-    return Row(
+    return PaneRow(
         pane=pane,
         pid=int(pid),
         dead=dead == "1",

@@ -17,7 +17,7 @@ _EMPTY = "no current target"
 """The error of a server without a session, most often of one about to end."""
 
 
-class Call(tmux_cmd):
+class TmuxCommand(tmux_cmd):
     """One finished call of tmux, in libtmux's form; raises EnvironmentMissing without tmux or its answer."""
 
     def __init__(self, argv: Sequence[str], stdin: str, cwd: str) -> None:
@@ -56,7 +56,7 @@ class Call(tmux_cmd):
                 ) from None
 
 
-class Server(libtmux.Server):
+class TmuxServer(libtmux.Server):
     """A server by its socket, or by its name; only a named server can be started."""
 
     def __init__(self, socket: str, *, name: str = "", cwd: str = "/") -> None:
@@ -73,7 +73,7 @@ class Server(libtmux.Server):
         where = ["-L", self.socket_name] if self.socket_name else ["-S", self.socket]
         aim = ["-t", str(target)] if target is not None else []
         # -u: without it, a lead without a UTF-8 locale reads "_" for every letter outside ASCII.
-        return Call(["tmux", "-u", *config, *where, cmd, *aim, *map(str, args)], stdin, self.cwd)
+        return TmuxCommand(["tmux", "-u", *config, *where, cmd, *aim, *map(str, args)], stdin, self.cwd)
 
     def run(self, script: str, *, start: bool = False) -> tmux_cmd:
         """Run a script in one call, starting the server when asked to; its output is in the result.

@@ -10,7 +10,7 @@ from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
 
 
-class Terminal:
+class SurroundingTmux:
     """The person's surrounding tmux, from the value of TMUX: "socket,server pid,session number"."""
 
     def __init__(self, value: str) -> None:
@@ -45,13 +45,13 @@ def own_socket(place: Place) -> str:
 
 def team_socket(place: Place) -> str:
     """Return the socket of the team's server: the person's, or the team's own."""
-    return Terminal(place.inside_tmux).socket if place.inside_tmux else own_socket(place)
+    return SurroundingTmux(place.inside_tmux).socket if place.inside_tmux else own_socket(place)
 
 
 def watch(place: Place, handle: Handle) -> tuple[str, ...]:
     """Return the command to show a pane in this terminal: attach, or switch when inside that server."""
     surrounding = os.environ.get("TMUX", "")
-    if surrounding and Terminal(surrounding).socket == handle.socket:
+    if surrounding and SurroundingTmux(surrounding).socket == handle.socket:
         return ("tmux", "-S", handle.socket, "switch-client", "-t", handle.pane)
     # tmux refuses to attach from inside another tmux, unless TMUX is not set.
     tmux = ("env", "-u", "TMUX", "tmux") if surrounding else ("tmux",)

@@ -19,7 +19,7 @@ from pro0.sessions.tmux.script import (
     TITLE,
     WINDOW,
     Command,
-    Row,
+    PaneRow,
     line,
     literal,
 )
@@ -63,7 +63,7 @@ class Group(msgspec.Struct, frozen=True):
         return self.openings[0].window
 
 
-def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, Row], session: str) -> tuple[Group, ...]:
+def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, PaneRow], session: str) -> tuple[Group, ...]:
     """Fill the team's windows with room, then plan further windows, in `session`, or in a new session when it is ""."""
     groups: list[Group] = []
     size = next(((row.width, row.height) for row in rows.values() if row.session == session), SIZE)
@@ -93,7 +93,7 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
     return line(*commands, LOOK) + "\n"
 
 
-def _rooms(place: Place, name: str, rows: Iterable[Row]) -> dict[str, int]:
+def _rooms(place: Place, name: str, rows: Iterable[PaneRow]) -> dict[str, int]:
     """Return the free places in the windows of this name, by window."""
     rooms: dict[str, int] = {}
     for row in rows:
