@@ -11,14 +11,113 @@ Pro0Error 1
 └── TimedOut 124           the limit of a wait ran out
 """
 
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, in one word for programs; `meaning` says it in a sentence."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> "ErrorCode":
+        """Make a member of both."""
+        code = str.__new__(cls, value)
+        code._value_ = value
+        code.meaning = meaning
+        return code
+
+    FAILED = "failed", "The act failed."
+    BAD_INPUT = "bad_input", "The words of the call cannot be used."
+    NOT_FOUND = "not_found", "The named thing does not exist."
+    REFUSED = "refused", "The act is not allowed now, or not for this caller."
+    STORE_ERROR = "store_error", "A file of the store cannot be read, written or locked."
+    ENVIRONMENT = "environment", "An outside thing that the act needs is missing or unsafe."
+    KEPT = "kept", "Something was kept on purpose."
+    TIMED_OUT = "timed_out", "The limit of a wait ran out."
+    AGENT_MISSING = "agent_missing", "The program of an agent is not installed."
+    BACKEND_STALE = "backend_stale", "The place of a session, its pane or log, is gone or no longer the team's."
+    BAD_IDENTITY = "bad_identity", "A variable that names the caller holds no such name."
+    BAD_IMPORT = "bad_import", "A file to be imported has errors."
+    BAD_LAYOUT = "bad_layout", "A layout has errors."
+    BAD_SETTING = "bad_setting", "A setting has no value that it may have."
+    BLOCKED_BY_HOOK = "blocked_by_hook", "A hook said no."
+    CONFLICT = "conflict", "Somebody else's change or file is in the way."
+    CYCLE = "cycle", "The tasks would wait for each other in a circle."
+    DECIDED = "decided", "A person has given the verdict already."
+    DEMO_FAILED = "demo_failed", "The demo did not hold what it shows."
+    DIRTY = "dirty", "A checkout has changes that are not committed."
+    DISABLED = "disabled", "Agent teams are turned off by the settings."
+    GATED = "gated", "A person has to give a verdict first."
+    GIT_FAILED = "git_failed", "A call of git failed."
+    IDENTITY_MISMATCH = "identity_mismatch", "The process claims to be another session than it is."
+    IDENTITY_UNPROVEN = "identity_unproven", "Nothing proves the session that the process claims."
+    IN_USE = "in_use", "Something is still used by others."
+    INTERNAL = "internal", "A fault of pro0."
+    INVALID_GRANT = "invalid_grant", "A grant is unknown, revoked or over."
+    INVALID_TEXT = "invalid_text", "A text is not valid Unicode."
+    IT2_FAILED = "it2_failed", "A call of iTerm2's program failed."
+    LEAD_ALIVE = "lead_alive", "The lead of the team runs, so its files are not repaired."
+    LEAD_STOPPED = "lead_stopped", "The lead of the team was asked to stop."
+    LIBRARY_MISSING = "library_missing", "An optional library is not installed."
+    LIVE_SESSIONS = "live_sessions", "Members of the team still run."
+    LOCK_TIMEOUT = "lock_timeout", "Another process held a lock for too long."
+    NEWER_SCHEMA = "newer_schema", "A newer pro0 wrote the file."
+    NO_DIRECTORY = "no_directory", "The present directory is gone."
+    NO_GRANT = "no_grant", "The member has no grant."
+    NO_PLAN = "no_plan", "No plan was handed in yet."
+    NO_PLAN_REQUIRED = "no_plan_required", "Nobody asked the member for a plan."
+    NO_REPOSITORY = "no_repository", "The directory is in no git repository."
+    NO_REQUEST = "no_request", "Nobody asked the member to shut down."
+    NO_SESSION = "no_session", "The session that worked on the task is over."
+    NO_TEAM = "no_team", "No team belongs to the present directory."
+    NO_TERMINAL = "no_terminal", "The act needs a terminal."
+    NOT_ALLOWED = "not_allowed", "The caller may never do this."
+    NOT_AN_EPIC = "not_an_epic", "The task is no epic."
+    NOT_MEMBER = "not_member", "The caller belongs to another team, or to none."
+    NOT_OURS = "not_ours", "The process or pane was not started by pro0."
+    NOT_OWNER = "not_owner", "Another member has claimed the task."
+    NOT_READY = "not_ready", "The task cannot be worked on yet."
+    NOT_TRUSTED = "not_trusted", "A person has not agreed to commands of this file."
+    NOTHING_TO_SHOW = "nothing_to_show", "The team has no pane to show."
+    OUTPUT = "output", "The answer cannot be written to stdout."
+    OVER_BUDGET = "over_budget", "The team has cost all that it may."
+    PAUSED = "paused", "The team is paused."
+    PIN_DIFFERS = "pin_differs", "The two new PINs are not the same."
+    PIN_LOCKED = "pin_locked", "Too many PINs were wrong."
+    RECIPIENT_ENDED = "recipient_ended", "The member has ended."
+    RESERVED = "reserved", "The task is reserved for another member."
+    STALE_CLAIM = "stale_claim", "The claim belongs to an earlier session."
+    STALE_PLAN = "stale_plan", "Another plan has been handed in since."
+    STALE_SESSION = "stale_session", "Another session has taken the caller's place."
+    STAYS = "stays", "A member did not agree to end."
+    STOPPED = "stopped", "The lead was stopped on purpose."
+    STOPPING = "stopping", "The team is stopping."
+    STORE_CORRUPT = "store_corrupt", "A file of the store is damaged."
+    TASK_FAILED = "task_failed", "A task failed."
+    TASK_SESSION = "task_session", "The session is there for one task only."
+    TMUX_FAILED = "tmux_failed", "A call of tmux failed."
+    TMUX_MISSING = "tmux_missing", "tmux is not installed."
+    TMUX_TIMEOUT = "tmux_timeout", "tmux did not answer."
+    TOO_DEEP = "too_deep", "The subtask would be too many levels deep."
+    TOO_LARGE = "too_large", "A file or text is too large."
+    TOO_MANY = "too_many", "The team has too many of them already."
+    UNKNOWN_SETTING = "unknown_setting", "There is no such setting."
+    UNSAFE_PATH = "unsafe_path", "A path is not the caller's alone, or cannot be used."
+    USAGE = "usage", "The command line has an error."
+    WAITS = "waits", "The team waits for a person or a member."
+    WHICH_TEAM = "which_team", "The project has several teams."
+    WORK_FAILED = "work_failed", "Tasks of the team failed, or cannot be done."
+    WRONG_PHASE = "wrong_phase", "The act does not fit the state of the thing."
+    WRONG_PIN = "wrong_pin", "The PIN is wrong."
+
 
 class Pro0Error(Exception):
     """A failure for a person to read: one sentence, a code for programs, and at most one hint."""
 
     exit_code = 1
-    code = "failed"
+    code = ErrorCode.FAILED
 
-    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, code: ErrorCode | None = None, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -30,28 +129,28 @@ class BadInput(Pro0Error):
     """The words of the call cannot be used."""
 
     exit_code = 2
-    code = "bad_input"
+    code = ErrorCode.BAD_INPUT
 
 
 class NotFound(Pro0Error):
     """The named thing does not exist."""
 
     exit_code = 3
-    code = "not_found"
+    code = ErrorCode.NOT_FOUND
 
 
 class Refused(Pro0Error):
     """The act is not allowed now, or not for this caller; nothing changed."""
 
     exit_code = 4
-    code = "refused"
+    code = ErrorCode.REFUSED
 
 
 class StoreError(Pro0Error):
     """A file of the store cannot be read, written or locked; it stays as it is."""
 
     exit_code = 5
-    code = "store_error"
+    code = ErrorCode.STORE_ERROR
 
 
 class Unwritable(StoreError):
@@ -62,18 +161,18 @@ class EnvironmentMissing(Pro0Error):
     """An outside thing needed for the act is missing or unsafe."""
 
     exit_code = 6
-    code = "environment"
+    code = ErrorCode.ENVIRONMENT
 
 
 class Kept(Pro0Error):
     """The act finished, but kept something on purpose."""
 
     exit_code = 7
-    code = "kept"
+    code = ErrorCode.KEPT
 
 
 class TimedOut(Pro0Error):
     """The limit of a wait ran out."""
 
     exit_code = 124
-    code = "timed_out"
+    code = ErrorCode.TIMED_OUT

@@ -21,7 +21,7 @@ from typing import Self
 
 import msgspec
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 
 HEADS = "refs/heads/"
 _OFF = {
@@ -101,7 +101,7 @@ class Git:
         code, text = self.attempt(*words)
         if code:
             why = last_line(text) or code
-            raise EnvironmentMissing(f"git {words[0]} failed in {self.folder}: {why}", code="git_failed")
+            raise EnvironmentMissing(f"git {words[0]} failed in {self.folder}: {why}", code=ErrorCode.GIT_FAILED)
         return text
 
     def succeeds(self, *words: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pro0.errors import EnvironmentMissing, Kept, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused, StoreError
 from pro0.git import HEADS, Git, Worktree, last_line
 
 PATIENCE = 60.0
@@ -30,7 +30,7 @@ class Repository:
         code, common = self._git.attempt("rev-parse", "--path-format=absolute", "--git-common-dir")
         if code:
             hint = "worktrees need one: git init, and a first commit"
-            raise EnvironmentMissing(f"{checkout} is in no git repository", code="no_repository", hint=hint)
+            raise EnvironmentMissing(f"{checkout} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
         self._common = Path(common)
 
     def add(self, path: Path, branch: str, *, again: bool = False) -> Worktree:
@@ -70,17 +70,19 @@ class Repository:
             by_hand = f"merge it by hand: git merge {branch}"
             if conflicts := self.predict(branch):
                 named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
-                raise Refused(f"{branch} would conflict in {named}", code="conflict", hint=by_hand)
+                raise Refused(f"{branch} would conflict in {named}", code=ErrorCode.CONFLICT, hint=by_hand)
             code, text = self._merge(branch, message)
             if code:
-                raise Refused(f"{branch} cannot be merged: {last_line(text)}", code="conflict", hint=by_hand)
+                raise Refused(f"{branch} cannot be merged: {last_line(text)}", code=ErrorCode.CONFLICT, hint=by_hand)
             return self.head()
 
     def head(self) -> str:
         """Return the checkout's commit; raises Refused for a repository without one."""
         code, head = self._git.attempt("rev-parse", "--verify", "HEAD")
         if code:
-            raise Refused(f"{self.checkout} has no commit yet", code="conflict", hint="git commit something first")
+            raise Refused(
+                f"{self.checkout} has no commit yet", code=ErrorCode.CONFLICT, hint="git commit something first"
+            )
         return head
 
     def remove(self, path: Path, message: str) -> str:
@@ -142,7 +144,7 @@ class Repository:
         with self._git.apart(head=head) as apart:
             code, text = apart.attempt("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, other)
         if code not in (0, 1):
-            raise Refused(f"{branch} cannot be merged: {last_line(text)}", code="conflict")
+            raise Refused(f"{branch} cannot be merged: {last_line(text)}", code=ErrorCode.CONFLICT)
         tree, *names = text.split("\0")
         return tree, tuple(dict.fromkeys(name for name in names if name)) if code else ()
 
@@ -164,7 +166,7 @@ class Repository:
     def _named_commit(self, branch: str) -> str:
         code, commit = self._git.attempt("rev-parse", "--verify", "--end-of-options", f"{branch}^{{commit}}")
         if code:
-            raise Refused(f"{branch} cannot be merged: {last_line(commit)}", code="conflict")
+            raise Refused(f"{branch} cannot be merged: {last_line(commit)}", code=ErrorCode.CONFLICT)
         return commit
 
     def _free(self, branch: str, head: str) -> str:
@@ -177,12 +179,16 @@ class Repository:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
         known = self._known(path)
         if known is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
-            raise Refused(f"{path} is there, and no worktree of this repository", code="conflict", hint="move it away")
+            raise Refused(
+                f"{path} is there, and no worktree of this repository", code=ErrorCode.CONFLICT, hint="move it away"
+            )
         if known is not None and path.exists():
             if known.half_made:
                 self._rescue(known, "pro0: saved from a worktree that was made by half")
             elif _unsaved(path):
-                raise Refused(f"{path} has unsaved files", code="conflict", hint="pro0 doctor --repair saves them")
+                raise Refused(
+                    f"{path} has unsaved files", code=ErrorCode.CONFLICT, hint="pro0 doctor --repair saves them"
+                )
             self._git.run("worktree", "remove", "--force", "--force", str(path))
             known = None
         self._forget(path, known)
@@ -197,7 +203,7 @@ class Repository:
         """Commit everything unsaved of a worktree to its branch."""
         self._ours(path)
         if nested := _repositories_in(path):
-            raise Kept(f"{path} holds a repository of its own, {nested[0]}", code="kept", hint="move that away")
+            raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
         there = Git(path)
         branch, head = self._named(there), there.run("rev-parse", "HEAD")
         if saved := there.commit_all(head, message):
@@ -220,7 +226,9 @@ class Repository:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
         known = self._known(path)
         if known is None:
-            raise Refused(f"{path} is no worktree of {self.checkout}", code="conflict", hint="git worktree list")
+            raise Refused(
+                f"{path} is no worktree of {self.checkout}", code=ErrorCode.CONFLICT, hint="git worktree list"
+            )
         return known
 
     def _known(self, path: Path) -> Worktree | None:
@@ -243,11 +251,13 @@ class Repository:
 
     def _ready_to_merge(self) -> None:
         if _status(self._git, "--untracked-files=no"):
-            raise Refused(f"{self.checkout} has changes that are not committed", code="dirty", hint="commit them first")
+            raise Refused(
+                f"{self.checkout} has changes that are not committed", code=ErrorCode.DIRTY, hint="commit them first"
+            )
         busy = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
         if any(self._git.succeeds("rev-parse", "--quiet", "--verify", name) for name in busy):
             raise Refused(
-                f"{self.checkout} is in the middle of a merge or rebase", code="dirty", hint="finish it first"
+                f"{self.checkout} is in the middle of a merge or rebase", code=ErrorCode.DIRTY, hint="finish it first"
             )
 
     def _drop(self, branch: str) -> bool:
@@ -294,7 +304,9 @@ def _lock(folder: int, path: Path) -> None:
             return fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise StoreError(f"another act on the worktrees of {path} does not end", code="lock_timeout") from None
+                raise StoreError(
+                    f"another act on the worktrees of {path} does not end", code=ErrorCode.LOCK_TIMEOUT
+                ) from None
             time.sleep(0.02)
 
 

@@ -4,7 +4,7 @@ import shutil
 
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 
 USUAL = ("claude", "codex", "opencode", "gemini", "pi")
 """The default agents, in order; the first installed one is used."""
@@ -19,7 +19,7 @@ def require(adapter: Adapter, path: str) -> None:
     """Raise EnvironmentMissing, with the way to install it, when an agent's program is not on that PATH."""
     if adapter.program and not shutil.which(adapter.program, path=path):
         message = f"{adapter.program}, which the agent {adapter.name} runs, is not installed"
-        raise EnvironmentMissing(message, code="agent_missing", hint=how_to_get(adapter))
+        raise EnvironmentMissing(message, code=ErrorCode.AGENT_MISSING, hint=how_to_get(adapter))
 
 
 def how_to_get(adapter: Adapter) -> str:

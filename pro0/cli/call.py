@@ -10,7 +10,7 @@ from pro0.cli.commands import COMMANDS, HIDDEN
 from pro0.cli.interrupts import INTERRUPTED
 from pro0.cli.lazy import LazyGroup, helped
 from pro0.cli.output import REMINDERS, line, say, unprinted
-from pro0.errors import BadInput, EnvironmentMissing, Pro0Error
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error
 
 HELP = """Run a team of coding agents in your terminal: a lead, a shared task list, mailboxes, clean endings.
 
@@ -109,20 +109,20 @@ def _open_streams() -> None:
 def _usage(error: click.ClickException) -> BadInput:
     context = getattr(error, "ctx", None)
     hint = f"{context.command_path} --help" if context else "pro0 --help"
-    return BadInput(" ".join(error.format_message().split()), code="usage", hint=hint)
+    return BadInput(" ".join(error.format_message().split()), code=ErrorCode.USAGE, hint=hint)
 
 
 def _internal(error: Exception) -> Pro0Error:
     if isinstance(error, FileNotFoundError) and _nowhere():
         hint = "cd to one that is there, or cd . when it was made anew"
-        return EnvironmentMissing("the directory that you are in is gone", code="no_directory", hint=hint)
+        return EnvironmentMissing("the directory that you are in is gone", code=ErrorCode.NO_DIRECTORY, hint=hint)
     hint = "this is a fault of pro0; PRO0_DEBUG=1 shows where"
     if os.environ.get("PRO0_DEBUG") == "1":
         import traceback
 
         traceback.print_exc()
         hint = "this is a fault of pro0; please report the lines above"
-    return Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint)
+    return Pro0Error(f"internal error: {type(error).__name__}: {error}", code=ErrorCode.INTERNAL, hint=hint)
 
 
 def _nowhere() -> bool:

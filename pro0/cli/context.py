@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 import click
 
 from pro0.cli.output import REMINDERS, VEIL, say
-from pro0.errors import BadInput, NotFound, Refused
+from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model.caller import Caller, Who
 from pro0.ops.context import TEAM, Context, caller_of
 from pro0.ops.team import project
@@ -127,7 +127,7 @@ def human_only(act: str) -> None:
     """Refuse what only a person may do and no operation of one team covers."""
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
-        raise Refused(f"{asking.agent_id} may not {act}: only human may", code="not_allowed")
+        raise Refused(f"{asking.agent_id} may not {act}: only human may", code=ErrorCode.NOT_ALLOWED)
 
 
 def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
@@ -165,7 +165,7 @@ def _named(team: str | None, asking: Caller, own: str | None) -> str:
     if asking.who is not Who.HUMAN and own:
         if team not in (None, own):
             what = f"{asking.agent_id} belongs to the team {own}, not to {team}"
-            raise Refused(what, code="not_member", hint="leave the name of the team out")
+            raise Refused(what, code=ErrorCode.NOT_MEMBER, hint="leave the name of the team out")
         return own
     if chosen := team if team is not None else os.environ.get(TEAM):
         return chosen
@@ -182,5 +182,5 @@ def _bound() -> str:
         known = ", ".join(store().names())
         others = f", or choose one with -t: {known}" if known else ""
         hint = f"start one: pro0 team start NAME -m w1=shell{others}"
-        raise NotFound("no team belongs to this directory", code="no_team", hint=hint)
+        raise NotFound("no team belongs to this directory", code=ErrorCode.NO_TEAM, hint=hint)
     return names[0]

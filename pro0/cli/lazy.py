@@ -8,7 +8,7 @@ import click
 
 from pro0.cli.interrupts import at_once
 from pro0.cli.synonyms import meant
-from pro0.errors import BadInput
+from pro0.errors import BadInput, ErrorCode
 from pro0.rules.spelling import nearest
 
 Rows = Mapping[str, tuple[str, str]]
@@ -37,7 +37,7 @@ class HintingGroup(click.Group):
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
             likely = " or ".join(f"{ctx.command_path} {one}" for one in self.likely(ctx, name))
             hint = f"did you mean {likely}?" if likely else f"{ctx.command_path} --help"
-            raise BadInput(f"there is no command {ctx.command_path} {name}", code="usage", hint=hint)
+            raise BadInput(f"there is no command {ctx.command_path} {name}", code=ErrorCode.USAGE, hint=hint)
         return super().resolve_command(ctx, args)
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import cast
 import msgspec
 
 from pro0.config.keys import strict
-from pro0.errors import BadInput, NotFound
+from pro0.errors import BadInput, ErrorCode, NotFound
 from pro0.rules.size import holds_more_than
 from pro0.store.keys import repeated
 
@@ -32,7 +32,7 @@ def data_of(file: str, most: int = SIZE_LIMIT) -> bytes:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(f"{file} cannot be read: {why}") from None
     if len(data) > most:
-        raise BadInput(f"{file} is larger than {most} bytes", code="too_large")
+        raise BadInput(f"{file} is larger than {most} bytes", code=ErrorCode.TOO_LARGE)
     return data
 
 
@@ -44,7 +44,7 @@ def value_of(data: bytes, name: str) -> object:
         raise BadInput(f"{name} is not UTF-8 text: {error.reason}") from None
     if text.lstrip().startswith(("[", "{")):
         if holds_more_than(VALUE_LIMIT, data):
-            raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
+            raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code=ErrorCode.TOO_LARGE)
         try:
             value = cast(object, msgspec.json.decode(text))
             if twice := repeated(data):
@@ -64,7 +64,7 @@ def _yaml(text: str, name: str) -> object:
         depth = 0
         for count, event in enumerate(yaml.parse(text, loader)):
             if count > VALUE_LIMIT:
-                raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code="too_large")
+                raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code=ErrorCode.TOO_LARGE)
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > DEPTH_LIMIT:
                 raise BadInput(f"{name} uses aliases, or is nested too deep", hint="write the values out")

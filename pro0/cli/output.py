@@ -11,7 +11,7 @@ from datetime import datetime
 import click
 import msgspec
 
-from pro0.errors import BadInput, Pro0Error
+from pro0.errors import BadInput, ErrorCode, Pro0Error
 from pro0.rules.text import unseen, visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -52,7 +52,7 @@ def write(text: str = "", *, end: str = "\n") -> None:
 def unprinted(error: OSError) -> Pro0Error:
     """Return what to say when what a command did cannot be printed: behind stdout there may be a full disk."""
     said = f"what it has to say cannot be written to stdout: {error.strerror or error}"
-    return Pro0Error(said, code="output", hint="what it was to do may be done: look before you repeat it")
+    return Pro0Error(said, code=ErrorCode.OUTPUT, hint="what it was to do may be done: look before you repeat it")
 
 
 def say(text: str) -> None:
@@ -196,11 +196,11 @@ def text_or_stdin(text: str) -> str:
         return text
     data = sys.stdin.buffer.read(STDIN_LIMIT + 2)
     if len(data.removesuffix(b"\n")) > STDIN_LIMIT:
-        raise BadInput(f"stdin holds more than {STDIN_LIMIT} bytes", code="too_large")
+        raise BadInput(f"stdin holds more than {STDIN_LIMIT} bytes", code=ErrorCode.TOO_LARGE)
     try:
         return data.decode().replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
     except UnicodeDecodeError as error:
-        raise BadInput(f"stdin is not UTF-8 text: {error.reason}", code="invalid_text") from None
+        raise BadInput(f"stdin is not UTF-8 text: {error.reason}", code=ErrorCode.INVALID_TEXT) from None
 
 
 def _in_json(match: re.Match[str]) -> str:

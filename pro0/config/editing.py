@@ -7,7 +7,7 @@ import msgspec
 
 from pro0.config.files import is_json, meaning, shown
 from pro0.config.table import SETTINGS, Setting
-from pro0.errors import BadInput, NotFound
+from pro0.errors import BadInput, ErrorCode, NotFound
 from pro0.rules.spelling import nearest
 
 _REMARK = re.compile(r"""(?<=[^"'#])[ \t]+#[^"']*$""")
@@ -20,7 +20,7 @@ def value_of(name: str, text: str) -> object:
         value = rule.parse(text)
         rule.check(value)
     except ValueError:
-        raise BadInput(f"{name} must be {rule.allowed}, not {shown(text)}", code="bad_setting") from None
+        raise BadInput(f"{name} must be {rule.allowed}, not {shown(text)}", code=ErrorCode.BAD_SETTING) from None
     return value
 
 
@@ -30,7 +30,7 @@ def known(name: str) -> Setting:
     if found is None:
         near = nearest(name, [setting.name for setting in SETTINGS])
         hint = f"did you mean {near}?" if near else "pro0 config shows them all"
-        raise NotFound(f"there is no setting {shown(name)}", code="unknown_setting", hint=hint)
+        raise NotFound(f"there is no setting {shown(name)}", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pro0.config.keys import strict
 from pro0.config.table import NAMES
-from pro0.errors import BadInput
+from pro0.errors import BadInput, ErrorCode
 from pro0.model.hook import HookEvent
 from pro0.rules.spelling import nearest
 
@@ -127,7 +127,10 @@ def _commands(values: dict[object, object], path: Path) -> dict[str, tuple[str, 
     for event, value in block.items():
         commands = value if isinstance(value, list) else [value]
         if not commands or not all(isinstance(one, str) and one.strip() and "\0" not in one for one in commands):
-            raise BadInput(f"{HOOKS}, {event} must be a command or a list of commands ({path})", code="bad_setting")
+            raise BadInput(
+                f"{HOOKS}, {event} must be a command or a list of commands ({path})",
+                code=ErrorCode.BAD_SETTING,
+            )
         found[str(event)] = tuple(commands)
     return found
 
@@ -146,7 +149,7 @@ def check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> 
         if key not in known:
             near = nearest(str(key), known)
             hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
-            raise BadInput(f"there is no setting {shown(key)} ({where})", code="unknown_setting", hint=hint)
+            raise BadInput(f"there is no setting {shown(key)} ({where})", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
 
 
 def shown(value: object) -> str:

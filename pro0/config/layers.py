@@ -14,7 +14,7 @@ import msgspec
 
 from pro0.config.files import PROJECT_FILE, USER_FILE, Written, check_names, read, shown
 from pro0.config.table import NAMES, SETTINGS, Setting, Settings
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 
 Powers = Mapping[str, tuple[str, ...]]
 """The requests in a project's file for the person's agreement: hooks by event, settings by name, as written."""
@@ -81,7 +81,7 @@ def require_enabled(settings: Settings) -> None:
     if not settings.enabled:
         raise Refused(
             "agent teams are turned off (enabled: false)",
-            code="disabled",
+            code=ErrorCode.DISABLED,
             hint="`pro0 config` shows where; PRO0_EXPERIMENTAL_AGENT_TEAMS=1 turns them on",
         )
 
@@ -142,7 +142,7 @@ def _chosen(setting: Setting, raw: object, source: str, *, text: bool) -> Chosen
     try:
         return Chosen(setting.name, rule.check(rule.parse(raw) if text and isinstance(raw, str) else raw), source)
     except BadInput as error:
-        raise BadInput(f"{error.message} ({source})", code="bad_setting", hint=error.hint) from None
+        raise BadInput(f"{error.message} ({source})", code=ErrorCode.BAD_SETTING, hint=error.hint) from None
     except ValueError:
         said = f"{setting.name} must be {rule.allowed}, not {shown(raw)} ({source})"
-        raise BadInput(said, code="bad_setting") from None
+        raise BadInput(said, code=ErrorCode.BAD_SETTING) from None

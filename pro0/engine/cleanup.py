@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pro0 import config, processes
-from pro0.engine.opening.launch import STOPPED, awake, leads
+from pro0.engine.opening.launch import awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Kept, Pro0Error, Refused, StoreError, TimedOut, Unwritable
+from pro0.errors import ErrorCode, Kept, Pro0Error, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership
@@ -17,7 +17,6 @@ from pro0.ops.context import Context, already
 from pro0.ops.team import teams
 from pro0.ops.work import checkouts
 from pro0.store.lease import Lease
-from pro0.store.lock import TIMEOUT
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
 
@@ -77,7 +76,7 @@ def _refuse_if_live(team: TeamStore) -> None:
     if alive:
         raise Refused(
             f"{', '.join(alive)} of {team.name} still {'runs' if len(alive) == 1 else 'run'}",
-            code="live_sessions",
+            code=ErrorCode.LIVE_SESSIONS,
             hint=f"pro0 team stop -t {team.name}, or end them: pro0 team cleanup {team.name} --force",
         )
 
@@ -91,7 +90,7 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
     deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
         if time.monotonic() > deadline:
-            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=TIMEOUT)
+            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=ErrorCode.LOCK_TIMEOUT)
         try:
             # A starting lead gets time to sign in. A signed-in lead is told to stop.
             awake(team)
@@ -109,7 +108,11 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
 
 def _is_in_the_way(error: Pro0Error) -> bool:
     """Return True when the lead will not stop by itself: it does not react, or the disk is unwritable."""
-    return isinstance(error, Unwritable) or error.code in (STOPPED, TimedOut.code, TIMEOUT)
+    return isinstance(error, Unwritable) or error.code in (
+        ErrorCode.LEAD_STOPPED,
+        ErrorCode.TIMED_OUT,
+        ErrorCode.LOCK_TIMEOUT,
+    )
 
 
 def _stop(team: TeamStore, show: Show) -> None:
@@ -124,12 +127,14 @@ def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
     if holder is None or not processes.alive(holder.process):
         return
     if not ownership.is_lead(team, holder.process):
-        raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code="not_ours")
+        raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code=ErrorCode.NOT_OURS)
     why = "which cannot be told" if isinstance(error, Unwritable) else "which does not react"
     show(f"ending the lead (pid {holder.pid}), {why}")
     if processes.end(lambda: [holder.process] if processes.alive(holder.process) else [], LEAD_GRACE):
         raise Refused(
-            f"the lead of {team.name} (pid {holder.pid}) cannot be ended", code="live_sessions", hint="pro0 doctor"
+            f"the lead of {team.name} (pid {holder.pid}) cannot be ended",
+            code=ErrorCode.LIVE_SESSIONS,
+            hint="pro0 doctor",
         )
 
 
@@ -145,7 +150,9 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
     remaining = list(left())
     if remaining and not force:
         raise Refused(
-            f"{len(remaining)} processes of {team.name} are left", code="live_sessions", hint="--force ends them"
+            f"{len(remaining)} processes of {team.name} are left",
+            code=ErrorCode.LIVE_SESSIONS,
+            hint="--force ends them",
         )
     if remaining:
         show(f"ending {len(remaining)} processes that are left")
@@ -154,6 +161,6 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
         if stubborn:
             raise Refused(
                 f"cannot end {', '.join(str(process.pid) for process in stubborn)}",
-                code="live_sessions",
+                code=ErrorCode.LIVE_SESSIONS,
                 hint="pro0 doctor",
             )

@@ -15,7 +15,7 @@ from pro0 import config, processes
 from pro0.engine.cleanup import end_the_rest, living_guard, take_over
 from pro0.engine.outcomes import Show, unrecorded
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import Pro0Error, Refused, Unwritable
+from pro0.errors import ErrorCode, Pro0Error, Refused, Unwritable
 from pro0.model.runtime import Process, SeatState
 from pro0.model.team import Seat, ShutdownWish
 from pro0.ops import ownership
@@ -87,7 +87,7 @@ def _end(team: TeamStore, states: Sequence[SeatState]) -> None:
 
     if stubborn := processes.end(left, grace):
         pids = ", ".join(str(process.pid) for process in stubborn)
-        raise Refused(f"cannot end {pids}", code="live_sessions", hint="pro0 doctor")
+        raise Refused(f"cannot end {pids}", code=ErrorCode.LIVE_SESSIONS, hint="pro0 doctor")
 
 
 def _tell(guards: Sequence[Process]) -> None:

@@ -19,7 +19,7 @@ from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.engine.revival import declines
-from pro0.errors import NotFound, Pro0Error, Refused, Unwritable
+from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused, Unwritable
 from pro0.ops import trust
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
@@ -45,7 +45,7 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
     if not lease.take("lead"):
         if revived:
             return 0
-        raise Refused(f"{team.name} has a lead already: {lease.holder()}", code="lead_alive")
+        raise Refused(f"{team.name} has a lead already: {lease.holder()}", code=ErrorCode.LEAD_ALIVE)
     try:
         if revived and declines(team, lease):
             return 0

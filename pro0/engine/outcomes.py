@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from pro0 import processes
 from pro0.engine.opening.launch import ensure_lead
-from pro0.errors import EnvironmentMissing, Refused, TimedOut, Unwritable
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
@@ -91,7 +91,7 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
     if wish is None:
         if (ended := roster(team).state(seat.agent_id)) and ended.state in ENDED:
             return ended
-        raise Refused(f"nobody asked {seat.agent_id} to shut down", code="no_request")
+        raise Refused(f"nobody asked {seat.agent_id} to shut down", code=ErrorCode.NO_REQUEST)
     told, lead, room = _Answers(show), _Lead(team), _Room(team)
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
@@ -240,4 +240,4 @@ def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:
 
 def _stayed(refusal: Refusal) -> Refused:
     who = "; ".join(f"{agent_id} stays: {why}" for agent_id, why in sorted(refusal.stayed.items()))
-    return Refused(who, code="stays", hint="wait until it is free, or use --force")
+    return Refused(who, code=ErrorCode.STAYS, hint="wait until it is free, or use --force")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
 from pro0.ops.context import PARENT_TASK_ID, TASK_ID, Context, caller_of, new_id, nobody
@@ -37,9 +37,9 @@ class Desk:
         if self._leads:
             return self._leads
         if self.caller.who is Who.OUTSIDE:
-            raise Refused("this agent leads no team", code="no_team", hint="call create_team first")
+            raise Refused("this agent leads no team", code=ErrorCode.NO_TEAM, hint="call create_team first")
         if not self._own:
-            raise Refused(f"{self.caller.agent_id} is a member of no team", code="not_member")
+            raise Refused(f"{self.caller.agent_id} is a member of no team", code=ErrorCode.NOT_MEMBER)
         self.store.check()
         if self.environment.get(GRANT):  # a person may have ended it since
             caller_of(self.environment, self.store.home)

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from pro0.errors import BadInput, Refused, StoreError
+from pro0.errors import BadInput, ErrorCode, Refused, StoreError
 from pro0.model import ids
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.ids import LEAD
@@ -23,7 +23,7 @@ from pro0.ops.identity import PARENT_TASK_ID as PARENT_TASK_ID
 from pro0.ops.identity import TASK_ID as TASK_ID
 from pro0.ops.identity import TEAM as TEAM
 from pro0.ops.identity import TEAM_UID as TEAM_UID
-from pro0.ops.identity import UNPROVEN, hidden, session_of
+from pro0.ops.identity import hidden, session_of
 from pro0.store.teams import TeamStore
 
 P = ParamSpec("P")
@@ -40,7 +40,9 @@ def in_process(_home: Path, _project: Callable[[], Path], _act: str) -> None:
 
 def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
     """Refuse every verdict; for surfaces where agents speak and no person does."""
-    raise Refused(f"to {act} is a person's, and no person speaks here", code="not_allowed", hint="do it in a terminal")
+    raise Refused(
+        f"to {act} is a person's, and no person speaks here", code=ErrorCode.NOT_ALLOWED, hint="do it in a terminal"
+    )
 
 
 def clock() -> datetime:
@@ -126,7 +128,7 @@ def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str |
     if session is None:
         if hidden(home):
             what = "who asks cannot be seen: this process is in a namespace of its own, apart from the lead's"
-            raise Refused(what, code=UNPROVEN, hint="run it outside, where the lead runs")
+            raise Refused(what, code=ErrorCode.IDENTITY_UNPROVEN, hint="run it outside, where the lead runs")
         return THE_HUMAN, None
     team, incarnation, agent = session
     return _member(agent, incarnation), _named(TEAM, ids.team_name, team) if team else None
@@ -145,7 +147,7 @@ def _named(variable: str, gate: Callable[[str], str], value: str) -> str:
         return gate(value)
     except BadInput as error:
         hint = "pro0 sets it for a member's processes; a person has none: unset it"
-        raise BadInput(f"{variable}: {error.message}", code="bad_identity", hint=hint) from None
+        raise BadInput(f"{variable}: {error.message}", code=ErrorCode.BAD_IDENTITY, hint=hint) from None
 
 
 def _permit(context: Context, operation: Operation) -> None:
@@ -154,7 +156,7 @@ def _permit(context: Context, operation: Operation) -> None:
         allowed = " or ".join(sorted(who.replace("_", " ") for who in operation.by))
         hint = 'as a member: eval "$(pro0 member env NAME)", then again' if caller.who is Who.HUMAN else None
         what = f"{caller.agent_id} may not do {operation.name}: only {allowed} may"
-        raise Refused(what, code="not_allowed", hint=hint)
+        raise Refused(what, code=ErrorCode.NOT_ALLOWED, hint=hint)
     if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
         require_living(context)
     if operation.verdict:
@@ -167,10 +169,10 @@ def require_living(context: Context) -> None:
     if caller.who is Who.LEAD_AGENT and (outside := context.team.require().wanted.read().outside):
         if outside.incarnation == caller.incarnation:
             return
-        raise Refused(f"another agent leads {context.team.name} now", code="stale_session")
+        raise Refused(f"another agent leads {context.team.name} now", code=ErrorCode.STALE_SESSION)
     for seat in context.team.require().runtime.read().seats:
         if seat.agent_id == caller.agent_id:
             if seat.incarnation == caller.incarnation and seat.state not in ENDED:
                 return
-            raise Refused(f"this session of {caller.agent_id} is over", code="stale_session")
-    raise Refused(f"{caller.agent_id} is not a member of {context.team.name}", code="not_member")
+            raise Refused(f"this session of {caller.agent_id} is over", code=ErrorCode.STALE_SESSION)
+    raise Refused(f"{caller.agent_id} is not a member of {context.team.name}", code=ErrorCode.NOT_MEMBER)

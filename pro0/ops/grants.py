@@ -7,7 +7,7 @@ they go with the team. pro0 stores only a token's hash, so a reader of the file 
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import NotFound, Refused
+from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY
 from pro0.model.stored import iso
@@ -50,7 +50,7 @@ def make(context: Context, name: str, task: str | None = None) -> dict[str, str]
         kept = [grant for grant in change.value.grants if valid(grant, known.runtime)]
         if len(kept) >= LIMIT:
             hint = "end some: pro0 member grants, pro0 member revoke NAME"
-            raise Refused(f"{context.team.name} has {LIMIT} grants already", code="too_many", hint=hint)
+            raise Refused(f"{context.team.name} has {LIMIT} grants already", code=ErrorCode.TOO_MANY, hint=hint)
         grant = Grant(
             id=context.new_id()[:8],
             agent_id=seat.agent_id,
@@ -87,7 +87,7 @@ def revoke(context: Context, named: str) -> list[Grant]:
             agent_id = Roster(context.team.name, change.value, context.team.runtime.read()).find(named).agent_id
             ended = [grant for grant in change.value.grants if grant.agent_id == agent_id]
             if not ended:
-                raise NotFound(f"{agent_id} has no grant", code="no_grant", hint="see them: pro0 member grants")
+                raise NotFound(f"{agent_id} has no grant", code=ErrorCode.NO_GRANT, hint="see them: pro0 member grants")
         change.value = replace(change.value, grants=tuple(one for one in change.value.grants if one not in ended))
     for grant in ended:
         _log(context, "revoke", grant.agent_id, grant=grant.id)

@@ -3,13 +3,11 @@
 from hashlib import sha256
 from pathlib import Path
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Runtime
 from pro0.model.team import Grant
 from pro0.store.teams import Store, TeamStore
-
-INVALID = "invalid_grant"
 
 
 def holder(home: Path, token: str, named: str | None, hint: str) -> tuple[str, str, str]:
@@ -20,7 +18,7 @@ def holder(home: Path, token: str, named: str | None, hint: str) -> tuple[str, s
     team, grant = _found(home, digest(token), named, hint)
     if not valid(grant, team.runtime.read()):
         what = f"this grant is over: it was for an earlier session of {grant.agent_id}"
-        raise Refused(what, code=INVALID, hint=hint)
+        raise Refused(what, code=ErrorCode.INVALID_GRANT, hint=hint)
     return team.name, grant.incarnation, grant.agent_id
 
 
@@ -46,4 +44,4 @@ def _found(home: Path, kept: str, named: str | None, hint: str) -> tuple[TeamSto
             if grant.hash == kept:
                 return team, grant
     where = f"of {named}" if named else "of this home"
-    raise Refused(f"this grant is none {where}, or was revoked", code=INVALID, hint=hint)
+    raise Refused(f"this grant is none {where}, or was revoked", code=ErrorCode.INVALID_GRANT, hint=hint)

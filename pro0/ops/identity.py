@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 
 TEAM = "PRO0_TEAM"
 AGENT_ID = "PRO0_AGENT_ID"
@@ -23,7 +23,6 @@ IDENTITY = (TEAM, AGENT_ID, INCARNATION, MEMBER_OF, GRANT, TASK_ID, PARENT_TASK_
 
 UNKNOWN = "unknown"
 """The agent id when only a guard is known: a process below a guard is never a person's."""
-MISMATCH, UNPROVEN = "identity_mismatch", "identity_unproven"
 CLAIMS = f"{AGENT_ID} {INCARNATION} {GRANT}"
 HINT = f'as yourself: unset {CLAIMS}; as a member, after that: eval "$(pro0 member env NAME)"'
 _FIRST_NAMESPACE = 0xEFFFFFFC
@@ -45,7 +44,9 @@ def session_of(environment: Mapping[str, str], home: str | os.PathLike[str]) -> 
     granted = _granted(environment, where, token) if token else None
     if proven is None:
         if granted is None and _claimed(environment, where):
-            raise Refused(f"nothing proves that this is {_claim(environment)}", code=UNPROVEN, hint=HINT)
+            raise Refused(
+                f"nothing proves that this is {_claim(environment)}", code=ErrorCode.IDENTITY_UNPROVEN, hint=HINT
+            )
         return granted
     _agree(environment, where, proven, granted)
     return proven
@@ -81,7 +82,9 @@ def _agree(environment: Mapping[str, str], home: str, proven: Session, granted: 
         wrong = GRANT
     if wrong:
         what = f"this is {agent} of {team}, by the guard above it, but {wrong} names another"
-        raise Refused(what, code=MISMATCH, hint=f"a process of a session acts as that session: unset {wrong}")
+        raise Refused(
+            what, code=ErrorCode.IDENTITY_MISMATCH, hint=f"a process of a session acts as that session: unset {wrong}"
+        )
 
 
 def _granted(environment: Mapping[str, str], home: str, token: str) -> Session:
@@ -92,7 +95,7 @@ def _granted(environment: Mapping[str, str], home: str, token: str) -> Session:
     found = holder(Path(home), token, environment.get(TEAM), HINT)
     if environment.get(AGENT_ID) not in (None, "", found[2]):
         what = f"the grant in {GRANT} is for {found[2]}, but {AGENT_ID} names another"
-        raise Refused(what, code=MISMATCH, hint=HINT)
+        raise Refused(what, code=ErrorCode.IDENTITY_MISMATCH, hint=HINT)
     return found
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from pro0 import processes
-from pro0.errors import NotFound
+from pro0.errors import ErrorCode, NotFound
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, Runtime, SeatState, State
 from pro0.model.team import Seat, Wanted
@@ -61,7 +61,7 @@ class Roster(msgspec.Struct, frozen=True):
         seat = self.find(text)
         if how := self.ended(seat.agent_id):
             hint = f"start it again: pro0 member restart {seat.agent_id}"
-            raise NotFound(f"{seat.agent_id} has ended ({how})", code="recipient_ended", hint=hint)
+            raise NotFound(f"{seat.agent_id} has ended ({how})", code=ErrorCode.RECIPIENT_ENDED, hint=hint)
         return seat.agent_id
 
 

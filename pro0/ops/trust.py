@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import config
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.hook import Consent
 from pro0.store.files import File, make_folder
 from pro0.store.paths import LAYOUT_SUFFIXES, TRUSTED
@@ -73,7 +73,7 @@ def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None
     if layout.parent == project / LAYOUTS and not _known(home, layout, _version(data)):
         raise Refused(
             f"you have not agreed to the layout {layout}, which can run commands",
-            code="not_trusted",
+            code=ErrorCode.NOT_TRUSTED,
             hint="look at it, then: pro0 config trust",
         )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Pin
 from pro0.ops import trust
 from pro0.rules import pin as rules
@@ -33,7 +33,9 @@ def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask =
         _try(file, _answer(ask, f"PIN for your verdicts, to {act}: "))
     elif not has_terminal() and trust.settings(home, project(), {}).verdicts != "scripts":
         hint = 'do it in a terminal; "verdicts: scripts" in your config.yaml lets every program of yours do it'
-        raise Refused(f"to {act} is a person's, and this program has no terminal", code="no_terminal", hint=hint)
+        raise Refused(
+            f"to {act} is a person's, and this program has no terminal", code=ErrorCode.NO_TERMINAL, hint=hint
+        )
 
 
 def has_pin(home: Path) -> bool:
@@ -47,7 +49,7 @@ def set_pin(home: Path, *, ask: Ask = hidden) -> bool:
     before = _proved(home, ask)
     new = rules.checked(_answer(ask, "new PIN: "))
     if _answer(ask, "the same again: ") != new:
-        raise Refused("the two are not the same: nothing is changed", code="pin_differs")
+        raise Refused("the two are not the same: nothing is changed", code=ErrorCode.PIN_DIFFERS)
     salt = secrets.token_bytes(16)
     make_folder(home)
     with _file(home).change("set the verdict PIN") as change:
@@ -66,7 +68,9 @@ def remove_pin(home: Path, *, ask: Ask = hidden) -> bool:
 
 def _proved(home: Path, ask: Ask) -> bool:
     if not has_terminal():
-        raise Refused("a PIN is asked for on a terminal, and there is none", code="no_terminal", hint="use a terminal")
+        raise Refused(
+            "a PIN is asked for on a terminal, and there is none", code=ErrorCode.NO_TERMINAL, hint="use a terminal"
+        )
     if not has_pin(home):
         return False
     rules.require_open(_file(home).read(), datetime.now(UTC))
@@ -83,7 +87,7 @@ def _answer(ask: Ask, question: str) -> str:
         return ask(question)
     except OSError:
         said = "a verdict PIN is set: it is asked for on a terminal, and there is none"
-        raise Refused(said, code="no_terminal", hint="do it in a terminal of yours") from None
+        raise Refused(said, code=ErrorCode.NO_TERMINAL, hint="do it in a terminal of yours") from None
 
 
 def _try(file: File[Pin], said: str) -> None:
@@ -93,7 +97,7 @@ def _try(file: File[Pin], said: str) -> None:
     if not hmac.compare_digest(_hashed(said, bytes.fromhex(known.salt)), known.hash):
         left = rules.TRIES - known.wrong
         hint = f"{left} tries are left" if left else "nobody is asked for a while"
-        raise Refused("the PIN is wrong", code="wrong_pin", hint=hint)
+        raise Refused("the PIN is wrong", code=ErrorCode.WRONG_PIN, hint=hint)
     with file.change("the verdict PIN was right") as change:
         if change.value.hash == known.hash:
             change.value = rules.right(change.value)

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 import msgspec
 
-from pro0.errors import BadInput
+from pro0.errors import BadInput, ErrorCode
 from pro0.model.layout import Layout
 from pro0.rules.misfit import misfit
 
@@ -148,7 +148,7 @@ def _unique(what: str, names: Iterable[str]) -> None:
 
 
 def _wrong(said: str, hint: str | None = None) -> BadInput:
-    return BadInput(said, code="bad_layout", hint=hint)
+    return BadInput(said, code=ErrorCode.BAD_LAYOUT, hint=hint)
 
 
 def _camel(value: object) -> object:

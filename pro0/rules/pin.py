@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.caller import Pin
 
 TRIES = 5
@@ -25,7 +25,7 @@ def require_open(pin: Pin, now: datetime) -> None:
     if pin.locked_until and now < pin.locked_until <= now + LOCKED:
         minutes = -(-(pin.locked_until - now) // timedelta(minutes=1))
         said = f"{TRIES} PINs were wrong: none is taken for {minutes} minutes"
-        raise Refused(said, code="pin_locked", hint="if it was not you: look at what runs under your name")
+        raise Refused(said, code=ErrorCode.PIN_LOCKED, hint="if it was not you: look at what runs under your name")
 
 
 def tried(pin: Pin, now: datetime) -> Pin:

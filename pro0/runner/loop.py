@@ -3,13 +3,12 @@
 from msgspec.structs import replace
 
 from pro0.config import Settings
-from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.task import Task
 from pro0.ops.context import Context, require_living
 from pro0.ops.tasks import gates, tasks
-from pro0.ops.tasks.hooks import BLOCKED
 from pro0.ops.work import runs
 from pro0.rules.runs import run_limits
 from pro0.rules.runs.running import (
@@ -37,9 +36,9 @@ from pro0.store.watch import Watch
 from pro0.voice import Voice
 
 INTERRUPTED = 130
-OVER = frozenset({"stale_session", "not_member"})
+OVER = frozenset({ErrorCode.STALE_SESSION, ErrorCode.NOT_MEMBER})
 """Error codes of a session counted as over. None of its requests will be done any more."""
-NOT_NOW = frozenset({"paused", "stopping"})
+NOT_NOW = frozenset({ErrorCode.PAUSED, ErrorCode.STOPPING})
 """Error codes of a team without claims for now."""
 
 
@@ -207,7 +206,7 @@ class Runner:
                 self._teller.tell("end", f"{how}: {step.text}" if step.text else how, task.id)
                 return ""
             except (Refused, NotFound) as error:
-                if error.code == BLOCKED:
+                if error.code == ErrorCode.BLOCKED_BY_HOOK:
                     return error.message
                 self._teller.tell("note", f"not ours any more: {error.message}", task.id)
                 return ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 from pro0 import processes
-from pro0.errors import EnvironmentMissing, Refused
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
@@ -70,7 +70,7 @@ class Headless:
         try:
             descriptor = _opened(handle.log, os.O_RDONLY)
         except OSError as error:
-            raise Refused(f"the log {handle.log} is gone: {error.strerror}", code="backend_stale") from None
+            raise Refused(f"the log {handle.log} is gone: {error.strerror}", code=ErrorCode.BACKEND_STALE) from None
         with open(descriptor, "rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
             text = log.read().decode(errors="replace")
@@ -124,7 +124,7 @@ def _opened(log: Path | str, flags: int) -> int:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
-    raise EnvironmentMissing(f"{log} is not a regular file", code="unsafe_path", hint="move it away")
+    raise EnvironmentMissing(f"{log} is not a regular file", code=ErrorCode.UNSAFE_PATH, hint="move it away")
 
 
 def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:

@@ -10,7 +10,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.processes.arguments import arguments
@@ -108,7 +108,7 @@ def _connected(handle: Handle) -> Connection:
     terminal = Connection(handle.socket, PATIENCE)
     if (terminal.hello.get("incarnation"), terminal.hello.get("pid")) != (handle.incarnation, handle.pid):
         terminal.close()
-        raise Refused(f"{handle.socket} now belongs to another process", code="backend_stale")
+        raise Refused(f"{handle.socket} now belongs to another process", code=ErrorCode.BACKEND_STALE)
     return terminal
 
 
@@ -118,7 +118,7 @@ def _put(handle: Handle, kind: bytes, text: str, looked: float | None) -> bool:
             wish = {"text": text, "quiet": math.ceil(1000 * quiet(looked))}
             return bool(terminal.ask(kind, json.dumps(wish).encode(), protocol.TAKEN).get("taken"))
     except Silent as error:
-        raise Refused(f"the session {handle.incarnation} is gone: {error}", code="backend_stale") from None
+        raise Refused(f"the session {handle.incarnation} is gone: {error}", code=ErrorCode.BACKEND_STALE) from None
 
 
 def _screen(frame: dict[str, object]) -> Screen:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
@@ -116,4 +116,4 @@ class InMemory:
 
     def _check(self, handle: Handle) -> None:
         if handle not in self.living:
-            raise Refused(f"pane {handle.pane} is gone", code="backend_stale")
+            raise Refused(f"pane {handle.pane} is gone", code=ErrorCode.BACKEND_STALE)

@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pro0.children import Ending, Running
-from pro0.errors import NotFound, Pro0Error, Refused
+from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.runtime import State
 from pro0.model.task import Status, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
-from pro0.ops.tasks.hooks import BLOCKED
 from pro0.ops.team.mail_reader import MailReader
 from pro0.ops.team.members import task_identity
 from pro0.store.paths import CONCERNS_A_MEMBER
 from pro0.store.watch import Watch
 from pro0.voice import Voice
 
-OVER = frozenset({"stale_session", "not_member"})
+OVER = frozenset({ErrorCode.STALE_SESSION, ErrorCode.NOT_MEMBER})
 """Error codes of a session counted as over. None of its requests will be done any more."""
 
 
@@ -180,7 +179,7 @@ class ShellAgent:
             held = done.waits
             self._voice.say(f"{task.id} is done, waits for {held.kind}" if held else f"{task.id} {done.status}")
         except Refused as error:
-            if error.code != BLOCKED:
+            if error.code != ErrorCode.BLOCKED_BY_HOOK:
                 raise
             tasks.fail(self._context, task.id, error.message)
             self._voice.say(f"{task.id} failed: {error.message}")

@@ -11,7 +11,7 @@ from typing import Generic, NoReturn, TypeVar, cast
 
 import msgspec
 
-from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, StoreError, Unwritable
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Pro0Error, StoreError, Unwritable
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.rules.size import holds_more_than
 from pro0.store import atomic
@@ -110,7 +110,7 @@ class File(Generic[T]):
                 return self._absent()
             if not self.folder.is_dir():
                 raise
-            raise StoreError(f"{self.path} is missing", code="store_corrupt", hint="pro0 doctor") from None
+            raise StoreError(f"{self.path} is missing", code=ErrorCode.STORE_CORRUPT, hint="pro0 doctor") from None
         return self._decoded(data)
 
     def _decoded(self, data: bytes) -> T:
@@ -142,7 +142,7 @@ class File(Generic[T]):
         data = encode(value)
         if len(data) > SIZE_LIMIT:
             why = f"it would have {len(data)} bytes, more than {SIZE_LIMIT}"
-            raise StoreError(f"{self.path} is full: {why}", code="too_large", hint="nothing was changed")
+            raise StoreError(f"{self.path} is full: {why}", code=ErrorCode.TOO_LARGE, hint="nothing was changed")
         atomic.replace(folder, self._name, data)
         self._last = data, value
 
@@ -171,13 +171,17 @@ def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
 def translate(error: OSError, path: Path) -> NoReturn:
     """Translate an operating system's error for a person, and raise it."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and (link := _link(path)):
-        raise EnvironmentMissing(f"{link} is a symbolic link, which is not followed", code="unsafe_path") from None
+        raise EnvironmentMissing(
+            f"{link} is a symbolic link, which is not followed", code=ErrorCode.UNSAFE_PATH
+        ) from None
     if odd := _odd(path):
-        raise EnvironmentMissing(f"{odd} is not a regular file", code="unsafe_path", hint="pro0 doctor") from None
+        raise EnvironmentMissing(
+            f"{odd} is not a regular file", code=ErrorCode.UNSAFE_PATH, hint="pro0 doctor"
+        ) from None
     if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
         raise NotFound(f"{path.parent} is not there") from None
     if not error.errno:  # too large
-        raise StoreError(f"cannot use {path}: {error}", code="store_corrupt") from error
+        raise StoreError(f"cannot use {path}: {error}", code=ErrorCode.STORE_CORRUPT) from error
     why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
     kind = Unwritable if error.errno in _TAKES_NOTHING else StoreError
     raise kind(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno)) from error
@@ -214,14 +218,14 @@ def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
     if salvage.is_newer(data):
         return newer(path, salvage.version(data))
     message = f"{path} is corrupt: {error}"
-    return StoreError(message, code="store_corrupt", hint="it was left as it is; see: pro0 doctor")
+    return StoreError(message, code=ErrorCode.STORE_CORRUPT, hint="it was left as it is; see: pro0 doctor")
 
 
 def newer(path: Path, version: int) -> StoreError:
     """Return the error for a file of a newer pro0."""
     return StoreError(
         f"{path} has schemaVersion {version}; this pro0 writes {SCHEMA_VERSION}",
-        code="newer_schema",
+        code=ErrorCode.NEWER_SCHEMA,
         hint="use the newer pro0 that wrote it",
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filelock import lock_descriptor, unlock_descriptor
 
-from pro0.errors import StoreError
+from pro0.errors import ErrorCode, StoreError
 from pro0.store import atomic, queue
 from pro0.store.paths import LOCK
 
@@ -27,8 +27,6 @@ LEFT = 5.0
 SLOWEST = 0.1
 """Longest pause in seconds between two tries of a waiter far back in line."""
 NOBODY = "an unknown process"
-TIMEOUT = "lock_timeout"
-"""The error code of a waiter's timeout."""
 
 
 @contextmanager
@@ -166,6 +164,6 @@ def _follow(folder: int, descriptor: int) -> None:
 def _held_too_long(path: Path, descriptor: int, patience: float) -> StoreError:
     return StoreError(
         f"{path / LOCK} is held by {holder(descriptor)}; gave up after {patience:g} s",
-        code=TIMEOUT,
+        code=ErrorCode.LOCK_TIMEOUT,
         hint="if that process hangs, end it; nothing was changed",
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from pro0.errors import StoreError
+from pro0.errors import ErrorCode, StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
 from pro0.store import atomic
@@ -92,7 +92,9 @@ class Box:
         file = File(self.folder / ARCHIVE, segment(number), Segment)
         messages = file.read().messages
         if not messages:
-            raise StoreError(f"{file.path} is corrupt: it holds no message", code="store_corrupt", hint="pro0 doctor")
+            raise StoreError(
+                f"{file.path} is corrupt: it holds no message", code=ErrorCode.STORE_CORRUPT, hint="pro0 doctor"
+            )
         return messages
 
 

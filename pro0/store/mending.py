@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from pro0.errors import Pro0Error
+from pro0.errors import ErrorCode, Pro0Error
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.store import atomic
 from pro0.store.files import SIZE_LIMIT, File, encode, newer, translate
@@ -23,7 +23,7 @@ from pro0.store.paths import ASIDE
 
 T = TypeVar("T", bound=Document)
 
-MENDABLE = frozenset({"store_corrupt", "unsafe_path"})
+MENDABLE = frozenset({ErrorCode.STORE_CORRUPT, ErrorCode.UNSAFE_PATH})
 """Error codes of a bad file; another file in its place repairs them."""
 
 

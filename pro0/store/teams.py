@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.need import Troubles
 from pro0.model.role import Roles
@@ -115,10 +115,10 @@ class Store:
                 status = place.lstat()
                 if not stat.S_ISDIR(status.st_mode):
                     kind = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
-                    raise EnvironmentMissing(f"{place} is {kind}", code="unsafe_path", hint="move it away")
+                    raise EnvironmentMissing(f"{place} is {kind}", code=ErrorCode.UNSAFE_PATH, hint="move it away")
                 if status.st_uid != os.geteuid():
                     hint = "choose another PRO0_HOME"
-                    raise EnvironmentMissing(f"{place} belongs to another user", code="unsafe_path", hint=hint)
+                    raise EnvironmentMissing(f"{place} belongs to another user", code=ErrorCode.UNSAFE_PATH, hint=hint)
 
     def create(self, config: TeamConfig, desired: Wanted, environment: Environment | None = None) -> TeamStore:
         """Create a team, whole or not at all; an existing team of that name is never touched."""
@@ -127,7 +127,7 @@ class Store:
             if team.exists():
                 raise Refused(
                     f"there is a team {team.name} already",
-                    code="conflict",
+                    code=ErrorCode.CONFLICT,
                     hint=f"pro0 team attach -t {team.name}, or remove it: pro0 team cleanup -t {team.name}",
                 )
             self._sweep()
@@ -228,7 +228,9 @@ def check_owner(home: Path) -> None:
     """Raise EnvironmentMissing when the home is another user's; tighten a mode too open."""
     status = home.stat()
     if status.st_uid != os.geteuid():
-        raise EnvironmentMissing(f"{home} belongs to another user", code="unsafe_path", hint="choose another PRO0_HOME")
+        raise EnvironmentMissing(
+            f"{home} belongs to another user", code=ErrorCode.UNSAFE_PATH, hint="choose another PRO0_HOME"
+        )
     if status.st_mode & 0o077:
         home.chmod(atomic.FOLDER_MODE)
 

@@ -4,7 +4,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 
 VERSION = "0.1.3"
 """The one supported version of pyghostty: pro0/terminals/ghostty.py knows its library's interface."""
@@ -15,14 +15,14 @@ def library() -> Path:
     """Return the path of libghostty-vt; raises EnvironmentMissing, naming the missing part."""
     spec = find_spec("pyghostty")
     if spec is None or not spec.submodule_search_locations:
-        raise EnvironmentMissing("pyghostty is not installed", code="library_missing", hint=MEND)
+        raise EnvironmentMissing("pyghostty is not installed", code=ErrorCode.LIBRARY_MISSING, hint=MEND)
     package = Path(next(iter(spec.submodule_search_locations)))
     if not (package.parent / f"pyghostty-{VERSION}.dist-info").is_dir():
-        raise EnvironmentMissing(f"pyghostty is not of version {VERSION}", code="library_missing", hint=MEND)
+        raise EnvironmentMissing(f"pyghostty is not of version {VERSION}", code=ErrorCode.LIBRARY_MISSING, hint=MEND)
     suffix = "dylib" if sys.platform == "darwin" else "so"
     file = package / "_lib" / f"libghostty-vt.{suffix}"
     if not file.is_file():
-        raise EnvironmentMissing(f"pyghostty has no {file.name}", code="library_missing", hint=MEND)
+        raise EnvironmentMissing(f"pyghostty has no {file.name}", code=ErrorCode.LIBRARY_MISSING, hint=MEND)
     return file
 
 

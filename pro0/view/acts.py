@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pro0.engine.opening.launch import ensure_lead
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.ops import verdicts
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
@@ -16,7 +16,7 @@ def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
     """Refuse a verdict if it needs a PIN: keys typed into the view may go to a member."""
     if verdicts.has_pin(home):
         word = act.rpartition(".")[2]
-        raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 task {word}", code="no_terminal")
+        raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 task {word}", code=ErrorCode.NO_TERMINAL)
     verdicts.on_terminal(home, project, act)
 
 

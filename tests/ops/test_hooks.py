@@ -57,7 +57,7 @@ def test_exit_2_keeps_a_task_in_progress_and_says_why(team: TeamStore, home: Pat
     before = team.tasks.path.read_bytes()
     with pytest.raises(Refused, match="the tests fail: 3 of 4") as refused:
         tasks.complete(ada, "1", "done")
-    assert (refused.value.exit_code, refused.value.code) == (4, hooks.BLOCKED)
+    assert (refused.value.exit_code, refused.value.code) == (4, "blocked_by_hook")
     assert team.tasks.path.read_bytes() == before
     assert [event["event"] for event in events(team)] == ["hook.blocked"]
     settings(home, "hooks: {TaskCompleted: ['true', 'exit 0']}")

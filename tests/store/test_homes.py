@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.errors import EnvironmentMissing, NotFound, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError
 from pro0.store import atomic, teams
 from pro0.store import files as store_files
 from pro0.store.files import add_folder, exists, make_folder
@@ -167,10 +167,10 @@ def test_an_error_that_comes_after_the_change_says_so(home: Path, act: str, monk
 
 
 def test_a_look_that_fails_after_the_change_says_so(home: Path, team: TeamStore) -> None:
-    error = StoreError("it is", code="odd")
+    error = StoreError("it is", code=ErrorCode.OUTPUT)
     with pytest.raises(StoreError) as late, teams._late("so it goes"):
         raise error
-    assert (late.value.message, late.value.code) == ("it is, after the change: so it goes", "odd")
+    assert (late.value.message, late.value.code) == ("it is, after the change: so it goes", "output")
 
 
 def test_what_cannot_be_changed_is_said_with_its_home(home: Path, team: TeamStore) -> None:

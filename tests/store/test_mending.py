@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.errors import EnvironmentMissing, NotFound, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError
 from pro0.model.task import TaskList
 from pro0.store import atomic, mending
 from pro0.store.files import File
@@ -164,8 +164,11 @@ def test_without_second_names_it_is_renamed(tmp_path: Path, error: Exception, mo
     assert (tmp_path / FIRST).read_bytes() == b"bad"
 
 
-@pytest.mark.parametrize(("code", "stays"), [("newer_schema", True), ("store_corrupt", False), ("unsafe_path", False)])
-def test_what_is_mended(tmp_path: Path, code: str, stays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("code", "stays"),
+    [(ErrorCode.NEWER_SCHEMA, True), (ErrorCode.STORE_CORRUPT, False), (ErrorCode.UNSAFE_PATH, False)],
+)
+def test_what_is_mended(tmp_path: Path, code: ErrorCode, stays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a newer pro0 wrote, or what is only out of reach, is not."""
     bad(tmp_path, "bytes")
     monkeypatch.setattr(mending, "trouble", lambda _file: StoreError("it is", code=code))

@@ -7,7 +7,7 @@ import click
 
 from pro0.agents import AGENTS, adapter_named
 from pro0.cli.output import write
-from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.rules.words.skill import NAME, SKILL
 
 FILE = "SKILL.md"
@@ -43,12 +43,12 @@ def _folders(agents: tuple[str, ...]) -> list[str]:
 
 def _install(path: Path, *, force: bool) -> None:
     if path.is_symlink() or (path.exists() and path.read_text(errors="replace") != SKILL and not force):
-        raise Refused(f"{path} is there and says something else", code="conflict", hint="--force replaces it")
+        raise Refused(f"{path} is there and says something else", code=ErrorCode.CONFLICT, hint="--force replaces it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f".{path.name}.new")
         new.write_text(SKILL)
         os.replace(new, path)
     except OSError as error:
-        raise EnvironmentMissing(f"{path} cannot be written: {error.strerror}", code="unsafe_path") from None
+        raise EnvironmentMissing(f"{path} cannot be written: {error.strerror}", code=ErrorCode.UNSAFE_PATH) from None
     write(str(path))

@@ -7,7 +7,7 @@ import click
 from pro0.cli.context import caller
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import write
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Who
 from pro0.ops import verdicts
 from pro0.store import paths
@@ -40,7 +40,7 @@ def pin(*, remove: bool) -> None:
     """
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
-        raise Refused(f"{asking.agent_id} may not set the PIN: only human may", code="not_allowed")
+        raise Refused(f"{asking.agent_id} may not set the PIN: only human may", code=ErrorCode.NOT_ALLOWED)
     home = paths.home(os.environ)
     if remove:
         write("verdicts ask for no PIN any more" if verdicts.remove_pin(home) else "there is no PIN")

@@ -9,7 +9,7 @@ from pro0.cli.context import store
 from pro0.cli.interrupts import at_once
 from pro0.cli.output import json_option, terminal, write_json
 from pro0.config import load, require_enabled
-from pro0.errors import BadInput, Pro0Error
+from pro0.errors import BadInput, ErrorCode, Pro0Error
 
 MODES = ("auto", "tmux", "headless")
 
@@ -53,4 +53,4 @@ def _demonstrate(mode: str, *, attach: bool, keep: bool, as_json: bool) -> None:
         show(summary)
     if broken := [f"{check.name} ({check.detail})" for check in summary.checks if not check.held]:
         hint = None if keep else "pro0 demo --keep leaves its folder for a look"
-        raise Pro0Error(f"the demo did not hold: {'; '.join(broken)}", code="demo_failed", hint=hint)
+        raise Pro0Error(f"the demo did not hold: {'; '.join(broken)}", code=ErrorCode.DEMO_FAILED, hint=hint)

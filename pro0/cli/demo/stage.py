@@ -11,7 +11,7 @@ from pro0.cli.demo.repository import Commit
 from pro0.cli.demo.scratch import Scratch
 from pro0.cli.demo.view import DemoView
 from pro0.cli.interrupts import Interruption
-from pro0.errors import Pro0Error, TimedOut
+from pro0.errors import ErrorCode, Pro0Error, TimedOut
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft, Status
 from pro0.ops.context import Context
@@ -116,4 +116,4 @@ class Performance:
 def _raise_failed(look: Look) -> None:
     for task in look.tasks:
         if task.status is Status.FAILED:
-            raise Pro0Error(f"{task.id}, {task.title}, failed: {task.closed_reason}", code="task_failed")
+            raise Pro0Error(f"{task.id}, {task.title}, failed: {task.closed_reason}", code=ErrorCode.TASK_FAILED)

@@ -13,7 +13,7 @@ from pro0.cli.doctor import home as checks_home
 from pro0.cli.doctor import team as checks_team
 from pro0.cli.doctor.checks import Check, Health, machine, settings
 from pro0.cli.output import json_option, line, live, table, write, write_json
-from pro0.errors import NotFound, Refused
+from pro0.errors import ErrorCode, NotFound, Refused
 
 if TYPE_CHECKING:
     from pro0.cli.doctor.repairs import Done
@@ -63,7 +63,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
     else:
         _write(checks, repaired)
     if done and done.refused:
-        raise Refused("; ".join(done.refused), code="lead_alive", hint=_STOP)
+        raise Refused("; ".join(done.refused), code=ErrorCode.LEAD_ALIVE, hint=_STOP)
     context.exit(int(any(check.verdict is Health.FAIL for check in checks)))
 
 

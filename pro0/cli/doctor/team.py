@@ -6,7 +6,7 @@ from itertools import islice
 from pro0 import processes
 from pro0.cli.doctor.checks import Check, Health
 from pro0.cli.doctor.home import REPAIR
-from pro0.errors import Pro0Error
+from pro0.errors import ErrorCode, Pro0Error
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Wanted, Wish
@@ -62,9 +62,9 @@ def _unreadable(team: TeamStore) -> Iterator[Finding]:
 
 
 def _finding(error: Pro0Error) -> Finding:
-    if error.code == "newer_schema":
+    if error.code == ErrorCode.NEWER_SCHEMA:
         return Finding(error.message, error.hint or "")
-    if error.code in MENDABLE or error.code == "not_found":
+    if error.code in (*MENDABLE, ErrorCode.NOT_FOUND):
         return Finding(error.message, f"put a good copy in its place, or: {REPAIR}")
     return Finding(error.message, error.hint or REPAIR)
 

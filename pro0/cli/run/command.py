@@ -14,7 +14,7 @@ from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.team.own_team import own_team, settings_here, team_or_none
 from pro0.config import PERMISSIONS, Settings
-from pro0.errors import BadInput, EnvironmentMissing
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
 from pro0.model.agent import Definition
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import SeatState
@@ -158,7 +158,7 @@ def _epic(context: Context, named: str) -> str:
         return task.id
     above = epic_of(Board([*tasks.board(context), task]), task)
     hint = f"pro0 run {above.id}" if above else "leave it out, with --include-standalone"
-    raise BadInput(f"{task.id} is no epic", code="not_an_epic", hint=hint)
+    raise BadInput(f"{task.id} is no epic", code=ErrorCode.NOT_AN_EPIC, hint=hint)
 
 
 def _usual() -> str:
@@ -166,7 +166,7 @@ def _usual() -> str:
     other = first_installed()
     if other not in (None, USUAL[0]):
         what = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"
-        raise EnvironmentMissing(what, code="agent_missing", hint=f"pro0 run --agent {other}")
+        raise EnvironmentMissing(what, code=ErrorCode.AGENT_MISSING, hint=f"pro0 run --agent {other}")
     return USUAL[0]
 
 
@@ -183,7 +183,7 @@ def _able(agent: str, program: tuple[str, ...], definition: Definition | None) -
     started = program or (definition.turn if definition else ())
     if started and not shutil.which(started[0]):
         hint = "name one that is on the PATH, or by its path"
-        raise EnvironmentMissing(f"{started[0]} is not installed", code="agent_missing", hint=hint)
+        raise EnvironmentMissing(f"{started[0]} is not installed", code=ErrorCode.AGENT_MISSING, hint=hint)
 
 
 def _started(context: Context, options: RunOptions, draft: SeatDraft, settings: Settings) -> SeatState:

@@ -4,7 +4,7 @@ import os
 import sys
 
 from pro0.cli.output import say
-from pro0.errors import EnvironmentMissing, Refused
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
@@ -36,7 +36,7 @@ def _drawable(team: str) -> None:
     if os.environ.get("TERM", "") in ("", "dumb"):
         hint = f"in another terminal: pro0 team attach -t {team}; or here: pro0 team status -t {team} --watch"
         what = "this terminal cannot show a team: TERM is dumb, or not set"
-        raise EnvironmentMissing(what, code="no_terminal", hint=hint)
+        raise EnvironmentMissing(what, code=ErrorCode.NO_TERMINAL, hint=hint)
 
 
 def command(team: TeamStore) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def command(team: TeamStore) -> tuple[str, ...]:
         hint = f"all its members have ended; start one again: {again}"
     if runtime.phase is Phase.STOPPED:
         hint = f"it is stopped; go on: pro0 team resume -t {team.name}"
-    raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code="nothing_to_show", hint=hint)
+    raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code=ErrorCode.NOTHING_TO_SHOW, hint=hint)
 
 
 def attach(context: Context) -> None:

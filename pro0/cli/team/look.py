@@ -26,7 +26,7 @@ from pro0.cli.output import (
     write_json,
 )
 from pro0.cli.team import needs
-from pro0.errors import EnvironmentMissing, Pro0Error
+from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
@@ -123,7 +123,11 @@ def attach(team: str | None) -> None:
     context = here(team)
     if not terminal():
         argv = attaching.command(context.team)
-        raise EnvironmentMissing("attaching needs a terminal", code="no_terminal", hint=f"in one: {shlex.join(argv)}")
+        raise EnvironmentMissing(
+            "attaching needs a terminal",
+            code=ErrorCode.NO_TERMINAL,
+            hint=f"in one: {shlex.join(argv)}",
+        )
     attaching.show(context)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0.cli.context import by_terminal, caller, here, project_here, store
 from pro0.cli.output import say
 from pro0.config import Settings, require_enabled
-from pro0.errors import NotFound
+from pro0.errors import ErrorCode, NotFound
 from pro0.ops import trust
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings_to_hire
@@ -20,7 +20,7 @@ def team_or_none(team: str | None) -> Context | None:
     try:
         return here(team)
     except NotFound as error:
-        if error.code != "no_team":
+        if error.code != ErrorCode.NO_TEAM:
             raise
     return None
 

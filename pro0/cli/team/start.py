@@ -14,7 +14,7 @@ from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
 from pro0.config import APPROVERS, MODES, PERMISSIONS, Settings, require_enabled
-from pro0.errors import BadInput, EnvironmentMissing, Kept, Pro0Error, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Kept, Pro0Error, Refused
 from pro0.model import ids
 from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED, Phase
@@ -143,7 +143,7 @@ def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[Se
     agent = lead or first_installed()
     if agent is None:
         hint = f"install one of {', '.join(USUAL)}, or start without a prompt"
-        raise EnvironmentMissing("no agent that could lead is installed", code="agent_missing", hint=hint)
+        raise EnvironmentMissing("no agent that could lead is installed", code=ErrorCode.AGENT_MISSING, hint=hint)
     return [SeatDraft(name=ids.LEAD, agent=agent, prompt=prompt or "", leads=True, delegates=delegates)]
 
 
@@ -187,7 +187,7 @@ def _not_stopped(name: str) -> None:
     team = store().team(name)
     if team.exists() and team.runtime.read().phase is Phase.STOPPED:
         hint = f"go on with it: pro0 team resume -t {name}, or remove it: pro0 team cleanup {name}"
-        raise Refused(f"there is a team {name} already, which is stopped", code="conflict", hint=hint)
+        raise Refused(f"there is a team {name} already, which is stopped", code=ErrorCode.CONFLICT, hint=hint)
 
 
 def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> None:

@@ -8,7 +8,7 @@ from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, line, live, write, write_json
 from pro0.cli.team import needs
 from pro0.cli.team.look import counted
-from pro0.errors import BadInput, Pro0Error, Refused, TimedOut
+from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused, TimedOut
 from pro0.ops.context import Context
 from pro0.ops.team.progress import Progress, WorkState, progress
 
@@ -74,7 +74,11 @@ def _conclude(team: str, result: Progress, timeout: float | None) -> None:
         raise TimedOut(f"{team} still works after {timeout:g} s; {left} left", hint=hint)
     if result.outcome is WorkState.SOMETHING_FAILED:
         hint = f"pro0 task list --status failed -t {team}"
-        raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code="work_failed", hint=hint)
+        raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code=ErrorCode.WORK_FAILED, hint=hint)
     if result.outcome is WorkState.WAITS:
         hint = f"see what needs you: pro0 team status -t {team}"
-        raise Refused(f"{team} can do no more: {left} waiting for a human or for a member", code="waits", hint=hint)
+        raise Refused(
+            f"{team} can do no more: {left} waiting for a human or for a member",
+            code=ErrorCode.WAITS,
+            hint=hint,
+        )

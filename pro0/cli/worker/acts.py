@@ -5,7 +5,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import acting, need_lead, team_option
 from pro0.cli.output import say, write
-from pro0.errors import BadInput, Pro0Error, Refused
+from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused
 from pro0.model.task import SETTLED, Status
 from pro0.ops.context import Context
 from pro0.ops.work import workers
@@ -53,7 +53,7 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
     if len(failed) > 1:
         what = f"{len(failed)} branches are not merged"
-        raise Refused(what, code="conflict", hint="merge them by hand: git merge BRANCH")
+        raise Refused(what, code=ErrorCode.CONFLICT, hint="merge them by hand: git merge BRANCH")
     if failed:
         raise failed[0]
 

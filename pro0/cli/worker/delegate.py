@@ -11,7 +11,7 @@ from pro0.cli.context import given, need_lead, project_here, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
 from pro0.cli.team.own_team import own_team, settings_here, team_or_none
 from pro0.engine.opening.launch import awake
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.ops.context import Context
 from pro0.ops.tasks.drafts import SeatDraft, with_definitions
 from pro0.ops.team.members import path_of
@@ -80,7 +80,7 @@ def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) 
         )
     elif not (run or first_installed()):
         hint = f"install one of {', '.join(USUAL)}, or give a command: --agent shell --run 'make'"
-        raise EnvironmentMissing("no agent that could do it is installed", code="agent_missing", hint=hint)
+        raise EnvironmentMissing("no agent that could do it is installed", code=ErrorCode.AGENT_MISSING, hint=hint)
     if context is None:
         if worktree:
             Repository(project_here()).head()

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pro0 import __version__, processes, resources
 from pro0.engine.opening.environment import lead_environment
-from pro0.errors import EnvironmentMissing, Refused
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.store import atomic
@@ -21,8 +21,6 @@ PATIENCE = 60.0
 """Seconds for a lead to sign in on a busy machine. A failed one is told at once."""
 REACTION = 5.0
 """Seconds to wait for a stopped (SIGSTOP) lead."""
-STOPPED = "lead_stopped"
-"""The error code for a stopped (SIGSTOP) lead."""
 _PAUSE = 0.02
 
 
@@ -77,7 +75,7 @@ def awake(team: TeamStore) -> None:
         if time.monotonic() > deadline:
             what = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
             hint = f"let it go on: kill -CONT {holder.pid}; or end it, the members go on: kill -KILL {holder.pid}"
-            raise Refused(what, code=STOPPED, hint=hint)
+            raise Refused(what, code=ErrorCode.LEAD_STOPPED, hint=hint)
         time.sleep(_PAUSE)
 
 

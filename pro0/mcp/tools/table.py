@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from pro0.errors import BadInput, Pro0Error, Refused
+from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
 from pro0.mcp.tools import lead as lead_tools
@@ -43,7 +43,7 @@ def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
 
             traceback.print_exc()
         hint = "this is a fault of pro0"
-        return failed(Pro0Error(f"internal error: {type(error).__name__}: {error}", code="internal", hint=hint))
+        return failed(Pro0Error(f"internal error: {type(error).__name__}: {error}", code=ErrorCode.INTERNAL, hint=hint))
 
 
 def harmless(value: object, veil: Callable[[str], str] = str) -> object:
@@ -60,10 +60,12 @@ def harmless(value: object, veil: Callable[[str], str] = str) -> object:
 def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
     who = desk.caller.who
     if who not in tool.callers:
-        raise Refused(f"{_called(who)} may not call {tool.name}", code="not_allowed", hint="tools/list has your tools")
+        raise Refused(
+            f"{_called(who)} may not call {tool.name}", code=ErrorCode.NOT_ALLOWED, hint="tools/list has your tools"
+        )
     if not is_text(call.arguments):
         hint = "it holds a lone surrogate; pass UTF-8"
-        raise BadInput(f"{tool.name}: a text is not valid Unicode", code="invalid_text", hint=hint)
+        raise BadInput(f"{tool.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint=hint)
     try:
         given = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
     except (msgspec.ValidationError, RecursionError) as error:

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from pro0.config import Mode, require_enabled
-from pro0.errors import Kept, Refused
+from pro0.errors import ErrorCode, Kept, Refused
 from pro0.mcp import views, waiting
 from pro0.mcp.desk import Desk
 from pro0.mcp.tools.tool import LEADS, TEAMMATES, tool
@@ -100,7 +100,7 @@ def _taken_or_made(desk: Desk, name: str, mode: Mode | None) -> Context:
     from pro0.engine.opening.founding import found
 
     if desk.team:
-        raise Refused(f"this agent leads {desk.team} already", code="conflict", hint="call cleanup_team first")
+        raise Refused(f"this agent leads {desk.team} already", code=ErrorCode.CONFLICT, hint="call cleanup_team first")
     ids.team_name(name)
     desk.store.check()
     folder = project.root(Path.cwd().resolve())

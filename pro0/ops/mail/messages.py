@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from pro0.errors import EnvironmentMissing, NotFound, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
@@ -105,7 +105,7 @@ def acknowledge(context: Context, letters: list[Letter]) -> None:
     """Mark letters that were shown as read."""
     mine = addresses(context.team, context.caller)
     if stray := next((letter.mailbox for letter in letters if letter.mailbox not in mine), None):
-        raise Refused(f"{stray} is not a mailbox of {context.caller.agent_id}", code="not_allowed")
+        raise Refused(f"{stray} is not a mailbox of {context.caller.agent_id}", code=ErrorCode.NOT_ALLOWED)
     _mark_read(context, letters)
 
 

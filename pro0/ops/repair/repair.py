@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import processes
+from pro0.errors import ErrorCode
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, THE_LEAD
 from pro0.model.need import NeedKind
@@ -32,7 +33,6 @@ from pro0.store.files import File, make_folder, translate
 from pro0.store.lease import Lease
 from pro0.store.mending import MENDABLE, Bad, T, mending, move_aside, remnant, trouble
 
-NEWER = "newer_schema"
 MOST_PAGES = 1000
 """The most history files repaired for one task; a larger count cannot be right."""
 _OWN_ID = re.compile(rb'"id"\s*:\s*"(task-[1-9]\d{0,8})"')
@@ -110,7 +110,7 @@ def _leads_documents(work: Work) -> None:
     """Repair runtime.json and config.json, written only by the lead."""
     team = work.context.team
     for path, error in ((team.runtime.path, trouble(team.runtime)), (team.config.path, trouble(team.config))):
-        if error and work.holder and error.code != NEWER:
+        if error and work.holder and error.code != ErrorCode.NEWER_SCHEMA:
             work.outcome.refused.append(f"{path} is not repaired while its lead is alive: {work.holder}")
     if work.holder is None:
         facts = _with_wishes(work)
@@ -200,7 +200,7 @@ def _reports(work: Work) -> None:
 
 
 def _drop_report(work: Work, file: File[Report], code: str) -> None:
-    if code != NEWER and (moved := move_aside(file.path, work.context.now())):
+    if code != ErrorCode.NEWER_SCHEMA and (moved := move_aside(file.path, work.context.now())):
         work.say(f"{file.path} cannot be read: moved it aside as {moved.name}")
 
 
@@ -307,7 +307,7 @@ def _mend_plainly(work: Work, file: File[T]) -> None:
 def _mend(work: Work, file: File[T], build: Made[T], about: Callable[[T], str] | None = None) -> None:
     """Replace an unreadable document by one rebuilt from its remains; a newer pro0's document stays."""
     error = trouble(file)
-    if error is None or error.code == NEWER:
+    if error is None or error.code == ErrorCode.NEWER_SCHEMA:
         return
     with mending(file, "repair") as mend:
         if mend is None or salvage.is_newer(mend.bad.data):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0 import processes
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Phase, Process
@@ -33,7 +33,7 @@ _SERVER = re.compile(r"pro0-[0-9a-f]{8}")
 def permit(caller: Caller) -> None:
     """Refuse everyone but a human: a repair may end processes and move files."""
     if caller.who is not Who.HUMAN:
-        raise Refused(f"{caller.agent_id} may not repair the store: only human may", code="not_allowed")
+        raise Refused(f"{caller.agent_id} may not repair the store: only human may", code=ErrorCode.NOT_ALLOWED)
 
 
 def tidy(store: Store, say: Say) -> None:

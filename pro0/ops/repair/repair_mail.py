@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import msgspec
 
-from pro0.errors import Pro0Error
+from pro0.errors import ErrorCode, Pro0Error
 from pro0.model.message import Mailbox, Message, Segment
 from pro0.ops.context import Context
 from pro0.ops.repair.evidence import certain, entries, events
@@ -21,7 +21,6 @@ from pro0.store.mending import Bad, T, look, set_aside, trouble
 from pro0.store.paths import ARCHIVE, DOCUMENT, segment
 
 _SEQ = re.compile(rb'"(?:seq|acked)"\s*:\s*(\d{1,12})(?!\d)')
-NEWER = "newer_schema"
 
 
 class MailboxState(msgspec.Struct, frozen=True):
@@ -75,7 +74,7 @@ def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> N
     try:
         with locked(box.folder, "repair") as folder:
             state = examine(box)
-            if not state.sound and not any(error.code == NEWER for error in state.troubles):
+            if not state.sound and not any(error.code == ErrorCode.NEWER_SCHEMA for error in state.troubles):
                 _rebuild(context, box, folder, state, say)
     except OSError as error:
         translate(error, box.head.path)

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from pro0.agents import adapter_of
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMAN, Caller, Who
 from pro0.model.ids import HUMAN, task_id
 from pro0.model.run import RUNNER
@@ -100,7 +100,7 @@ def at_the_gate(context: Context, task: Task) -> Task:
     kind = task.awaiting.kind.value if task.awaiting else None
     if context.caller.who is Who.HUMAN and task.requires and task.requires.value == kind:
         hint = f"pro0 task approve {task.id}, or pro0 task reject {task.id} FEEDBACK"
-        raise Refused(f"{task.id} requires {task.requires}: it waits for that now", code="gated", hint=hint)
+        raise Refused(f"{task.id} requires {task.requires}: it waits for that now", code=ErrorCode.GATED, hint=hint)
     return task
 
 
@@ -137,4 +137,4 @@ def _last_session(context: Context, task: Task) -> Caller:
         if seat.incarnation == task.session and seat.state not in ENDED:
             return Caller(Who.MEMBER, seat.agent_id, seat.incarnation)
     hint = f"pro0 task retry {task.id}"
-    raise Refused(f"the session that worked on {task.id} is over", code="no_session", hint=hint)
+    raise Refused(f"the session that worked on {task.id} is over", code=ErrorCode.NO_SESSION, hint=hint)

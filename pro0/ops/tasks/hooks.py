@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pro0 import config
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.hook import HookEvent
 from pro0.model.task import Task
@@ -18,8 +18,6 @@ from pro0.ops.context import Context
 from pro0.ops.tasks.acting import environ
 from pro0.store.teams import TeamStore
 
-BLOCKED = "blocked_by_hook"
-"""The error code of a refusal."""
 Commands = Mapping[HookEvent, tuple[str, ...]]
 
 
@@ -46,7 +44,7 @@ def gate(context: Context, event: HookEvent, tasks: Callable[[], list[Task]], **
     for task in tasks():
         named = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
         if said := runs.ask(commands, event, who, workplace(team, context.caller), named | about):
-            raise Refused(said, code=BLOCKED)
+            raise Refused(said, code=ErrorCode.BLOCKED_BY_HOOK)
 
 
 def workplace(team: TeamStore, caller: Caller) -> str:

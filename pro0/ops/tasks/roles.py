@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, NotFound, Refused
+from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model import ids
 from pro0.model.caller import ANYONE, Caller, Who
 from pro0.model.role import Role, Roles
@@ -65,7 +65,7 @@ def add(store: Store, caller: Caller, role: Role) -> Role:
         for other in change.value.roles:
             if role.id == other.id or role.name.casefold() == other.name.casefold():
                 hint = f"change it: pro0 role edit {other.id}"
-                raise Refused(f"there is a role {other.id} already", code="conflict", hint=hint)
+                raise Refused(f"there is a role {other.id} already", code=ErrorCode.CONFLICT, hint=hint)
         change.value = replace(change.value, roles=(*change.value.roles, role))
     return role
 
@@ -92,7 +92,7 @@ def remove(store: Store, caller: Caller, name: str) -> Role:
         gone = named(store, name)
         if users := _users(store, gone.id):
             hint = "give them another one: pro0 task update ID --role ROLE"
-            raise Refused(f"{gone.id} is the role of {', '.join(users)}", code="in_use", hint=hint)
+            raise Refused(f"{gone.id} is the role of {', '.join(users)}", code=ErrorCode.IN_USE, hint=hint)
         left = tuple(role for role in change.value.roles if role.id != gone.id)
         change.value = replace(change.value, roles=left)
     return gone
@@ -126,4 +126,4 @@ def _checked(role: Role) -> Role:
 
 def _human(caller: Caller, act: str) -> None:
     if caller.who is not Who.HUMAN:
-        raise Refused(f"{caller.agent_id} may not {act}: only human may", code="not_allowed")
+        raise Refused(f"{caller.agent_id} may not {act}: only human may", code=ErrorCode.NOT_ALLOWED)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from pro0.errors import NotFound, Refused
+from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.hook import HookEvent
 from pro0.model.ids import HUMAN, task_id, task_number
@@ -167,7 +167,7 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
     """Add a remark to a task; a human may leave it as an `agent`, no agent as a `human`."""
     task = show(context, id)
     if author == HUMAN and context.caller.who is not Who.HUMAN:
-        raise Refused(f"{context.caller.agent_id} is no human", code="not_allowed")
+        raise Refused(f"{context.caller.agent_id} is no human", code=ErrorCode.NOT_ALLOWED)
     if not content.strip():
         raise Refused("a comment needs a text", hint=f'pro0 task comment {task.id} "what you found"')
     text.checked(content, "comment")
@@ -295,13 +295,13 @@ def claiming(context: Context) -> None:
     """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
     wanted = context.team.require().wanted.read()
     if wanted.wish is Wish.STOP:
-        raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code="stopping")
+        raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code=ErrorCode.STOPPING)
     if wanted.paused:
-        raise Refused(f"{context.team.name} is paused", code="paused", hint="pro0 team unpause")
+        raise Refused(f"{context.team.name} is paused", code=ErrorCode.PAUSED, hint="pro0 team unpause")
     mine = next((seat for seat in wanted.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
     if mine:
         hint = f"see it: pro0 task show {mine.task}"
-        raise Refused(f"this session is there for {mine.task} only", code="task_session", hint=hint)
+        raise Refused(f"this session is there for {mine.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
 
 
 def _made(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.agent import Definition
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, Who
@@ -54,10 +54,10 @@ def restart(
         seat = known.find(name)
         if seat.task:
             hint = f"pro0 task start {seat.task}, or pro0 task retry {seat.task}"
-            raise Refused(f"{seat.agent_id} is there for {seat.task} only", code="task_session", hint=hint)
+            raise Refused(f"{seat.agent_id} is there for {seat.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
         if not known.ended(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
-            raise Refused(f"{seat.agent_id} is running", code="conflict", hint=hint)
+            raise Refused(f"{seat.agent_id} is running", code=ErrorCode.CONFLICT, hint=hint)
         newest = (definitions or {}).get(seat.agent, seat.definition)
         again = replace(renewed(seat, known.runtime), fresh=fresh, definition=newest)
         change.value = with_seat(change.value, again)
@@ -73,7 +73,7 @@ def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 
         seat = known.find(name)
         if how := known.ended(seat.agent_id):
             hint = f"begin anew: pro0 member restart {seat.agent_id}"
-            raise Refused(f"{seat.agent_id} has ended already ({how})", code="conflict", hint=hint)
+            raise Refused(f"{seat.agent_id} has ended already ({how})", code=ErrorCode.CONFLICT, hint=hint)
         wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
         asked = replace(seat, shutdown=wish, answer=None)
         change.value = with_seat(change.value, asked)
@@ -191,7 +191,7 @@ def spawning(context: Context, wanted: Wanted) -> None:
     """Refuse new sessions while the team is stopping or stopped."""
     if wanted.wish is Wish.STOP:
         name = context.team.name
-        raise Refused(f"{name} is stopping or stopped", code="stopping", hint=f"pro0 team resume -t {name}")
+        raise Refused(f"{name} is stopping or stopped", code=ErrorCode.STOPPING, hint=f"pro0 team resume -t {name}")
 
 
 def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
@@ -199,14 +199,16 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
     agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
     same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not known.ended(same.agent_id):
-        raise Refused(f"there is a member {same.agent_id} already", code="conflict", hint="choose another name")
+        raise Refused(f"there is a member {same.agent_id} already", code=ErrorCode.CONFLICT, hint="choose another name")
     # A team over its budget starts no new session, not even a lead's.
     if wanted.max_cost and costs.spent(context.team.usage.read().sessions) >= wanted.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
-        raise Refused(f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code="over_budget", hint=hint)
+        raise Refused(
+            f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code=ErrorCode.OVER_BUDGET, hint=hint
+        )
     if len([s for s in known.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
-        raise Refused(f"{context.team.name} has {limit} members already", code="too_many", hint=hint)
+        raise Refused(f"{context.team.name} has {limit} members already", code=ErrorCode.TOO_MANY, hint=hint)
     agent_id = same.agent_id if same else agent_id
     draft = replace(draft, model=text.one_line(draft.model, "model"), effort=text.one_line(draft.effort, "effort"))
     suits = taken(draft)
@@ -260,7 +262,7 @@ def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
     """Return the shutdown request in force, even before the lead records it; raises Refused for none."""
     wish = wanted.stop or seat.shutdown
     if wish is None:
-        raise Refused("nobody asks this session to shut down", code="no_request")
+        raise Refused("nobody asks this session to shut down", code=ErrorCode.NO_REQUEST)
     return wish
 
 

@@ -5,7 +5,7 @@ import os
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.errors import EnvironmentMissing, Refused
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.ids import LEAD
 from pro0.model.team import OutsideAgent
@@ -33,7 +33,7 @@ def lead(context: Context) -> Context:
 
 
 def _taken(context: Context, why: str) -> Refused:
-    return Refused(why.format(context.team.name), code="conflict", hint="choose another name")
+    return Refused(why.format(context.team.name), code=ErrorCode.CONFLICT, hint="choose another name")
 
 
 def introduced(caller: Caller) -> OutsideAgent:

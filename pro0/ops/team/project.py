@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from pro0.errors import BadInput, Pro0Error, StoreError
+from pro0.errors import BadInput, ErrorCode, Pro0Error, StoreError
 from pro0.store.teams import Store
 
 LIMIT = 16 * 1024
@@ -58,7 +58,9 @@ def bound(store: Store, folder: Path) -> list[str]:
 def several(names: Iterable[str]) -> BadInput:
     """Return the error for a project with more than one team."""
     listed = ", ".join(sorted(names))
-    return BadInput(f"this project has several teams: {listed}", code="which_team", hint="choose one with -t NAME")
+    return BadInput(
+        f"this project has several teams: {listed}", code=ErrorCode.WHICH_TEAM, hint="choose one with -t NAME"
+    )
 
 
 def _projects(store: Store) -> tuple[dict[str, Path], list[Pro0Error]]:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.run import RUNNER
@@ -50,7 +50,7 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
     An agent from outside leads the team it makes.
     """
     if caller.who not in (Who.HUMAN, Who.OUTSIDE):
-        raise Refused("a teammate cannot start a team of its own", code="not_allowed")
+        raise Refused("a teammate cannot start a team of its own", code=ErrorCode.NOT_ALLOWED)
     ids.team_name(home.name)
     _not_elsewhere(store, home)
     config = TeamConfig(
@@ -114,7 +114,7 @@ def dismiss(context: Context) -> bool:
         if others := [agent_id for agent_id in live if agent_id != caller.agent_id]:
             verb = "runs" if len(others) == 1 else "run"
             hint = "shut them down first"
-            raise Refused(f"{', '.join(others)} of {name} still {verb}", code="live_sessions", hint=hint)
+            raise Refused(f"{', '.join(others)} of {name} still {verb}", code=ErrorCode.LIVE_SESSIONS, hint=hint)
         if live:
             wish = shutdown_wish(context, reason="the team is removed", timeout=60.0, force=False)
             change.value = replace(change.value, wish=Wish.STOP, stop=wish, remove=True)
@@ -170,4 +170,6 @@ def _not_elsewhere(store: Store, home: Home) -> None:
     if team.exists():
         bound = team.config.read().project
         if bound != str(home.project):
-            raise Refused(f"the team {home.name} belongs to {bound}", code="conflict", hint="choose another name")
+            raise Refused(
+                f"the team {home.name} belongs to {bound}", code=ErrorCode.CONFLICT, hint="choose another name"
+            )

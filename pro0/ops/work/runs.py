@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Who
 from pro0.model.ids import task_id
 from pro0.model.message import Notice
@@ -34,7 +34,7 @@ def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -
         try:
             return members.spawn(context, [replace(asked, name=name)], limit)[0]
         except Refused as error:
-            if error.code != "conflict":
+            if error.code != ErrorCode.CONFLICT:
                 raise
     raise AssertionError("numbers do not end")
 
@@ -63,7 +63,7 @@ def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(id))
         if not task.claim or task.claim.incarnation != context.caller.incarnation:
-            raise Refused(f"{task.id} is not claimed by {context.caller.agent_id}", code="stale_claim")
+            raise Refused(f"{task.id} is not claimed by {context.caller.agent_id}", code=ErrorCode.STALE_CLAIM)
         more = replace(
             task,
             iterations=task.iterations + 1,

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import NotFound, Refused
+from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, THE_LEAD
 from pro0.model.decision import Harvest
 from pro0.model.ids import task_id
@@ -163,10 +163,10 @@ def _branch(worker: Worker) -> str:
     """Return a finished worker's branch; raises Refused while it works, NotFound when it left nothing."""
     if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
         what = f"{worker.task.worktree} could not be saved"
-        raise Refused(what, code="kept", hint="save by hand what is in there, then: git worktree remove")
+        raise Refused(what, code=ErrorCode.KEPT, hint="save by hand what is in there, then: git worktree remove")
     if worker.task.worktree:
         hint = f"pro0 worker show {worker.agent_id}"
-        raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code="conflict", hint=hint)
+        raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code=ErrorCode.CONFLICT, hint=hint)
     if not worker.task.branch:
         hint = f"what it did: pro0 task show {worker.task.id}"
         raise NotFound(f"{worker.task.id} has left nothing that is not merged", hint=hint)

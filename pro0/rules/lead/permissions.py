@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.ids import LEAD
 from pro0.model.team import PermissionMode, Seat, TeamConfig, Wanted
 
@@ -24,4 +24,6 @@ def within(seat: Seat, wanted: Wanted, config: TeamConfig) -> None:
     asked = permission_mode(replace(seat, gate=None), wanted, config)
     if _ORDER.index(asked) > _ORDER.index(own):
         hint = "leave the permission mode out, or ask the person"
-        raise Refused(f"a lead agent in the mode {own} gives nobody the mode {asked}", code="not_allowed", hint=hint)
+        raise Refused(
+            f"a lead agent in the mode {own} gives nobody the mode {asked}", code=ErrorCode.NOT_ALLOWED, hint=hint
+        )

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.decision import Tell
 from pro0.model.message import MessageType
@@ -28,9 +28,9 @@ def handed_in(seat: Seat, said: str, incarnation: str, now: datetime) -> Seat:
     """Return the seat with its submitted plan; raise Refused when it needs none or has an approved one."""
     gate = seat.gate
     if gate is None:
-        raise Refused(f"nobody asks {seat.agent_id} for a plan", code="no_plan_required", hint="go on without")
+        raise Refused(f"nobody asks {seat.agent_id} for a plan", code=ErrorCode.NO_PLAN_REQUIRED, hint="go on without")
     if gate.approved:
-        raise Refused(f"the plan of {seat.agent_id} is approved already", code="decided", hint="go on with it")
+        raise Refused(f"the plan of {seat.agent_id} is approved already", code=ErrorCode.DECIDED, hint="go on with it")
     if not said.strip():
         raise BadInput("a plan needs a text", hint='pro0 plan "first this, then that"')
     said = text.checked(said.strip(), "plan", PLAN_LIMIT)
@@ -53,18 +53,24 @@ def decided(
     """Return the seat with a verdict on its present session's plan; `about` is the id of the plan read."""
     gate, name = seat.gate, seat.agent_id
     if gate is None:
-        raise Refused(f"{name} needs no approval of a plan", code="no_plan_required")
+        raise Refused(f"{name} needs no approval of a plan", code=ErrorCode.NO_PLAN_REQUIRED)
     if not gate.id:
-        raise Refused(f"{name} has not handed in a plan yet", code="no_plan", hint=f"look: pro0 member show {name}")
+        raise Refused(
+            f"{name} has not handed in a plan yet", code=ErrorCode.NO_PLAN, hint=f"look: pro0 member show {name}"
+        )
     if about is not None and about != gate.id:
-        raise Refused(f"{about} is not the plan that {name} has handed in last", code="stale_plan", hint=_look(name))
+        raise Refused(
+            f"{about} is not the plan that {name} has handed in last", code=ErrorCode.STALE_PLAN, hint=_look(name)
+        )
     if gate.verdict:
-        raise Refused(f"the plan of {name} is {gate.verdict} already, by {gate.by}", code="decided")
+        raise Refused(f"the plan of {name} is {gate.verdict} already, by {gate.by}", code=ErrorCode.DECIDED)
     if gate.id != plan_id(name, gate.incarnation, gate.text):
-        raise Refused(f"the plan of {name} was changed since it was handed in", code="stale_plan", hint=_look(name))
+        raise Refused(
+            f"the plan of {name} was changed since it was handed in", code=ErrorCode.STALE_PLAN, hint=_look(name)
+        )
     if verdict == "approved" and gate.incarnation != incarnation:
         hint = f"let it hand in another: pro0 member reject-plan {name} 'hand it in again'"
-        raise Refused(f"the session of {name} that made this plan is over", code="stale_plan", hint=hint)
+        raise Refused(f"the session of {name} that made this plan is over", code=ErrorCode.STALE_PLAN, hint=hint)
     if verdict == "rejected" and not feedback.strip():
         raise BadInput("say what is wrong with the plan", hint=f'pro0 member reject-plan {name} "what to change"')
     return replace(seat, gate=replace(gate, verdict=verdict, by=caller.agent_id, feedback=feedback, decided_at=now))
@@ -94,7 +100,7 @@ def may_decide(caller: Caller, approver: Approver) -> None:
     """Raise Refused for a lead agent in a team where only a person decides."""
     if caller.who is not Who.HUMAN and approver != "lead":
         hint = "pro0 team start --plan-approval lead lets the lead agent do it"
-        raise Refused("only the person decides on plans in this team", code="not_allowed", hint=hint)
+        raise Refused("only the person decides on plans in this team", code=ErrorCode.NOT_ALLOWED, hint=hint)
 
 
 def plan_id(agent_id: str, incarnation: str, said: str) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from pro0.errors import NotFound, Refused
+from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import THE_LEAD, Caller, Who
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
@@ -56,7 +56,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
 def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[TaskList, Task]:
     """Reserve a pending task for one member, and queue one notice to that member (behaviour 2.16)."""
     if find(tasks, id).type is Kind.EPIC:
-        raise Refused(f"{id} is an epic, which only groups tasks", code="not_ready")
+        raise Refused(f"{id} is an epic, which only groups tasks", code=ErrorCode.NOT_READY)
     before = find(tasks, id)
     changed, task = act(tasks, id, request)
     if before.assignee == request.assignee:
@@ -122,7 +122,9 @@ def acyclic(tasks: TaskList) -> None:
         if task.parent in waits:
             waits[task.parent].append(task.id)
     if found := graph.cycle(waits):
-        raise Refused(f"that makes a dependency cycle: {graph.told(found)}", code="cycle", hint="drop one of them")
+        raise Refused(
+            f"that makes a dependency cycle: {graph.told(found)}", code=ErrorCode.CYCLE, hint="drop one of them"
+        )
 
 
 _NEEDS_A_READY_TASK = frozenset({Act.CLAIM, Act.START, Act.WISH})
@@ -141,10 +143,10 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
         return
     why = why_not_ready(board, task)
     if why:
-        raise Refused(f"{task.id} {why}", code="not_ready", hint="see what is ready: pro0 task ready")
+        raise Refused(f"{task.id} {why}", code=ErrorCode.NOT_READY, hint="see what is ready: pro0 task ready")
     caller = request.caller
     if task.assignee not in (None, caller.agent_id) and caller.who in lifecycle.AGENTS:
-        raise Refused(f"{task.id} is reserved for {task.assignee}", code="reserved", hint="pro0 task next")
+        raise Refused(f"{task.id} is reserved for {task.assignee}", code=ErrorCode.RESERVED, hint="pro0 task next")
 
 
 def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList:

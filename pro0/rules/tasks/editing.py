@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
 from pro0.model.ids import task_id
 from pro0.model.task import SETTLED, Changes, Entry, Gate, Task, TaskList
@@ -40,7 +40,7 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
     """Delete a task. With `force` other tasks drop their references to it, else it raises Refused (behaviour 2.6)."""
     gone = find(tasks, id)
     if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
-        raise Refused(f"{id} is gated: only a human may delete it", code="not_allowed")
+        raise Refused(f"{id} is gated: only a human may delete it", code=ErrorCode.NOT_ALLOWED)
     if gone.claim and not force:
         raise Refused(f"{id} is claimed by {gone.claim.agent_id}", hint=f"cancel it first: pro0 task cancel {id}")
     users = [task for task in tasks.tasks if id in task.dependencies or task.parent == id]
@@ -54,11 +54,11 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:
     """Let a supervised session change the subtasks of its own task. Only a person changes a gate (behaviour 2.2)."""
     if changes.requires is not None and caller.who is not Who.HUMAN:
-        raise Refused(f"only a human changes what {task.id} requires", code="not_allowed")
+        raise Refused(f"only a human changes what {task.id} requires", code=ErrorCode.NOT_ALLOWED)
     above = board.supervisor(task)
     if caller.who not in IN_CHARGE and not (above and subtasks.works_on(board, above, caller)):
         said = f"{caller.agent_id} may not update {task.id}: it is no subtask of a task it works on"
-        raise Refused(said, code="not_allowed")
+        raise Refused(said, code=ErrorCode.NOT_ALLOWED)
 
 
 def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
@@ -96,7 +96,7 @@ def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: 
     if after.run == before.run:
         return after
     if phase(before) is not TaskPhase.PENDING:
-        raise Refused(f"{before.id} is {phase(before)}: its command stays as it is", code="not_allowed")
+        raise Refused(f"{before.id} is {phase(before)}: its command stays as it is", code=ErrorCode.NOT_ALLOWED)
     return gates.held(after, caller.agent_id, now) if after.run else replace(after, unagreed=False)
 
 

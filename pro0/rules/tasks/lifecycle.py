@@ -41,7 +41,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.task import Kind, Policy, Task
 from pro0.rules.tasks import answers, effects
@@ -126,11 +126,14 @@ def _permit(task: Task, step: Step, request: Request) -> None:
     if caller.who is Who.LEAD_AGENT:
         _led_by_an_agent(task, request)
     if phase(task) is TaskPhase.DONE and act in (Act.START, Act.WISH) and task.claim:
-        raise Refused(f"the session of {task.id}, {task.claim.agent_id}, waits for its subtasks", code="conflict")
+        raise Refused(
+            f"the session of {task.id}, {task.claim.agent_id}, waits for its subtasks",
+            code=ErrorCode.CONFLICT,
+        )
     if act is Act.REVIEW and not task.claim:
-        raise Refused(f"{task.id} has no session that could review", code="no_session")
+        raise Refused(f"{task.id} has no session that could review", code=ErrorCode.NO_SESSION)
     if act is Act.UNDO_START and _last_act(task) != Act.START:
-        raise Refused(f"the last that was done to {task.id} was not its start", code="wrong_phase")
+        raise Refused(f"the last that was done to {task.id} was not its start", code=ErrorCode.WRONG_PHASE)
     if act is Act.CONTINUE and task.unagreed:
         raise Refused(f"no human has agreed to the command of {task.id}", hint=f"pro0 task approve {task.id}")
 
@@ -142,19 +145,19 @@ def _last_act(task: Task) -> str:
 def _led_by_an_agent(task: Task, request: Request) -> None:
     """Refuse a lead agent two acts of a person: cancel of a gated task, and retry outside of a pool."""
     if request.act is Act.CANCEL and (task.requires or task.awaiting):
-        raise Refused(f"{task.id} is gated: only a human may cancel it", code="not_allowed")
+        raise Refused(f"{task.id} is gated: only a human may cancel it", code=ErrorCode.NOT_ALLOWED)
     if request.act is Act.RETRY and request.policy not in (None, Policy.POOL):
-        raise Refused(f"{task.id} is {request.policy}: only a human may retry it", code="not_allowed")
+        raise Refused(f"{task.id} is {request.policy}: only a human may retry it", code=ErrorCode.NOT_ALLOWED)
 
 
 def _own_claim(task: Task, request: Request) -> None:
     claim, caller = task.claim, request.caller
     if claim and claim.agent_id != caller.agent_id:
-        raise Refused(f"{task.id} is claimed by {claim.agent_id}, not by {caller.agent_id}", code="not_owner")
+        raise Refused(f"{task.id} is claimed by {claim.agent_id}, not by {caller.agent_id}", code=ErrorCode.NOT_OWNER)
     if not claim or claim.incarnation != caller.incarnation:
         raise Refused(
             f"stale claim: {task.id} was claimed again since (epoch {task.epoch})",
-            code="stale_claim",
+            code=ErrorCode.STALE_CLAIM,
             hint=f"see who holds it: pro0 task show {task.id}",
         )
 
@@ -177,7 +180,7 @@ def _clears_nothing(task: Task, request: Request) -> bool:
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
     allowed = " or ".join(sorted(who.replace("_", " ") for who in by))
     said = f"{task.id} cannot be {PAST[request.act]} by {request.caller.agent_id}: only {allowed} may"
-    return Refused(said, code="not_allowed")
+    return Refused(said, code=ErrorCode.NOT_ALLOWED)
 
 
 def _not_in_the_table(task: Task, request: Request) -> Refused:
@@ -185,9 +188,9 @@ def _not_in_the_table(task: Task, request: Request) -> Refused:
     if now is TaskPhase.WORKING and act in (Act.CLAIM, Act.START, Act.WISH) and task.claim:
         return Refused(
             f"{task.id} is claimed by {task.claim.agent_id} (epoch {task.claim.epoch})",
-            code="conflict",
+            code=ErrorCode.CONFLICT,
             hint="take another one: pro0 task next",
         )
     kind = "an epic" if task.type is Kind.EPIC else "a task"
     said = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
-    return Refused(said, code="wrong_phase", hint=answers.fitting(task) or f"see it: pro0 task show {task.id}")
+    return Refused(said, code=ErrorCode.WRONG_PHASE, hint=answers.fitting(task) or f"see it: pro0 task show {task.id}")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.task import Kind, Task
 from pro0.rules.tasks.board import Board
 
@@ -27,8 +27,8 @@ def check(board: Board, new: Iterable[Task], limits: Limits) -> None:
         depth = sum(1 for _ in board.ancestors(task))
         if depth > limits.depth:
             said = f"{task.title!r} would be {depth} levels deep, more than maxSubtaskDepth ({limits.depth})"
-            raise Refused(said, code="too_deep", hint="make it a subtask of a task further up")
+            raise Refused(said, code=ErrorCode.TOO_DEEP, hint="make it a subtask of a task further up")
         parent = board.get(task.parent)
         if parent and parent.type is not Kind.EPIC and len(board.children(parent.id)) > limits.subtasks:
             said = f"{parent.id} would have more subtasks than maxSubtasksPerParent ({limits.subtasks})"
-            raise Refused(said, code="too_many", hint="group them under subtasks, or raise the setting")
+            raise Refused(said, code=ErrorCode.TOO_MANY, hint="group them under subtasks, or raise the setting")

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, NotFound, Refused
+from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
 from pro0.model.ids import LEAD, task_id
 from pro0.model.task import SETTLED, Draft, Entry, Policy, Status, Task, TaskList, Wait
@@ -70,7 +70,7 @@ def dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return dependencies, each once, or raise Refused for a task depending on itself."""
     each = tuple(dict.fromkeys(names))
     if id in each:
-        raise Refused(f"{id} cannot depend on itself", code="cycle")
+        raise Refused(f"{id} cannot depend on itself", code=ErrorCode.CYCLE)
     return each
 
 
@@ -140,7 +140,9 @@ def _waiting(task: Task, draft: Draft, caller: Caller, now: datetime) -> Task:
 
 def _reserved(assignee: str | None, caller: Caller) -> str | None:
     if assignee and caller.who not in IN_CHARGE:
-        raise Refused(f"{caller.agent_id} may not assign tasks: only human or lead agent may", code="not_allowed")
+        raise Refused(
+            f"{caller.agent_id} may not assign tasks: only human or lead agent may", code=ErrorCode.NOT_ALLOWED
+        )
     return assignee
 
 
@@ -150,7 +152,7 @@ def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
         if task.parent in settled:
             raise Refused(
                 f"{task.parent} is {settled[task.parent]}: it takes no new subtasks",
-                code="wrong_phase",
+                code=ErrorCode.WRONG_PHASE,
                 hint=f"reopen it first: pro0 task reopen {task.parent}",
             )
 
@@ -159,7 +161,7 @@ def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> 
     """Refuse a teammate or a worker any task under the dispatch policy: it would start workers (behaviour 3.16)."""
     if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
         said = f"{caller.agent_id} may not delegate: only human or lead agent may"
-        raise Refused(said, code="not_allowed", hint='say what is needed: pro0 task comment ID "blocked: …"')
+        raise Refused(said, code=ErrorCode.NOT_ALLOWED, hint='say what is needed: pro0 task comment ID "blocked: …"')
 
 
 def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
@@ -172,4 +174,4 @@ def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
         if not chain & mine and (mine or board.supervisor(task)):
             own = f"under {', '.join(sorted(mine))}" if mine else "under a task that it works on"
             said = f"{caller.agent_id} makes supervised tasks {own} only"
-            raise Refused(said, code="not_allowed", hint="pro0 task create TITLE --parent ID")
+            raise Refused(said, code=ErrorCode.NOT_ALLOWED, hint="pro0 task create TITLE --parent ID")

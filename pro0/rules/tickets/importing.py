@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, Pro0Error
+from pro0.errors import BadInput, ErrorCode, Pro0Error
 from pro0.model.caller import Caller
 from pro0.model.ids import HUMAN
 from pro0.model.task import Awaiting, Entry, Gate, Kind, Status, Task, TaskList, Wait
@@ -94,7 +94,7 @@ def faults(named: Sequence[str]) -> BadInput:
     """Return an error with the faults of files, NAMED of them at most."""
     more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
     hint = "mend these files, or move them away; nothing was imported"
-    return BadInput(f"cannot import {'; '.join(named[:NAMED])}{more}", code="bad_import", hint=hint)
+    return BadInput(f"cannot import {'; '.join(named[:NAMED])}{more}", code=ErrorCode.BAD_IMPORT, hint=hint)
 
 
 def moment(at: datetime | None) -> datetime:

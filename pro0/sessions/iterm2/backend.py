@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pro0 import processes
-from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
@@ -74,7 +74,7 @@ class ITerm2:
             _each(_close, panes)
             reason, hint = (error.message, error.hint) if isinstance(error, EnvironmentMissing) else (_WENT, None)
             step = f"iTerm2 made {len(panes)} of {len(openings)} panes for team {place.team!r}, then failed"
-            raise EnvironmentMissing(f"{step}: {reason}", code="it2_failed", hint=hint) from None
+            raise EnvironmentMissing(f"{step}: {reason}", code=ErrorCode.IT2_FAILED, hint=hint) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -223,11 +223,11 @@ def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) 
 def _ours(handle: Handle, then: Callable[[str], Found]) -> Found:
     """Apply `then` to the pane of a living guard; raises Refused when the pane or its guard is gone."""
     if not processes.alive(guard_of(handle)):
-        raise Refused(f"pane {handle.pane} has no guard of pro0 any more", code="backend_stale")
+        raise Refused(f"pane {handle.pane} has no guard of pro0 any more", code=ErrorCode.BACKEND_STALE)
     try:
         return then(handle.pane)
     except it2.NoSuchSession:
-        raise Refused(f"pane {handle.pane} is gone", code="backend_stale") from None
+        raise Refused(f"pane {handle.pane} is gone", code=ErrorCode.BACKEND_STALE) from None
 
 
 def _written(rows: list[str]) -> list[str]:

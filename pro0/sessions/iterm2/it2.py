@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.sessions.starting import surroundings
 
 PATIENCE = 20.0
@@ -169,7 +169,7 @@ def call(*words: str, then: tuple[str, str] | None = None) -> bytes:
     if done.returncode:
         reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[0]
         hint = ENABLE if done.returncode == _NO_CONNECTION else None
-        raise EnvironmentMissing(f"it2 {words[0]} {words[1]} failed: {reason}", code="it2_failed", hint=hint)
+        raise EnvironmentMissing(f"it2 {words[0]} {words[1]} failed: {reason}", code=ErrorCode.IT2_FAILED, hint=hint)
     return done.stdout
 
 

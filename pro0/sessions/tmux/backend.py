@@ -12,7 +12,7 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pro0.errors import BadInput, EnvironmentMissing, Pro0Error, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always, quiet
@@ -227,7 +227,7 @@ def _act(handle: Handle, then: str) -> list[str]:
     if answer[:1] == [_OURS[-1]]:
         return answer[1:]
     state = "now belongs to another process" if answer == [_FOREIGN[-1]] else "is gone"
-    raise Refused(f"pane {pane} {state}", code="backend_stale")
+    raise Refused(f"pane {pane} {state}", code=ErrorCode.BACKEND_STALE)
 
 
 def _state(handle: Handle, text: str) -> str:
@@ -288,4 +288,4 @@ def _failure(place: Place, requested: int, opened: int, errors: Sequence[str]) -
     reason = "; ".join(errors) or "not every pane has its tag"
     kind = _Ended if not opened and any(_ENDED.search(error) for error in errors) else EnvironmentMissing
     step = f"tmux made {opened} of {requested} panes for team {place.team!r}"
-    return kind(f"{step}, then failed: {reason}", code="tmux_failed")
+    return kind(f"{step}, then failed: {reason}", code=ErrorCode.TMUX_FAILED)

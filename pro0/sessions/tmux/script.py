@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
 from pro0.sessions.starting import is_incarnation
@@ -223,6 +223,6 @@ def ours(handle: Handle) -> str:
         is_incarnation(handle.incarnation) and _PANE.fullmatch(handle.pane) and _NUMBER.fullmatch(handle.server_start)
     )
     if not sound:
-        raise Refused(f"{handle.pane!r} is not a pane of pro0", code="backend_stale")
+        raise Refused(f"{handle.pane!r} is not a pane of pro0", code=ErrorCode.BACKEND_STALE)
     identity = f"{handle.incarnation} {handle.pid} {handle.server_pid} {handle.server_start}"
     return f"#{{==:#{{{TAG}}} #{{pane_pid}} #{{pid}} #{{start_time}},{identity}}}"

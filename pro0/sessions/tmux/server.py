@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import libtmux
 from libtmux.common import tmux_cmd
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.sessions.starting import started_for_others
 from pro0.sessions.tmux.socket import listening
 
@@ -36,10 +36,10 @@ class TmuxCommand(tmux_cmd):
             )
         except FileNotFoundError:
             raise EnvironmentMissing(
-                "tmux is not installed", code="tmux_missing", hint="install tmux, or use --mode headless"
+                "tmux is not installed", code=ErrorCode.TMUX_MISSING, hint="install tmux, or use --mode headless"
             ) from None
         except OSError as error:
-            raise EnvironmentMissing(f"tmux cannot be started: {error}", code="tmux_failed") from None
+            raise EnvironmentMissing(f"tmux cannot be started: {error}", code=ErrorCode.TMUX_FAILED) from None
         out, err = self._talk(stdin)
         self.returncode = self.process.returncode
         self.stdout = out.rstrip("\n").split("\n") if out.strip("\n") else []
@@ -52,7 +52,9 @@ class TmuxCommand(tmux_cmd):
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise EnvironmentMissing(
-                    f"tmux did not answer within {LIMIT:g} s", code="tmux_timeout", hint="is the tmux server stopped?"
+                    f"tmux did not answer within {LIMIT:g} s",
+                    code=ErrorCode.TMUX_TIMEOUT,
+                    hint="is the tmux server stopped?",
                 ) from None
 
 
@@ -93,4 +95,4 @@ class TmuxServer(libtmux.Server):
             return call.stdout
         if not listening(self.socket):
             return []
-        raise EnvironmentMissing(f"tmux failed: {'; '.join(call.stderr)}", code="tmux_failed")
+        raise EnvironmentMissing(f"tmux failed: {'; '.join(call.stderr)}", code=ErrorCode.TMUX_FAILED)
