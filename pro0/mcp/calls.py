@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pro0.mcp.desk import Desk
-    from pro0.mcp.wire import JSON
+    from pro0.wire import JSON
 
 
 class Calls:

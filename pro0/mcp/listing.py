@@ -3,10 +3,10 @@
 import os
 
 from pro0.mcp.protocol import Listing
-from pro0.mcp.wire import decode
 from pro0.model.ids import LEAD
 from pro0.ops.identity import TASK_ID, session_of
 from pro0.store.root import root
+from pro0.wire import decode
 
 FOLDER = os.path.join(os.path.dirname(__file__), "listed")  # noqa: PTH118, PTH120 - pathlib takes a while to import
 LEAD_AGENT, MEMBER, ONE_TASK, OUTSIDE = KINDS = "lead_agent", "member", "one_task", "outside"

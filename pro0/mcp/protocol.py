@@ -7,7 +7,7 @@ of the newer one carries its version in `_meta` and is answered without regard t
 from collections.abc import Callable
 
 from pro0 import __version__
-from pro0.mcp.wire import JSON, LINE_LIMIT, Unreadable, decode, encode, joined
+from pro0.wire import JSON, LINE_LIMIT, Unreadable, decode, encode, joined
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The versions that `initialize` can agree on, oldest first."""

@@ -12,7 +12,7 @@ from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
 from pro0.mcp.protocol import Call, Conversation, Fault
-from pro0.mcp.wire import JSON, LineSplitter
+from pro0.wire import JSON, LineSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -272,6 +272,8 @@ class Remark(msgspec.Struct, frozen=True):
     """The question that a person's act answered."""
     to: Status | None = None
     """The status that the act led to."""
+    id: str = ""
+    """That of a comment; texts of acts have none."""
 
 
 class Draft(Stored, frozen=True):

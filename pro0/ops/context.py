@@ -81,6 +81,8 @@ class Operation(msgspec.Struct, frozen=True):
     by: frozenset[Who]
     changes: bool
     summary: str
+    function: Callable[..., object]
+    """The call itself: the context, then what its signature says; callers are checked."""
     verdict: bool = False
     """True when it is a person's verdict, given on a terminal (behaviour 5.3)."""
 
@@ -96,13 +98,13 @@ def operation(
 
     def enter(function: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Context, P], R]:
         summary = (function.__doc__ or "").splitlines()[0]
-        OPERATIONS[name] = Operation(name=name, by=by, changes=changes, summary=summary, verdict=verdict)
 
         @wraps(function)
         def checked(context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
             _permit(context, OPERATIONS[name])
             return function(context, *args, **kwargs)
 
+        OPERATIONS[name] = Operation(name, by, changes, summary, checked, verdict)
         return checked
 
     return enter
@@ -122,9 +124,12 @@ def lead_context(team: TeamStore) -> Context:
     return Context(team, THE_LEAD)
 
 
-def caller_of(environment: Mapping[str, str], home: Path) -> tuple[Caller, str | None]:
-    """Return this process's caller and a member's team; raises Refused when identity is only claimed, or hidden."""
-    session = session_of(environment, home)
+def caller_of(environment: Mapping[str, str], home: Path, pid: int | None = None) -> tuple[Caller, str | None]:
+    """Return a process's caller and a member's team; raises Refused when identity is only claimed, or hidden.
+
+    The process is this one, or another one that this one can see.
+    """
+    session = session_of(environment, home, pid)
     if session is None:
         if hidden(home):
             what = "who asks cannot be seen: this process is in a namespace of its own, apart from the lead's"

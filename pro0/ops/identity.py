@@ -32,14 +32,14 @@ Session = tuple[str | None, str, str]
 """Team, incarnation and agent id of a member's session."""
 
 
-def session_of(environment: Mapping[str, str], home: str | os.PathLike[str]) -> Session | None:
-    """Return this process's session, None outside every session of that home.
+def session_of(environment: Mapping[str, str], home: str | os.PathLike[str], pid: int | None = None) -> Session | None:
+    """Return the session of a process, by default this one; None outside every session of that home.
 
     Below a guard it is the guard's session, whatever the environment says. Raises Refused for an environment naming
     another session, or claiming a member without proof.
     """
     where = os.path.abspath(home)  # noqa: PTH100 - pathlib takes long to import
-    proven = _guarded(where) or _marked(where)
+    proven = _guarded(where, pid) or _marked(where, pid)
     token = environment.get(GRANT)
     granted = _granted(environment, where, token) if token else None
     if proven is None:
@@ -116,7 +116,7 @@ def _is_about(environment: Mapping[str, str], home: str) -> bool:
     return not named or alike(named, home)
 
 
-def _guarded(home: str) -> Session | None:
+def _guarded(home: str, pid: int | None) -> Session | None:
     """Return the session of the guard above: the nearest confirmed by its report, else the nearest look-alike.
 
     Anybody may name a program like a guard, so a command line alone proves no session.
@@ -126,7 +126,7 @@ def _guarded(home: str) -> Session | None:
 
     doubtful: Session | None = None
     # The nearest ancestor comes first; an unconfirmed look-alike must not hide a confirmed guard above it.
-    for ancestor in table.above(_me()):
+    for ancestor in table.above(pid or _me()):
         called = table.command_line(ancestor.pid).removesuffix(b"\0").rpartition(b"\0")[2]
         found = launched(os.fsdecode(called))
         if found is None:
@@ -141,11 +141,11 @@ def _guarded(home: str) -> Session | None:
     return doubtful
 
 
-def _marked(home: str) -> Session | None:
-    """Return the session of this process's mark (Linux); every process started below a guard carries one."""
+def _marked(home: str, pid: int | None) -> Session | None:
+    """Return the session of a process's mark (Linux); every process started below a guard carries one."""
     from pro0.processes import mark
 
-    if (carried := mark.carried_by(os.getpid())) is None:
+    if (carried := mark.carried_by(pid or os.getpid())) is None:
         return None
     for folder, incarnation in _sessions(home):
         if mark.mark_of(incarnation) == carried:

@@ -23,6 +23,7 @@ from pro0.store.paths import PIN
 from pro0.terminals.asking import has_terminal, hidden
 
 Ask = Callable[[str], str]
+SCRIPTS = '"verdicts: scripts" in your config.yaml lets every program of yours do it'
 _file = partial(File, name=PIN, kind=Pin, absent=Pin)
 
 
@@ -32,10 +33,17 @@ def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask =
         rules.require_open(known, datetime.now(UTC))
         _try(file, _answer(ask, f"PIN for your verdicts, to {act}: "))
     elif not has_terminal() and trust.settings(home, project(), {}).verdicts != "scripts":
-        hint = 'do it in a terminal; "verdicts: scripts" in your config.yaml lets every program of yours do it'
+        hint = f"do it in a terminal; {SCRIPTS}"
         raise Refused(
             f"to {act} is a person's, and this program has no terminal", code=ErrorCode.NO_TERMINAL, hint=hint
         )
+
+
+def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
+    """Raise Refused unless the person lets scripts give verdicts, without a PIN; for surfaces of programs."""
+    if has_pin(home) or trust.settings(home, project(), {}).verdicts != "scripts":
+        hint = f"do it in a terminal; {SCRIPTS}"
+        raise Refused(f"to {act} is a person's, and this is a program", code=ErrorCode.NO_TERMINAL, hint=hint)
 
 
 def has_pin(home: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The address of a terminal's socket, and the user at its other end."""
+"""The address of a socket, and who is at its other end."""
 
 import os
 import socket
@@ -40,3 +40,12 @@ def peer(connection: socket.socket) -> int:
     else:  # macOS: LOCAL_PEERCRED of level 0 gives a struct xucred, whose second word is the user
         _, uid = struct.unpack_from("II", connection.getsockopt(0, 1, 76))
     return int(uid)
+
+
+def peer_process(connection: socket.socket) -> int:
+    """Return the number of the process that connected, 0 for one that cannot be seen from here."""
+    if sys.platform == "linux":
+        pid, _, _ = struct.unpack("iii", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    else:  # macOS: LOCAL_PEERPID of level 0
+        (pid,) = struct.unpack("i", connection.getsockopt(0, 2, 4))
+    return int(pid)

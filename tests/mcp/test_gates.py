@@ -8,9 +8,10 @@ import pytest
 from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
 from pro0.mcp.tools.table import perform
-from pro0.mcp.tools.tool import TOOLS, arguments_of
+from pro0.mcp.tools.tool import TOOLS
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
+from pro0.ops.signature import arguments_of
 from tests.crash.lanes import a_few
 from tests.gated import STATES, Homes, furnish
 from tests.teams import granted

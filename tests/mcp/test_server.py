@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import processes
-from pro0.mcp.wire import LINE_LIMIT
+from pro0.wire import LINE_LIMIT
 from tests.mcp.conftest import Serve
 from tests.mcp.served import ENVELOPE, PATIENCE, program
 from tests.waiting import wait_until

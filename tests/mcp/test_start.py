@@ -35,7 +35,7 @@ OURS = {
     *("pro0", "pro0.cli", "pro0.cli.interrupts", "pro0.cli.main", "pro0.errors"),
     *("pro0.model", "pro0.model.ids", "pro0.ops"),
     *("pro0.ops.identity", "pro0.store", "pro0.store.root"),
-    *("pro0.mcp", "pro0.mcp.channel", "pro0.mcp.listing", "pro0.mcp.protocol", "pro0.mcp.server", "pro0.mcp.wire"),
+    *("pro0.mcp", "pro0.mcp.channel", "pro0.mcp.listing", "pro0.mcp.protocol", "pro0.mcp.server", "pro0.wire"),
 }
 HEAVY = {
     "asyncio",

@@ -2,11 +2,10 @@
 
 import json
 
-import msgspec
-
 from pro0.mcp.listing import KINDS, MEMBER, ONE_TASK
 from pro0.mcp.tools.table import TOOLS
-from pro0.mcp.tools.tool import Tool, arguments_of, result_of
+from pro0.mcp.tools.tool import Tool
+from pro0.ops.signature import arguments_of, flat_schema, result_of
 from pro0.rules.words.instructions import instructions
 
 POOL = frozenset({"claim_task", "get_claimable_tasks", "release_task"})
@@ -40,7 +39,7 @@ def _text(kind: str) -> str:
 
 
 def _inputs(tool: Tool) -> dict[str, object]:
-    schema = _flat(arguments_of(tool.function))
+    schema = flat_schema(arguments_of(tool.function))
     properties = schema.get("properties")
     assert isinstance(properties, dict)
     schema["properties"] = {tool.worded(name): _input(tool, value) for name, value in properties.items()}
@@ -65,12 +64,4 @@ def _input(tool: Tool, schema: dict[str, object]) -> dict[str, object]:
 
 
 def _outputs(tool: Tool) -> dict[str, object]:
-    return _flat(result_of(tool.function))
-
-
-def _flat(kind: type[msgspec.Struct]) -> dict[str, object]:
-    """Return the schema of an object with everything it refers to inside."""
-    [_], components = msgspec.json.schema_components([kind])
-    whole: dict[str, object] = components.pop(kind.__name__)
-    whole.pop("title", None)
-    return whole | ({"$defs": components} if components else {})
+    return flat_schema(result_of(tool.function))

@@ -14,13 +14,14 @@ from pro0.mcp.tools import team as team_tools
 from pro0.mcp.tools import ticket as ticket_tools
 from pro0.mcp.tools import work as work_tools
 from pro0.mcp.tools import worker as worker_tools
-from pro0.mcp.tools.tool import TOOLS, Tool, arguments_of
-from pro0.mcp.wire import JSON, encode, is_text
+from pro0.mcp.tools.tool import TOOLS, Tool
 from pro0.model.caller import Who
 from pro0.ops.mail import messages
+from pro0.ops.signature import arguments_of
 from pro0.rules.misfit import misfit
 from pro0.rules.text import visible
 from pro0.rules.words.instructions import unread_here
+from pro0.wire import JSON, encode, is_text
 
 FAMILIES = (team_tools, lead_tools, worker_tools, work_tools, mail_tools, ticket_tools)
 

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
-from inspect import Parameter, getdoc, signature
-from typing import Annotated, get_type_hints
+from inspect import getdoc
+from typing import Annotated
 
 import msgspec
 
@@ -84,23 +83,3 @@ def tool(
 def both(verb: str) -> tuple[str, str]:
     """Return the names of a tool in both families (behaviour 2.23)."""
     return f"task_{verb}", f"ticket_{verb}"
-
-
-@cache
-def arguments_of(function: Function) -> type[msgspec.Struct]:
-    """Return the type of what a call of a tool is given, from the parameters after the first."""
-    hints = get_type_hints(function, include_extras=True)
-    fields = [_field(parameter, hints[name]) for name, parameter in list(signature(function).parameters.items())[1:]]
-    return msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True, frozen=True)
-
-
-def result_of(function: Function) -> type[msgspec.Struct]:
-    """Return the type of what a tool returns."""
-    found: type[msgspec.Struct] = get_type_hints(function)["return"]
-    return found
-
-
-def _field(parameter: Parameter, kind: object) -> tuple[str, object] | tuple[str, object, object]:
-    if parameter.default is Parameter.empty:
-        return parameter.name, kind
-    return parameter.name, kind, parameter.default

@@ -211,7 +211,7 @@ def remarks(context: Context, id: str) -> list[Remark]:
         said = context.team.comments(task_id(id)).read().comments
     except NotFound:
         said = ()
-    left = [Remark(c.at, c.author, c.text, task=c.author_task, role=c.author_role) for c in said]
+    left = [Remark(c.at, c.author, c.text, task=c.author_task, role=c.author_role, id=c.id) for c in said]
     return sorted([*acts, *left], key=lambda remark: remark.at)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import isinf
 
 LINE_LIMIT = 4 * 1024 * 1024
 """Bytes of one message; the longest text that an operation takes is far shorter, escaped too."""
@@ -78,6 +79,12 @@ def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number in JSON")
 
 
+def _finite(text: str) -> float:
+    if isinf(value := float(text)):
+        raise ValueError(f"{text[:30]} is too large a number")
+    return value
+
+
 def _deeper_than(limit: int, value: object) -> bool:
     level = [value]
     for _ in range(limit):
@@ -93,5 +100,5 @@ def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

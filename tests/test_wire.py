@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.mcp import wire
-from pro0.mcp.wire import DEPTH_LIMIT, LINE_LIMIT, LineSplitter, Unreadable, decode, encode, joined
+from pro0 import wire
+from pro0.wire import DEPTH_LIMIT, LINE_LIMIT, LineSplitter, Unreadable, decode, encode, joined
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

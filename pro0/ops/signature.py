@@ -1,0 +1,37 @@
+"""The schema of a call, from the signature of the function that does it; every surface for programs reads it here."""
+
+from collections.abc import Callable
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any, get_type_hints
+
+import msgspec
+
+
+@cache
+def arguments_of(function: Callable[..., object]) -> type[msgspec.Struct]:
+    """Return the type of a call's arguments, from the parameters after the first."""
+    hints = get_type_hints(function, include_extras=True)
+    fields = [_field(parameter, hints[name]) for name, parameter in list(signature(function).parameters.items())[1:]]
+    return msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True, frozen=True)
+
+
+def result_of(function: Callable[..., object]) -> Any:
+    """Return the type of a call's result."""
+    return get_type_hints(function, include_extras=True)["return"]
+
+
+def flat_schema(kind: type) -> dict[str, object]:
+    """Return the schema of a type, with everything it refers to inside."""
+    [schema], components = msgspec.json.schema_components([kind])
+    name = getattr(kind, "__name__", "")
+    if isinstance(schema, dict) and schema.get("$ref") == f"#/$defs/{name}":
+        schema = components.pop(name)
+        schema.pop("title", None)
+    return schema | ({"$defs": components} if components else {})
+
+
+def _field(parameter: Parameter, kind: object) -> tuple[str, object] | tuple[str, object, object]:
+    if parameter.default is Parameter.empty:
+        return parameter.name, kind
+    return parameter.name, kind, parameter.default
