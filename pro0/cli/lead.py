@@ -18,6 +18,7 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
     """
     from pro0.engine.loop import run
     from pro0.processes import mark
+    from pro0.rpc.server import serving
 
     mark.take_off()  # a member may have started it, and it goes on without that
-    context.exit(run(store().team(team).require(), revived=revived))
+    context.exit(run(store().team(team).require(), revived=revived, beside=serving))

@@ -3,8 +3,8 @@
 import os
 import selectors
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -33,11 +33,15 @@ from pro0.store.watch import Watch
 RESCAN = 2.0
 """Seconds until the lead looks without an event: network file systems can miss changes."""
 
+Beside = Callable[[TeamStore], AbstractContextManager[object]]
+"""What else this process does for a team while it leads it."""
 
-def run(team: TeamStore, *, revived: bool = False) -> int:
+
+def run(team: TeamStore, *, revived: bool = False, beside: Beside = nullcontext) -> int:
     """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead.
 
-    A lead `revived` by a guard ends silently when another lead exists, or when none is wanted.
+    A lead `revived` by a guard ends silently when another lead exists, or when none is wanted. `beside` is open while
+    it leads.
     """
     project = Path(team.require().config.read().project)
     settings = trust.settings(team.paths.home, project, os.environ)
@@ -49,7 +53,8 @@ def run(team: TeamStore, *, revived: bool = False) -> int:
     try:
         if revived and declines(team, lease):
             return 0
-        return Lead(team, settings, lease, revived=revived).work()
+        with beside(team):
+            return Lead(team, settings, lease, revived=revived).work()
     finally:
         lease.drop()
 

@@ -7,7 +7,14 @@ import pytest
 
 from tests.house.source import Modules, package, room_of, sample
 
-HOW = {"cli": "by_terminal", "mcp": "nobody", "runner": "nobody", "shell_agent": "nobody", "view": "on_board"}
+HOW = {
+    "cli": "by_terminal",
+    "mcp": "nobody",
+    "rpc": "by_program",
+    "runner": "nobody",
+    "shell_agent": "nobody",
+    "view": "on_board",
+}
 """How each surface knows a person's verdict for one; where agents speak nobody is a person."""
 MAKERS = {"Context", "found"}
 """What returns a context of a caller; `click.Context` is another thing."""

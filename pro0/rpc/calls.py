@@ -1,0 +1,102 @@
+"""A call of a method: its parameters checked, the operation done, what comes of it as JSON."""
+
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from pro0.errors import BadInput, Pro0Error, TimedOut
+from pro0.ops.signature import arguments_of
+from pro0.rpc.client import Client
+from pro0.rpc.discovery import DISCOVER, document
+from pro0.rpc.method import Method
+from pro0.rpc.protocol import CANCELLED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Fault, Request, notice
+from pro0.rpc.table import METHODS
+from pro0.rpc.views import plain
+from pro0.rules.misfit import misfit
+from pro0.rules.text import visible
+from pro0.wire import JSON, encode, is_text
+
+FIRST_CODE = -32000
+"""An error of pro0 with exit code 4 is -32004; JSON-RPC leaves -32000 to -32099 to servers."""
+TIMED_OUT = -32024
+CODES = {BadInput.exit_code: INVALID_PARAMS, TimedOut.exit_code: TIMED_OUT}
+
+
+def perform(client: Client, request: Request) -> JSON | Fault:
+    """Do what a request asks for and return its result as JSON, or the fault that is its answer."""
+    if request.cancelled:
+        return Fault(CANCELLED, "the request was cancelled before it began")
+    try:
+        if request.method == DISCOVER:
+            return encode(document())
+        method = METHODS.get(request.method)
+        if method is None:
+            return Fault(METHOD_NOT_FOUND, f"there is no method {visible(request.method[:100])}", _HINT)
+        return _done(client, method, request.params)
+    except Pro0Error as error:
+        return fault(error)
+    except Exception as error:  # noqa: BLE001 - a client goes on after a fault of pro0
+        if os.environ.get("PRO0_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        return Fault(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {visible(str(error))}")
+
+
+def news(client: Client) -> list[JSON]:
+    """Return what a client's subscriptions have to tell now."""
+    told = client.subscriptions.changes()
+    veil = client.veil() if told else str
+    return [_told(family, change, veil) for family, change in told]
+
+
+def fault(error: Pro0Error) -> Fault:
+    """Return an error of pro0 as the answer to a request."""
+    data = {"code": error.code, "exit_code": error.exit_code} | ({"hint": visible(error.hint)} if error.hint else {})
+    return Fault(CODES.get(error.exit_code, FIRST_CODE - error.exit_code), visible(error.message), data)
+
+
+def _done(client: Client, method: Method, params: object) -> JSON:
+    given = _arguments(method, params)
+    value = method.function(client.context if method.direct else client, **given)
+    return encode(_harmless(plain(value, method.worded), client.veil()))
+
+
+def _arguments(method: Method, params: object) -> dict[str, object]:
+    """Return the arguments of the function; params come by name, or in order."""
+    names = method.parameters
+    if isinstance(params, list):
+        if len(params) > len(names):
+            raise BadInput(f"{method.name} takes {len(names)} parameters at most", hint=_WHICH)
+        params = dict(zip(names, params, strict=False))
+    assert isinstance(params, dict)
+    if unknown := next((name for name in params if name not in names), None):
+        raise BadInput(f"{method.name}: there is no {visible(unknown[:100])!r}", hint=_WHICH)
+    if not is_text(params):
+        raise BadInput(f"{method.name}: a text is not valid Unicode", code="invalid_text", hint="pass UTF-8")
+    try:
+        found = msgspec.convert({names[name]: value for name, value in params.items()}, arguments_of(method.function))
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BadInput(f"{method.name}: {visible(method.worded(misfit(error)))}", hint=_WHICH) from None
+    return {name: getattr(found, name) for name in found.__struct_fields__}
+
+
+def _told(family: str, change: object, veil: Callable[[str], str]) -> JSON:
+    method = METHODS[f"{family}.list.subscribe"]
+    return notice(f"{family}.list.changed", encode(_harmless(plain(change, method.worded), veil)))
+
+
+def _harmless(value: object, veil: Callable[[str], str]) -> object:
+    """Return a value whose texts have no control characters and direction marks, since others wrote them; veiled."""
+    if isinstance(value, str):
+        return veil(visible(value))
+    if isinstance(value, list):
+        return [_harmless(item, veil) for item in value]
+    if isinstance(value, dict):
+        return {name: _harmless(item, veil) for name, item in value.items()}
+    return value
+
+
+_WHICH = f"{DISCOVER} says what it takes"
+_HINT = {"code": "no_method", "hint": f"{DISCOVER} lists the methods"}

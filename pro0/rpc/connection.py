@@ -1,0 +1,91 @@
+"""One connection: what came in and waits, what goes out; nothing here blocks."""
+
+import selectors
+import socket
+from collections import deque
+
+from pro0.rpc.client import Client
+from pro0.rpc.protocol import Conversation, Fault, Request
+from pro0.wire import JSON, Lines
+
+CALL_LIMIT = 64
+"""Requests under way at which no more are read."""
+OUT_LIMIT = 256 * 1024
+"""Bytes that the client has not read at which no more of its requests are read, done or told of."""
+PIECE = 64 * 1024
+
+
+class Connection:
+    """One client of a socket."""
+
+    def __init__(self, connection: socket.socket, client: Client) -> None:
+        connection.setblocking(False)
+        self.socket = connection
+        self.client = client
+        self.requests: deque[Request] = deque()
+        self.busy = False
+        """True while a request of it is done, or its news are gathered."""
+        self.due = False
+        """True when there may be news for its subscriptions."""
+        self._conversation = Conversation(self.say, self.requests.append)
+        self._lines = Lines()
+        self._out = bytearray()
+        self._ended = self._broken = False
+
+    def say(self, message: JSON) -> None:
+        """Put a message where it waits to be sent."""
+        self._out += message.encode() + b"\n"
+
+    def finish(self, request: Request, outcome: JSON | Fault) -> None:
+        """Answer a request."""
+        self._conversation.finish(request, outcome)
+
+    def read(self) -> None:
+        """Take in what the client sent; the last line may lack its end."""
+        try:
+            data = self.socket.recv(PIECE)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._broken = True
+            return
+        self._ended = not data
+        for line in self._lines.feed(data or b"\n"):
+            self._conversation.receive(line)
+
+    def write(self) -> None:
+        """Send what the client takes in now."""
+        try:
+            while self._out:
+                del self._out[: self.socket.send(self._out[:PIECE])]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._broken = True
+
+    @property
+    def interest(self) -> int:
+        """Return for which events this waits; 0 for none but its end."""
+        hungry = not self._ended and self._conversation.under_way < CALL_LIMIT and not self.clogged
+        return (selectors.EVENT_READ if hungry else 0) | (selectors.EVENT_WRITE if self._out else 0)
+
+    @property
+    def clogged(self) -> bool:
+        """Return True when the client does not read what it is told."""
+        return len(self._out) >= OUT_LIMIT
+
+    @property
+    def next(self) -> Request | None:
+        """Return the next request to be done, None for none now."""
+        return self.requests.popleft() if self.requests and not self.busy and not self.clogged else None
+
+    @property
+    def tellable(self) -> bool:
+        """Return True when its news may be gathered now: late ones are fewer, so a slow client costs no memory."""
+        idle = not self.busy and not self.requests and not self._out
+        return idle and self.due and bool(self.client.subscriptions)
+
+    @property
+    def over(self) -> bool:
+        """Return True when nothing more comes of it."""
+        return self._broken or (self._ended and not self._conversation.under_way and not self._out)

@@ -1,0 +1,183 @@
+"""One client's conversation in JSON-RPC 2.0: what each message means, and exactly one answer to each request."""
+
+from collections.abc import Callable
+
+from pro0.wire import JSON, LINE_LIMIT, Unreadable, decode, encode, joined
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+CANCELLED = -32800
+"""The code that the Language Server Protocol gives a request that its client has cancelled."""
+CANCEL = "$/cancelRequest"
+BATCH_LIMIT = 100
+"""Messages in one array, at most."""
+ID_LIMIT = 1024
+"""Letters of a request's id, at most: it is repeated in the answer."""
+
+Key = str | int | float | None
+"""The id of a request: a text, a number or null."""
+Answer = Callable[[JSON | None], None]
+"""Takes the response to one message; None for a message without a response."""
+
+
+class Fault(Exception):
+    """The reason why a request is answered with an error."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class Request:
+    """One call under way; `key` is its id, and a notification, which has none, is not `wanted` back."""
+
+    def __init__(self, method: str, params: object, answer: Answer, *, key: Key = None, wanted: bool = True) -> None:
+        self.method = method
+        self.params = params
+        self.key = key
+        self.wanted = wanted
+        self.cancelled = False
+        self._answer = answer
+
+    def finish(self, outcome: JSON | Fault) -> None:
+        """Answer with a result, which is JSON, or with a fault; a notification is not answered."""
+        if not self.wanted:
+            self._answer(None)
+        elif isinstance(outcome, Fault):
+            self._answer(failed(self.key, outcome))
+        else:
+            self._answer(joined({"jsonrpc": encode("2.0"), "id": encode(self.key), "result": outcome}))
+
+
+class Conversation:
+    """Takes in the messages of one client in order; `send` takes responses, `start` the requests to be done."""
+
+    def __init__(self, send: Callable[[JSON], None], start: Callable[[Request], None]) -> None:
+        self._send = send
+        self._start = start
+        self._open: list[Request] = []
+
+    @property
+    def under_way(self) -> int:
+        """Return how many requests wait for their end."""
+        return len(self._open)
+
+    def receive(self, line: bytes | None) -> None:
+        """Take in one message, None for one that was too long; an empty line is none."""
+        if line is not None and not line.strip():
+            return
+        try:
+            message = _read(line)
+        except Fault as fault:
+            self._send(failed(None, fault))
+            return
+        if isinstance(message, list):
+            self._receive_many(message)
+        else:
+            self._message(message, self._one)
+
+    def finish(self, request: Request, outcome: JSON | Fault) -> None:
+        """Answer a request that was started."""
+        self._open.remove(request)
+        request.finish(outcome)
+
+    def _one(self, response: JSON | None) -> None:
+        if response is not None:
+            self._send(response)
+
+    def _receive_many(self, messages: list[object]) -> None:
+        if not 0 < len(messages) <= BATCH_LIMIT:
+            self._send(failed(None, Fault(INVALID_REQUEST, f"a batch holds 1 to {BATCH_LIMIT} messages")))
+            return
+        together = _Together(len(messages), self._send)
+        for message in messages:
+            self._message(message, together.answer)
+
+    def _message(self, message: object, answer: Answer) -> None:
+        key = _key(message)
+        try:
+            method, params = _parts(message)
+        except Fault as fault:
+            answer(failed(key, fault))
+            return
+        assert isinstance(message, dict)
+        request = Request(method, params, answer, key=key, wanted="id" in message)
+        if method.startswith("$/") and not request.wanted:
+            if method == CANCEL:
+                self._cancel(params)
+            answer(None)  # what else a client may tell in passing is passed over
+        else:
+            self._open.append(request)
+            self._start(request)
+
+    def _cancel(self, params: object) -> None:
+        if isinstance(params, dict) and _is_key(key := params.get("id")):
+            for request in self._open:
+                request.cancelled |= request.wanted and request.key == key and type(request.key) is type(key)
+
+
+class _Together:
+    """Collects the responses to a batch, and sends them as one when the last is there."""
+
+    def __init__(self, count: int, send: Callable[[JSON], None]) -> None:
+        self._left = count
+        self._send = send
+        self._responses: list[JSON] = []
+
+    def answer(self, response: JSON | None) -> None:
+        """Take the response to one of the messages."""
+        self._left -= 1
+        if response is not None:
+            self._responses.append(response)
+        if not self._left and self._responses:
+            self._send(f"[{','.join(self._responses)}]")
+
+
+def failed(key: Key, fault: Fault) -> JSON:
+    """Return the response that says a fault."""
+    error = {"code": fault.code, "message": str(fault)} | ({} if fault.data is None else {"data": fault.data})
+    return encode({"jsonrpc": "2.0", "id": key, "error": error})
+
+
+def notice(method: str, params: JSON) -> JSON:
+    """Return a notification to the client."""
+    return joined({"jsonrpc": encode("2.0"), "method": encode(method), "params": params})
+
+
+def _read(line: bytes | None) -> object:
+    try:
+        if line is None:
+            raise Unreadable(f"longer than {LINE_LIMIT} bytes", too_much=True)
+        return decode(line)
+    except Unreadable as error:
+        raise Fault(INVALID_REQUEST if error.too_much else PARSE_ERROR, str(error)) from None
+
+
+def _parts(message: object) -> tuple[str, object]:
+    """Return method and params of a message; raises Fault for one that is no request."""
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise Fault(INVALID_REQUEST, 'a message is an object with "jsonrpc": "2.0"')
+    method, params = message.get("method"), message.get("params", {})
+    if not isinstance(method, str):
+        raise Fault(INVALID_REQUEST, "a method is a text")
+    if "id" in message and not _is_key(message["id"]):
+        raise Fault(INVALID_REQUEST, f"an id is a number, null, or a text of at most {ID_LIMIT} letters")
+    if not isinstance(params, dict | list):
+        raise Fault(INVALID_REQUEST, "params is an object or an array")
+    return method, params
+
+
+def _key(message: object) -> Key:
+    """Return the id of a message, None for one without an id that may be repeated."""
+    key = message.get("id") if isinstance(message, dict) else None
+    return key if _is_key(key) else None
+
+
+def _is_key(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= ID_LIMIT
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,291 @@
+"""The socket of a team's lead: one thread reads and writes and never blocks, a few others do what is asked for.
+
+The lead's own rounds go on beside it; a slow or hostile client costs its own connection.
+"""
+
+import os
+import selectors
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+
+from pro0.engine.log import Log
+from pro0.errors import Pro0Error
+from pro0.rpc.connection import PIECE, Connection
+from pro0.rpc.protocol import Fault, Request, failed
+from pro0.store.paths import SOCKET, TASKS
+from pro0.store.teams import TeamStore
+from pro0.store.watch import Watch
+from pro0.terminals import address
+from pro0.wire import JSON
+
+CONNECTIONS = 64
+WORKERS = 4
+RESCAN = 2.0
+"""Seconds until subscriptions are looked at without an event: network file systems can miss changes."""
+LAST = 2.0
+"""Seconds at most for what is under way when the lead ends."""
+
+Finished = Callable[[], None]
+
+
+@contextmanager
+def serving(team: TeamStore) -> Iterator[None]:
+    """Serve a team's socket while its lead works; a lead without one leads all the same."""
+    path = team.paths.team / SOCKET
+    try:
+        listener = _listening(path)
+    except OSError as error:
+        Log(team).write("trouble", why=f"no socket for other programs: {error}")
+        yield
+        return
+    server = Server(TeamStore(team.paths.home, team.name), listener)
+    server.start()
+    try:
+        yield
+    finally:
+        server.close()
+        with suppress(OSError):
+            path.unlink()
+
+
+class Server:
+    """All connections of one socket."""
+
+    def __init__(self, team: TeamStore, listener: socket.socket) -> None:
+        self._team = team
+        self._listener = listener
+        self._selector = selectors.DefaultSelector()
+        self._connections: dict[socket.socket, Connection] = {}
+        self._turned_away: list[socket.socket] = []
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._finished: deque[Finished] = deque()
+        self._readable, self._writable = os.pipe()
+        os.set_blocking(self._readable, False)
+        os.set_blocking(self._writable, False)
+        self._watch: Watch | None = None
+        self._closing = False
+        self._workers = 0
+        self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End every connection, after what is under way, if that does not take long."""
+        self._closing = True
+        self._ring()
+        self._thread.join(2 * LAST)
+
+    def _run(self) -> None:
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._selector.register(self._readable, selectors.EVENT_READ)
+        while not self._closing:
+            self._round(RESCAN if self._subscribed else None)
+        self._selector.unregister(self._listener)
+        self._listener.close()
+        deadline = time.monotonic() + LAST
+        while any(one.busy for one in self._connections.values()) and (left := deadline - time.monotonic()) > 0:
+            self._round(left)
+        for one in [*self._connections.values()]:
+            one.write()
+            self._drop(one)
+        for connection in [*self._turned_away]:
+            self._let_go(connection)
+        if self._watch:
+            self._watch.close()
+        self._selector.close()  # the pipe stays: who is still at work may ring
+
+    def _round(self, seconds: float | None) -> None:
+        events = self._selector.select(seconds)
+        if not events:
+            self._changed()
+        for key, mask in events:
+            self._heard(key.fileobj, mask)
+        while self._finished:
+            self._finished.popleft()()
+        for one in [*self._connections.values()]:
+            self._go_on(one)
+        self._watch_if_wanted()
+
+    @property
+    def _subscribed(self) -> bool:
+        return any(one.client.subscriptions for one in self._connections.values())
+
+    def _heard(self, source: object, mask: int) -> None:
+        if source is self._listener:
+            self._accept()
+        elif source == self._readable:
+            with suppress(BlockingIOError):
+                os.read(self._readable, 4096)
+        elif self._watch is not None and source is self._watch:
+            if self._watch.drain():
+                self._changed()
+        elif isinstance(source, socket.socket) and (one := self._connections.get(source)):
+            if mask & selectors.EVENT_READ:
+                one.read()
+            if mask & selectors.EVENT_WRITE:
+                one.write()
+        elif isinstance(source, socket.socket) and source in self._turned_away:
+            self._pass_over(source)
+
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:  # no descriptor is left, or the client has gone
+            time.sleep(0.05)
+            return
+        from pro0.rpc.calls import fault
+        from pro0.rpc.peer import client_at
+
+        try:
+            if len(self._connections) >= CONNECTIONS:
+                raise Pro0Error(f"{CONNECTIONS} clients are connected", code="too_many", hint="close one of them")
+            self._connections[connection] = Connection(connection, client_at(connection, self._team))
+        except (Pro0Error, OSError) as error:
+            said = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
+            self._turn_away(connection, failed(None, fault(said)))
+
+    def _turn_away(self, connection: socket.socket, said: JSON) -> None:
+        """Tell a client why it is not served, and let it go by itself: what it sends now would undo the telling."""
+        try:
+            connection.setblocking(False)
+            connection.send(said.encode() + b"\n")
+            connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            connection.close()
+            return
+        self._selector.register(connection, selectors.EVENT_READ)
+        self._turned_away.append(connection)
+        while len(self._turned_away) > CONNECTIONS:
+            self._let_go(self._turned_away[0])
+
+    def _pass_over(self, connection: socket.socket) -> None:
+        """Take in and forget what a client sends that is not served."""
+        with suppress(BlockingIOError):
+            try:
+                gone = not connection.recv(PIECE)
+            except ConnectionError:
+                gone = True
+            if gone:
+                self._let_go(connection)
+
+    def _let_go(self, connection: socket.socket) -> None:
+        self._turned_away.remove(connection)
+        self._selector.unregister(connection)
+        connection.close()
+
+    def _go_on(self, one: Connection) -> None:
+        """Do what is next for a connection, and wait for what it waits for."""
+        if request := one.next:
+            self._hand_over(one, lambda: self._perform(one, request))
+        elif one.tellable:
+            one.due = False
+            self._hand_over(one, lambda: self._gather(one))
+        one.write()
+        if one.over and not one.busy:
+            self._drop(one)
+            return
+        registered = one.socket in self._selector.get_map()
+        if interest := one.interest:
+            (self._selector.modify if registered else self._selector.register)(one.socket, interest)
+        elif registered:
+            self._selector.unregister(one.socket)
+
+    def _hand_over(self, one: Connection, job: Callable[[], None]) -> None:
+        one.busy = True
+        self._jobs.put(job)
+        if self._workers < WORKERS:
+            self._workers += 1
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+
+    def _perform(self, one: Connection, request: Request) -> None:
+        """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
+        from pro0.rpc.calls import perform
+        from pro0.rpc.table import METHODS
+
+        def do() -> None:
+            outcome = perform(one.client, request)
+            self._finish(lambda: self._done(one, request, outcome, beside=waits))
+
+        known = METHODS.get(request.method)
+        if waits := known is not None and known.waits:
+            self._finish(lambda: self._free(one))
+            threading.Thread(target=do, daemon=True).start()
+        else:
+            do()
+
+    def _gather(self, one: Connection) -> None:
+        from pro0.rpc.calls import news
+
+        told: list[JSON] = []
+        with suppress(Pro0Error):  # what cannot be read now is told when it can be
+            told = news(one.client)
+        self._finish(lambda: self._tell(one, told))
+
+    def _finish(self, act: Finished) -> None:
+        self._finished.append(act)
+        self._ring()
+
+    def _done(self, one: Connection, request: Request, outcome: JSON | Fault, *, beside: bool) -> None:
+        one.busy = one.busy and beside
+        one.finish(request, outcome)
+
+    def _tell(self, one: Connection, told: list[JSON]) -> None:
+        one.busy = False
+        for message in told:
+            one.say(message)
+
+    def _free(self, one: Connection) -> None:
+        one.busy = False
+
+    def _changed(self) -> None:
+        for one in self._connections.values():
+            one.due = True
+
+    def _watch_if_wanted(self) -> None:
+        """Watch the files from the first subscription to them on."""
+        if self._watch is None and self._subscribed:
+            self._watch = Watch([self._team.paths.tasks], TASKS)
+            self._selector.register(self._watch, selectors.EVENT_READ)
+            self._changed()
+            self._ring()
+
+    def _drop(self, one: Connection) -> None:
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(one.socket)
+        del self._connections[one.socket]
+        one.socket.close()
+
+    def _ring(self) -> None:
+        with suppress(BlockingIOError, OSError):
+            os.write(self._writable, b"x")
+
+
+def _listening(path: Path) -> socket.socket:
+    """Return a listening socket at this path, open to our user alone; one of an earlier lead is replaced."""
+    new = path.with_name(f".{path.name}")
+    with suppress(FileNotFoundError):
+        new.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with address.reachable(str(new)) as short:
+            listener.bind(short)
+        new.chmod(0o600)
+        listener.listen(CONNECTIONS)
+        listener.setblocking(False)
+        new.replace(path)
+    except OSError:
+        listener.close()
+        raise
+    return listener

@@ -1,0 +1,44 @@
+"""All methods: the documents' own, and every other operation under its own name, from its signature."""
+
+from pro0.model.caller import Who
+from pro0.ops.catalog import OPERATIONS
+from pro0.rpc import members, roles, tickets
+from pro0.rpc.method import METHODS, Method
+
+FAMILIES = (tickets, roles, members)
+NOT_SERVED = {
+    "member.restart": "it reads settings: pro0 member restart",
+    "message.acknowledge": "message.inbox does it",
+    "message.fate": "it is about a message that was just sent: pro0 message send",
+    "message.take_back": "it is for a server whose client never took its answer in",
+    "role.list": "it is agent.role.list",
+    "run.stop": "it is the runner's own",
+    "task.comment": "it is task.comment.create",
+    "task.count": "it is the runner's own",
+    "task.import": "it reads files: pro0 task import",
+    "task.remarks": "it is task.comment.list",
+    "task.take": "it is the runner's own; task.ready and task.claim do the same",
+    "task.watch": "it is task.list.subscribe",
+    "team.cleanup": "it ends the lead that serves: pro0 team cleanup",
+    "team.lead": "an agent outside any team has no team's socket: pro0 mcp",
+    "team.repair": "it is for a team that nobody leads: pro0 doctor",
+    "team.resume": "it is for a team that nobody leads: pro0 team resume",
+    "worker.delegate": "it reads settings: pro0 worker delegate",
+}
+"""The operations that are no methods under their own names, and why."""
+
+__all__ = ["FAMILIES", "METHODS", "NOT_SERVED"]
+
+
+def _enter_operations() -> None:
+    """Enter each operation that has no method of its name yet; those about tasks in both families."""
+    for name, operation in OPERATIONS.items():
+        if name in METHODS or name in NOT_SERVED or operation.by <= {Who.LEAD}:
+            continue
+        METHODS[name] = Method(name, name, operation.function, direct=True)
+        if name.startswith("task."):
+            in_tickets = name.replace("task.", "ticket.")
+            METHODS[in_tickets] = Method(in_tickets, name, operation.function, direct=True)
+
+
+_enter_operations()

@@ -1,0 +1,190 @@
+"""The methods of tasks in two families of names, word by word as the documents have them (behaviour 2.23)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from pro0.engine.outcomes import begun
+from pro0.errors import Refused
+from pro0.model.task import Changes, Draft, Gate, Remark
+from pro0.ops.context import Context
+from pro0.ops.tasks import gates, roles, tasks, trees
+from pro0.rpc import subscriptions
+from pro0.rpc.client import Client
+from pro0.rpc.method import both, method
+from pro0.rpc.subscriptions import Subscription
+from pro0.rpc.views import CommentView, Nothing, TaskView, View, comment_view, task_view
+from pro0.rules.tasks.board import list_order
+
+TaskId = Annotated[str, Meta(description="The task's id, such as task-7.")]
+RoleId = Annotated[str | None, Meta(description="The role that should do it, null for nobody in particular.")]
+Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
+Required = Literal["approval", "review", "content"]
+
+
+class Session(View, frozen=True, kw_only=True):
+    """The session that works on a task."""
+
+    session_id: str
+
+
+class Snapshot(View, frozen=True, kw_only=True):
+    """A new subscription, and all tasks as they are: open ones by priority, the others by their last change."""
+
+    id: str
+    tasks: list[TaskView]
+
+
+class Comments(View, frozen=True, kw_only=True):
+    """What was said about a task, oldest first."""
+
+    comments: list[CommentView]
+
+
+@method("task.create", *both("create"))
+def create(
+    client: Client,
+    title: str,
+    description: str,
+    role_id: RoleId,
+    parent_id: str | None = None,
+    priority: Annotated[int | None, Meta(description="Lower goes first; without it, after its siblings.")] = None,
+    dependencies: Names = [],  # noqa: B006 - never changed
+    assignee: str | None = None,
+    acceptance: str = "",
+    requires: Required | None = None,
+    run: str | None = None,
+) -> TaskView:
+    """Add a task."""
+    draft = Draft(
+        title=title,
+        description=description,
+        role=role_id,
+        parent=parent_id,
+        priority=priority,
+        blocked_by=tuple(dependencies),
+        assignee=assignee,
+        acceptance=acceptance,
+        requires=Gate(requires) if requires else None,
+        run=run,
+    )
+    [made] = tasks.create(client.context, [draft], last=True)
+    return task_view(made)
+
+
+@method("task.update", *both("update"))
+def update(
+    client: Client,
+    task_id: TaskId,
+    title: str | None = None,
+    description: str | None = None,
+    priority: int | None = None,
+    role_id: str | None = None,
+    acceptance: str | None = None,
+    add_dependencies: Names = [],  # noqa: B006 - never changed
+    drop_dependencies: Names = [],  # noqa: B006 - never changed
+) -> TaskView:
+    """Change what a task says, its priority, or what it depends on; what is not named stays."""
+    changes = Changes(
+        title=title,
+        description=description,
+        priority=priority,
+        role=role_id,
+        acceptance=acceptance,
+        add_dependencies=tuple(add_dependencies),
+        drop_dependencies=tuple(drop_dependencies),
+    )
+    return task_view(tasks.update(client.context, task_id, changes))
+
+
+@method("task.delete", *both("delete"))
+def delete(client: Client, task_id: TaskId) -> Nothing:
+    """Remove a task; refused while others depend on it."""
+    tasks.delete(client.context, task_id)
+    return Nothing()
+
+
+@method("task.start", *both("start"), waits=True)
+def start(client: Client, task_id: TaskId) -> Session:
+    """Open a session of its own for a task, and return when it works."""
+    context = client.context
+    begins = begun(context.team, trees.start(context, task_id), lambda _said: None)
+    return Session(session_id=task_view(begins).session_id or "")
+
+
+@method("task.retry", *both("resolve"))
+def resolve(
+    client: Client,
+    task_id: TaskId,
+    action: Literal["retry", "continue", "close"],
+    feedback: Annotated[str, Meta(description="What its session or its next one is told.")] = "",
+) -> TaskView:
+    """Let a task that failed or waits for a person go on, again or in its session, or close it."""
+    act = {"retry": gates.retry, "continue": gates.go_on, "close": gates.close}[action]
+    return task_view(act(client.context, task_id, feedback))
+
+
+@method("task.watch", "task.list.subscribe")
+def subscribe_to_tasks(client: Client) -> Snapshot:
+    """Subscribe to the task list: all tasks now, then task.list.changed for each change, whoever makes it."""
+    return _subscribed(client, subscriptions.TASKS)
+
+
+@method("task.watch", "ticket.list.subscribe")
+def subscribe_to_tickets(client: Client) -> Snapshot:
+    """Subscribe to the ticket list: all tickets now, then ticket.list.changed for each change, whoever makes it."""
+    return _subscribed(client, subscriptions.TICKETS)
+
+
+@method("task.watch", "task.list.unsubscribe")
+def unsubscribe_from_tasks(client: Client, id: str) -> Nothing:
+    """End a subscription."""
+    client.subscriptions.remove(id, subscriptions.TASKS)
+    return Nothing()
+
+
+@method("task.watch", "ticket.list.unsubscribe")
+def unsubscribe_from_tickets(client: Client, id: str) -> Nothing:
+    """End a subscription."""
+    client.subscriptions.remove(id, subscriptions.TICKETS)
+    return Nothing()
+
+
+@method("task.remarks", *both("comment.list"))
+def comment_list(client: Client, task_id: TaskId) -> Comments:
+    """List what was said about a task: comments, and the texts that came with acts."""
+    context = client.context
+    id = tasks.show(context, task_id).id
+    return Comments(comments=[comment_view(id, said, _title(context)) for said in tasks.remarks(context, id)])
+
+
+@method("task.comment", *both("comment.create"))
+def comment_create(client: Client, task_id: TaskId, content: str) -> CommentView:
+    """Add a comment; its author is the caller."""
+    context = client.context
+    made = tasks.comment(context, task_id, content)
+    said = Remark(made.at, made.author, made.text, task=made.author_task, role=made.author_role, id=made.id)
+    return comment_view(tasks.show(context, task_id).id, said, _title(context))
+
+
+def _subscribed(client: Client, family: str) -> Snapshot:
+    if client.subscriptions.full:
+        limit = subscriptions.LIMIT
+        raise Refused(f"this client has {limit} subscriptions", code="too_many", hint="unsubscribe one of them")
+    new = Subscription(client.context, family)
+    listed = sorted(new.snapshot(), key=list_order)
+    client.subscriptions.add(new)
+    return Snapshot(id=new.id, tasks=[task_view(task) for task in listed])
+
+
+class _Title:
+    """Names roles by their ids; reads them once."""
+
+    def __init__(self, context: Context) -> None:
+        self._names = {role.id: role.name for role in roles.roles(context)}
+
+    def __call__(self, id: str) -> str:
+        return self._names.get(id, id)
+
+
+_title = _Title

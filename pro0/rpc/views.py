@@ -1,0 +1,188 @@
+"""The objects that methods answer with, in snake_case; a value at its default is left out."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache, partial
+from typing import Any, Literal, get_args, get_type_hints
+from uuid import NAMESPACE_OID, uuid5
+
+import msgspec
+from msgspec.structs import FieldInfo, fields
+
+from pro0.model.role import Role
+from pro0.model.stored import iso
+from pro0.model.task import Awaiting, Gate, Kind, Policy, Remark, Task
+from pro0.model.team import Grant, Seat, Wanted, Wish
+from pro0.rules.views import ticket_status
+
+Status = Literal["open", "in_progress", "needs_review", "done", "closed", "failed"]
+WORDS: tuple[Status, ...] = get_args(Status)
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An answer of fields."""
+
+
+class TaskView(View, frozen=True, kw_only=True):
+    """A task: first what the documents name, then the rest."""
+
+    id: str
+    title: str
+    description: str
+    role_id: str | None
+    status: Status
+    priority: int
+    created_at: datetime | None
+    updated_at: datetime | None
+    parent_id: str | None = None
+    session_id: str | None = None
+    type: Kind = Kind.TASK
+    acceptance: str = ""
+    labels: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    assignee: str | None = None
+    claimed_by: str | None = None
+    awaiting: Awaiting | None = None
+    reason: str = ""
+    """The question of a task that waits for a person."""
+    requires: Gate | None = None
+    policy: Policy | None = None
+    run: str | None = None
+    agent: str | None = None
+    branch: str | None = None
+    result: str | None = None
+    created_by: str = ""
+    closed_reason: str = ""
+
+
+class CommentView(View, frozen=True, kw_only=True):
+    """A remark on a task; `act` is what it came with, if it came with an act."""
+
+    id: str
+    task_id: str
+    author_role: str
+    content: str
+    created_at: datetime
+    author_task_id: str | None = None
+    author: str = ""
+    act: str | None = None
+
+
+class AgentRole(View, frozen=True, kw_only=True):
+    """A role."""
+
+    id: str
+    name: str
+    role_prompt: str
+    agent: str = ""
+    model: str = ""
+
+
+class SeatView(View, frozen=True, kw_only=True):
+    """A member as it is wanted."""
+
+    agent_id: str
+    name: str
+    agent: str
+    role: str = ""
+    task: str | None = None
+    model: str = ""
+    effort: str = ""
+
+
+class WantedView(View, frozen=True, kw_only=True):
+    """What is wanted of a team; `max_cost` in US dollars, 0 for no limit."""
+
+    wish: Wish
+    paused: bool
+    max_cost: float
+
+
+class GrantView(View, frozen=True, kw_only=True):
+    """A grant; its token is stored nowhere."""
+
+    id: str
+    agent_id: str
+    by: str
+    at: datetime
+
+
+class Nothing(View, frozen=True, kw_only=True):
+    """No more than that it was done."""
+
+
+def task_view(task: Task) -> TaskView:
+    """Return a task as methods show it."""
+    said = {name: getattr(task, name) for name in _SAME}
+    [status] = (word for word in WORDS if word == ticket_status(task))
+    return TaskView(
+        **said,
+        status=status,
+        role_id=task.role,
+        parent_id=task.parent,
+        session_id=task.claim.incarnation if task.claim else task.session,
+        claimed_by=task.claim.agent_id if task.claim else None,
+        awaiting=task.waits.kind if task.waits else None,
+        reason=task.waits.reason if task.waits else "",
+    )
+
+
+def comment_view(task: str, said: Remark, title: Callable[[str], str]) -> CommentView:
+    """Return a remark as methods show it; `title` names a role, or nobody, by its id."""
+    return CommentView(
+        id=said.id or str(uuid5(NAMESPACE_OID, f"{task} {iso(said.at)} {said.author} {said.act}")),
+        task_id=task,
+        author_role=title(said.role) or said.author,
+        content=said.text,
+        created_at=said.at,
+        author_task_id=said.task,
+        author=said.author,
+        act=said.act,
+    )
+
+
+def role_view(role: Role) -> AgentRole:
+    """Return a role as methods show it."""
+    return AgentRole(id=role.id, name=role.name, role_prompt=role.prompt, agent=role.agent, model=role.model)
+
+
+def plain(value: object, worded: Callable[[str], str] = str) -> object:
+    """Return a result as JSON has it: keys in snake_case and in the words of a family, values as `SHOWN` says."""
+    if type(value) in SHOWN:
+        value = SHOWN[type(value)][1](value)
+    if isinstance(value, msgspec.Struct):
+        shown = ((field, getattr(value, field.name)) for field in _fields(type(value)))
+        return {worded(snake(f.encode_name)): plain(v, worded) for f, v in shown if not _left_out(value, f, v)}
+    if isinstance(value, dict):
+        return {str(key): plain(one, worded) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one, worded) for one in value]
+    return msgspec.to_builtins(value)
+
+
+def snake(name: str) -> str:
+    """Return a camelCase name in snake_case; the documents' own `taskId` stays."""
+    return name if name in _KEPT else "".join(f"_{one.lower()}" if one.isupper() else one for one in name)
+
+
+def _left_out(whole: msgspec.Struct, field: FieldInfo, value: object) -> bool:
+    return whole.__struct_config__.omit_defaults and field.default is not msgspec.NODEFAULT and value == field.default
+
+
+def _same(view: type[View], value: object) -> View:
+    """Return the view whose fields are all fields of the value."""
+    return view(**{name: getattr(value, name) for name in view.__struct_fields__})
+
+
+SHOWN: dict[type, tuple[type[View], Callable[[Any], View]]] = {
+    Task: (TaskView, task_view),
+    Seat: (SeatView, partial(_same, SeatView)),
+    Wanted: (WantedView, partial(_same, WantedView)),
+    Grant: (GrantView, partial(_same, GrantView)),
+}
+"""Stored values that are shown as views: keys of other programs, hashes and histories stay in the store."""
+_fields = cache(fields)
+_KEPT = ("taskId", "ticketId")
+_SAME = [
+    name for name in get_type_hints(TaskView) if name in get_type_hints(Task) and name not in ("status", "awaiting")
+]
