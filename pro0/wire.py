@@ -1,4 +1,4 @@
-"""Lines of JSON: what comes in is bounded in size and depth, what goes out is one line of ASCII."""
+"""Lines of JSON-RPC: what comes in is bounded in size and depth, what goes out is one line of ASCII."""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,28 @@ JSON = str
 """A value as JSON text."""
 
 
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+
 class Unreadable(Exception):
     """A line that is no message; `too_much` when it may be JSON, but more than is read."""
 
     def __init__(self, why: str, *, too_much: bool = False) -> None:
         super().__init__(why)
         self.too_much = too_much
+
+
+class Fault(Exception):
+    """Why a message is answered with a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
 
 
 class LineSplitter:

@@ -7,8 +7,9 @@ import threading
 from queue import SimpleQueue
 
 from pro0.errors import Pro0Error
-from pro0.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, Call, Fault
+from pro0.mcp.protocol import Call
 from pro0.store.paths import home
+from pro0.wire import INTERNAL_ERROR, INVALID_PARAMS, Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,20 @@ of the newer one carries its version in `_meta` and is answered without regard t
 from collections.abc import Callable
 
 from pro0 import __version__
-from pro0.wire import JSON, LINE_LIMIT, Unreadable, decode, encode, joined
+from pro0.wire import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    JSON,
+    LINE_LIMIT,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Fault,
+    Unreadable,
+    decode,
+    encode,
+    joined,
+)
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The versions that `initialize` can agree on, oldest first."""
@@ -27,25 +40,11 @@ SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SERVER = encode({"name": "pro0", "version": __version__})
 ABILITIES = encode({"tools": {}})
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
 
 Key = str | int
 Answer = Callable[[JSON | None], None]
 """Takes the response to one message, None for a message that gets none."""
-
-
-class Fault(Exception):
-    """Why a message is answered with a JSON-RPC error."""
-
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.data = data
 
 
 class Listing:

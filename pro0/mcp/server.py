@@ -11,8 +11,8 @@ from contextlib import suppress
 from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
-from pro0.mcp.protocol import Call, Conversation, Fault
-from pro0.wire import JSON, LineSplitter
+from pro0.mcp.protocol import Call, Conversation
+from pro0.wire import JSON, Fault, LineSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ import msgspec
 
 from pro0.errors import BadInput, Pro0Error, TimedOut
 from pro0.ops.signature import arguments_of
-from pro0.rpc.client import Client
+from pro0.rpc.client import RpcClient
 from pro0.rpc.discovery import DISCOVER, document
 from pro0.rpc.method import Method
-from pro0.rpc.protocol import CANCELLED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Fault, Request, notice
+from pro0.rpc.protocol import CANCELLED, RpcRequest, notice
 from pro0.rpc.table import METHODS
 from pro0.rpc.views import plain
 from pro0.rules.misfit import misfit
 from pro0.rules.text import visible
-from pro0.wire import JSON, encode, is_text
+from pro0.wire import INTERNAL_ERROR, INVALID_PARAMS, JSON, METHOD_NOT_FOUND, Fault, encode, is_text
 
 FIRST_CODE = -32000
 """An error of pro0 with exit code 4 is -32004; JSON-RPC leaves -32000 to -32099 to servers."""
@@ -23,7 +23,7 @@ TIMED_OUT = -32024
 CODES = {BadInput.exit_code: INVALID_PARAMS, TimedOut.exit_code: TIMED_OUT}
 
 
-def perform(client: Client, request: Request) -> JSON | Fault:
+def perform(client: RpcClient, request: RpcRequest) -> JSON | Fault:
     """Do what a request asks for and return its result as JSON, or the fault that is its answer."""
     if request.cancelled:
         return Fault(CANCELLED, "the request was cancelled before it began")
@@ -44,7 +44,7 @@ def perform(client: Client, request: Request) -> JSON | Fault:
         return Fault(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {visible(str(error))}")
 
 
-def news(client: Client) -> list[JSON]:
+def news(client: RpcClient) -> list[JSON]:
     """Return what a client's subscriptions have to tell now."""
     told = client.subscriptions.changes()
     veil = client.veil() if told else str
@@ -57,7 +57,7 @@ def fault(error: Pro0Error) -> Fault:
     return Fault(CODES.get(error.exit_code, FIRST_CODE - error.exit_code), visible(error.message), data)
 
 
-def _done(client: Client, method: Method, params: object) -> JSON:
+def _done(client: RpcClient, method: Method, params: object) -> JSON:
     given = _arguments(method, params)
     value = method.function(client.context if method.direct else client, **given)
     return encode(_harmless(plain(value, method.worded), client.veil()))

@@ -17,7 +17,7 @@ def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
     verdicts.by_program(home, project, act)
 
 
-class Client:
+class RpcClient:
     """One caller at one team, and what it is subscribed to."""
 
     def __init__(self, team: TeamStore, caller: Caller, own: str | None) -> None:

@@ -4,9 +4,9 @@ import selectors
 import socket
 from collections import deque
 
-from pro0.rpc.client import Client
-from pro0.rpc.protocol import Conversation, Fault, Request
-from pro0.wire import JSON, Lines
+from pro0.rpc.client import RpcClient
+from pro0.rpc.protocol import RpcConversation, RpcRequest
+from pro0.wire import JSON, Fault, LineSplitter
 
 CALL_LIMIT = 64
 """Requests under way at which no more are read."""
@@ -15,20 +15,20 @@ OUT_LIMIT = 256 * 1024
 PIECE = 64 * 1024
 
 
-class Connection:
+class RpcConnection:
     """One client of a socket."""
 
-    def __init__(self, connection: socket.socket, client: Client) -> None:
+    def __init__(self, connection: socket.socket, client: RpcClient) -> None:
         connection.setblocking(False)
         self.socket = connection
         self.client = client
-        self.requests: deque[Request] = deque()
+        self.requests: deque[RpcRequest] = deque()
         self.busy = False
         """True while a request of it is done, or its news are gathered."""
         self.due = False
         """True when there may be news for its subscriptions."""
-        self._conversation = Conversation(self.say, self.requests.append)
-        self._lines = Lines()
+        self._conversation = RpcConversation(self.say, self.requests.append)
+        self._lines = LineSplitter()
         self._out = bytearray()
         self._ended = self._broken = False
 
@@ -36,7 +36,7 @@ class Connection:
         """Put a message where it waits to be sent."""
         self._out += message.encode() + b"\n"
 
-    def finish(self, request: Request, outcome: JSON | Fault) -> None:
+    def finish(self, request: RpcRequest, outcome: JSON | Fault) -> None:
         """Answer a request."""
         self._conversation.finish(request, outcome)
 
@@ -75,7 +75,7 @@ class Connection:
         return len(self._out) >= OUT_LIMIT
 
     @property
-    def next(self) -> Request | None:
+    def next(self) -> RpcRequest | None:
         """Return the next request to be done, None for none now."""
         return self.requests.popleft() if self.requests and not self.busy and not self.clogged else None
 

@@ -9,26 +9,26 @@ from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.tasks.roles import told
 from pro0.ops.team import members
 from pro0.ops.team.status import MemberStatus, status
-from pro0.rpc.client import Client
+from pro0.rpc.client import RpcClient
 from pro0.rpc.method import method
-from pro0.rpc.views import View
+from pro0.rpc.views import RpcView
 
 
-class Members(View, frozen=True, kw_only=True):
+class MemberList(RpcView, frozen=True, kw_only=True):
     """The members of a team."""
 
     members: tuple[MemberStatus, ...]
 
 
 @method("member.list", "member.list")
-def member_list(client: Client) -> Members:
+def member_list(client: RpcClient) -> MemberList:
     """List all members with what each does now: its state, its task, its unread messages."""
-    return Members(members=status(client.context).members)
+    return MemberList(members=status(client.context).members)
 
 
 @method("member.spawn", "member.spawn", waits=True)
 def spawn(
-    client: Client,
+    client: RpcClient,
     name: str,
     agent: str | None = None,
     role: str = "",

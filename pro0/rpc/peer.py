@@ -7,12 +7,12 @@ from pro0.errors import Refused
 from pro0.ops.context import caller_of
 from pro0.ops.identity import IDENTITY, UNPROVEN
 from pro0.processes import table
-from pro0.rpc.client import Client
+from pro0.rpc.client import RpcClient
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
 
 
-def client_at(connection: socket.socket, team: TeamStore) -> Client:
+def client_at(connection: socket.socket, team: TeamStore) -> RpcClient:
     """Return the client of a connection; raises Refused for another user's, and for one that cannot be seen."""
     if address.peer(connection) != os.geteuid():
         raise Refused("this socket is another user's", code="not_allowed")
@@ -22,7 +22,7 @@ def client_at(connection: socket.socket, team: TeamStore) -> Client:
     caller, own = caller_of(table.variables(process, IDENTITY), team.paths.home, process.pid)
     if not table.alive(process):  # nothing that was seen of it is sure: its ancestors, its mark, its environment
         raise _unseen()
-    return Client(team, caller, own)
+    return RpcClient(team, caller, own)
 
 
 def _unseen() -> Refused:

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 
-from pro0.wire import JSON, LINE_LIMIT, Unreadable, decode, encode, joined
+from pro0.wire import (
+    INVALID_REQUEST,
+    JSON,
+    LINE_LIMIT,
+    PARSE_ERROR,
+    Fault,
+    Unreadable,
+    decode,
+    encode,
+    joined,
+)
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
 CANCELLED = -32800
 """The code that the Language Server Protocol gives a request that its client has cancelled."""
 CANCEL = "$/cancelRequest"
@@ -23,16 +28,7 @@ Answer = Callable[[JSON | None], None]
 """Takes the response to one message; None for a message without a response."""
 
 
-class Fault(Exception):
-    """The reason why a request is answered with an error."""
-
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.data = data
-
-
-class Request:
+class RpcRequest:
     """One call under way; `key` is its id, and a notification, which has none, is not `wanted` back."""
 
     def __init__(self, method: str, params: object, answer: Answer, *, key: Key = None, wanted: bool = True) -> None:
@@ -53,13 +49,13 @@ class Request:
             self._answer(joined({"jsonrpc": encode("2.0"), "id": encode(self.key), "result": outcome}))
 
 
-class Conversation:
+class RpcConversation:
     """Takes in the messages of one client in order; `send` takes responses, `start` the requests to be done."""
 
-    def __init__(self, send: Callable[[JSON], None], start: Callable[[Request], None]) -> None:
+    def __init__(self, send: Callable[[JSON], None], start: Callable[[RpcRequest], None]) -> None:
         self._send = send
         self._start = start
-        self._open: list[Request] = []
+        self._open: list[RpcRequest] = []
 
     @property
     def under_way(self) -> int:
@@ -80,7 +76,7 @@ class Conversation:
         else:
             self._message(message, self._one)
 
-    def finish(self, request: Request, outcome: JSON | Fault) -> None:
+    def finish(self, request: RpcRequest, outcome: JSON | Fault) -> None:
         """Answer a request that was started."""
         self._open.remove(request)
         request.finish(outcome)
@@ -105,7 +101,7 @@ class Conversation:
             answer(failed(key, fault))
             return
         assert isinstance(message, dict)
-        request = Request(method, params, answer, key=key, wanted="id" in message)
+        request = RpcRequest(method, params, answer, key=key, wanted="id" in message)
         if method.startswith("$/") and not request.wanted:
             if method == CANCEL:
                 self._cancel(params)

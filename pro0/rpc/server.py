@@ -16,13 +16,13 @@ from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
-from pro0.rpc.connection import PIECE, Connection
-from pro0.rpc.protocol import Fault, Request, failed
+from pro0.rpc.connection import PIECE, RpcConnection
+from pro0.rpc.protocol import RpcRequest, failed
 from pro0.store.paths import SOCKET, TASKS
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
 from pro0.terminals import address
-from pro0.wire import JSON
+from pro0.wire import JSON, Fault
 
 CONNECTIONS = 64
 WORKERS = 4
@@ -44,7 +44,7 @@ def serving(team: TeamStore) -> Iterator[None]:
         Log(team).write("trouble", why=f"no socket for other programs: {error}")
         yield
         return
-    server = Server(TeamStore(team.paths.home, team.name), listener)
+    server = RpcServer(TeamStore(team.paths.home, team.name), listener)
     server.start()
     try:
         yield
@@ -54,14 +54,14 @@ def serving(team: TeamStore) -> Iterator[None]:
             path.unlink()
 
 
-class Server:
+class RpcServer:
     """All connections of one socket."""
 
     def __init__(self, team: TeamStore, listener: socket.socket) -> None:
         self._team = team
         self._listener = listener
         self._selector = selectors.DefaultSelector()
-        self._connections: dict[socket.socket, Connection] = {}
+        self._connections: dict[socket.socket, RpcConnection] = {}
         self._turned_away: list[socket.socket] = []
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._finished: deque[Finished] = deque()
@@ -147,7 +147,7 @@ class Server:
         try:
             if len(self._connections) >= CONNECTIONS:
                 raise Pro0Error(f"{CONNECTIONS} clients are connected", code="too_many", hint="close one of them")
-            self._connections[connection] = Connection(connection, client_at(connection, self._team))
+            self._connections[connection] = RpcConnection(connection, client_at(connection, self._team))
         except (Pro0Error, OSError) as error:
             said = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
             self._turn_away(connection, failed(None, fault(said)))
@@ -181,7 +181,7 @@ class Server:
         self._selector.unregister(connection)
         connection.close()
 
-    def _go_on(self, one: Connection) -> None:
+    def _go_on(self, one: RpcConnection) -> None:
         """Do what is next for a connection, and wait for what it waits for."""
         if request := one.next:
             self._hand_over(one, lambda: self._perform(one, request))
@@ -198,7 +198,7 @@ class Server:
         elif registered:
             self._selector.unregister(one.socket)
 
-    def _hand_over(self, one: Connection, job: Callable[[], None]) -> None:
+    def _hand_over(self, one: RpcConnection, job: Callable[[], None]) -> None:
         one.busy = True
         self._jobs.put(job)
         if self._workers < WORKERS:
@@ -209,7 +209,7 @@ class Server:
         while True:
             self._jobs.get()()
 
-    def _perform(self, one: Connection, request: Request) -> None:
+    def _perform(self, one: RpcConnection, request: RpcRequest) -> None:
         """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
         from pro0.rpc.calls import perform
         from pro0.rpc.table import METHODS
@@ -225,7 +225,7 @@ class Server:
         else:
             do()
 
-    def _gather(self, one: Connection) -> None:
+    def _gather(self, one: RpcConnection) -> None:
         from pro0.rpc.calls import news
 
         told: list[JSON] = []
@@ -237,16 +237,16 @@ class Server:
         self._finished.append(act)
         self._ring()
 
-    def _done(self, one: Connection, request: Request, outcome: JSON | Fault, *, beside: bool) -> None:
+    def _done(self, one: RpcConnection, request: RpcRequest, outcome: JSON | Fault, *, beside: bool) -> None:
         one.busy = one.busy and beside
         one.finish(request, outcome)
 
-    def _tell(self, one: Connection, told: list[JSON]) -> None:
+    def _tell(self, one: RpcConnection, told: list[JSON]) -> None:
         one.busy = False
         for message in told:
             one.say(message)
 
-    def _free(self, one: Connection) -> None:
+    def _free(self, one: RpcConnection) -> None:
         one.busy = False
 
     def _changed(self) -> None:
@@ -261,7 +261,7 @@ class Server:
             self._changed()
             self._ring()
 
-    def _drop(self, one: Connection) -> None:
+    def _drop(self, one: RpcConnection) -> None:
         with suppress(KeyError, ValueError):
             self._selector.unregister(one.socket)
         del self._connections[one.socket]

@@ -8,15 +8,15 @@ from pro0.errors import NotFound
 from pro0.model.task import Task
 from pro0.ops.context import Context, new_id
 from pro0.ops.team import feed
-from pro0.rpc.views import TaskView, View, task_view
-from pro0.rules.feed import Event
+from pro0.rpc.views import RpcView, TaskView, task_view
+from pro0.rules.feed import FeedEvent
 
 LIMIT = 16
 """Subscriptions of one client, at most."""
 TASKS, TICKETS = FAMILIES = "task", "ticket"
 
 
-class TaskChange(View, frozen=True, kw_only=True):
+class TaskChange(RpcView, frozen=True, kw_only=True):
     """One change of the list: the task as it is now, of a deleted one its id. `seq` counts up by one."""
 
     id: str
@@ -47,7 +47,7 @@ class Subscription:
         """Return what has changed since the last call."""
         return [self._change(event) for event in self._feed.news()]
 
-    def _change(self, event: Event) -> TaskChange:
+    def _change(self, event: FeedEvent) -> TaskChange:
         self._seq += 1
         assert event.event != "snapshot"
         task = task_view(event.task) if event.task else None

@@ -10,10 +10,10 @@ from pro0.model.task import Changes, Draft, Gate, Remark
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
 from pro0.rpc import subscriptions
-from pro0.rpc.client import Client
+from pro0.rpc.client import RpcClient
 from pro0.rpc.method import both, method
 from pro0.rpc.subscriptions import Subscription
-from pro0.rpc.views import CommentView, Nothing, TaskView, View, comment_view, task_view
+from pro0.rpc.views import CommentView, Nothing, RpcView, TaskView, comment_view, task_view
 from pro0.rules.tasks.board import list_order
 
 TaskId = Annotated[str, Meta(description="The task's id, such as task-7.")]
@@ -22,20 +22,20 @@ Names = Annotated[list[str], Meta(description="Ids of tasks that must be complet
 Required = Literal["approval", "review", "content"]
 
 
-class Session(View, frozen=True, kw_only=True):
+class Session(RpcView, frozen=True, kw_only=True):
     """The session that works on a task."""
 
     session_id: str
 
 
-class Snapshot(View, frozen=True, kw_only=True):
+class TaskSnapshot(RpcView, frozen=True, kw_only=True):
     """A new subscription, and all tasks as they are: open ones by priority, the others by their last change."""
 
     id: str
     tasks: list[TaskView]
 
 
-class Comments(View, frozen=True, kw_only=True):
+class CommentList(RpcView, frozen=True, kw_only=True):
     """What was said about a task, oldest first."""
 
     comments: list[CommentView]
@@ -43,7 +43,7 @@ class Comments(View, frozen=True, kw_only=True):
 
 @method("task.create", *both("create"))
 def create(
-    client: Client,
+    client: RpcClient,
     title: str,
     description: str,
     role_id: RoleId,
@@ -74,7 +74,7 @@ def create(
 
 @method("task.update", *both("update"))
 def update(
-    client: Client,
+    client: RpcClient,
     task_id: TaskId,
     title: str | None = None,
     description: str | None = None,
@@ -98,14 +98,14 @@ def update(
 
 
 @method("task.delete", *both("delete"))
-def delete(client: Client, task_id: TaskId) -> Nothing:
+def delete(client: RpcClient, task_id: TaskId) -> Nothing:
     """Remove a task; refused while others depend on it."""
     tasks.delete(client.context, task_id)
     return Nothing()
 
 
 @method("task.start", *both("start"), waits=True)
-def start(client: Client, task_id: TaskId) -> Session:
+def start(client: RpcClient, task_id: TaskId) -> Session:
     """Open a session of its own for a task, and return when it works."""
     context = client.context
     begins = begun(context.team, trees.start(context, task_id), lambda _said: None)
@@ -114,7 +114,7 @@ def start(client: Client, task_id: TaskId) -> Session:
 
 @method("task.retry", *both("resolve"))
 def resolve(
-    client: Client,
+    client: RpcClient,
     task_id: TaskId,
     action: Literal["retry", "continue", "close"],
     feedback: Annotated[str, Meta(description="What its session or its next one is told.")] = "",
@@ -125,41 +125,41 @@ def resolve(
 
 
 @method("task.watch", "task.list.subscribe")
-def subscribe_to_tasks(client: Client) -> Snapshot:
+def subscribe_to_tasks(client: RpcClient) -> TaskSnapshot:
     """Subscribe to the task list: all tasks now, then task.list.changed for each change, whoever makes it."""
     return _subscribed(client, subscriptions.TASKS)
 
 
 @method("task.watch", "ticket.list.subscribe")
-def subscribe_to_tickets(client: Client) -> Snapshot:
+def subscribe_to_tickets(client: RpcClient) -> TaskSnapshot:
     """Subscribe to the ticket list: all tickets now, then ticket.list.changed for each change, whoever makes it."""
     return _subscribed(client, subscriptions.TICKETS)
 
 
 @method("task.watch", "task.list.unsubscribe")
-def unsubscribe_from_tasks(client: Client, id: str) -> Nothing:
+def unsubscribe_from_tasks(client: RpcClient, id: str) -> Nothing:
     """End a subscription."""
     client.subscriptions.remove(id, subscriptions.TASKS)
     return Nothing()
 
 
 @method("task.watch", "ticket.list.unsubscribe")
-def unsubscribe_from_tickets(client: Client, id: str) -> Nothing:
+def unsubscribe_from_tickets(client: RpcClient, id: str) -> Nothing:
     """End a subscription."""
     client.subscriptions.remove(id, subscriptions.TICKETS)
     return Nothing()
 
 
 @method("task.remarks", *both("comment.list"))
-def comment_list(client: Client, task_id: TaskId) -> Comments:
+def comment_list(client: RpcClient, task_id: TaskId) -> CommentList:
     """List what was said about a task: comments, and the texts that came with acts."""
     context = client.context
     id = tasks.show(context, task_id).id
-    return Comments(comments=[comment_view(id, said, _title(context)) for said in tasks.remarks(context, id)])
+    return CommentList(comments=[comment_view(id, said, _title(context)) for said in tasks.remarks(context, id)])
 
 
 @method("task.comment", *both("comment.create"))
-def comment_create(client: Client, task_id: TaskId, content: str) -> CommentView:
+def comment_create(client: RpcClient, task_id: TaskId, content: str) -> CommentView:
     """Add a comment; its author is the caller."""
     context = client.context
     made = tasks.comment(context, task_id, content)
@@ -167,14 +167,14 @@ def comment_create(client: Client, task_id: TaskId, content: str) -> CommentView
     return comment_view(tasks.show(context, task_id).id, said, _title(context))
 
 
-def _subscribed(client: Client, family: str) -> Snapshot:
+def _subscribed(client: RpcClient, family: str) -> TaskSnapshot:
     if client.subscriptions.full:
         limit = subscriptions.LIMIT
         raise Refused(f"this client has {limit} subscriptions", code="too_many", hint="unsubscribe one of them")
     new = Subscription(client.context, family)
     listed = sorted(new.snapshot(), key=list_order)
     client.subscriptions.add(new)
-    return Snapshot(id=new.id, tasks=[task_view(task) for task in listed])
+    return TaskSnapshot(id=new.id, tasks=[task_view(task) for task in listed])
 
 
 class _Title:

@@ -19,11 +19,11 @@ Status = Literal["open", "in_progress", "needs_review", "done", "closed", "faile
 WORDS: tuple[Status, ...] = get_args(Status)
 
 
-class View(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RpcView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An answer of fields."""
 
 
-class TaskView(View, frozen=True, kw_only=True):
+class TaskView(RpcView, frozen=True, kw_only=True):
     """A task: first what the documents name, then the rest."""
 
     id: str
@@ -55,7 +55,7 @@ class TaskView(View, frozen=True, kw_only=True):
     closed_reason: str = ""
 
 
-class CommentView(View, frozen=True, kw_only=True):
+class CommentView(RpcView, frozen=True, kw_only=True):
     """A remark on a task; `act` is what it came with, if it came with an act."""
 
     id: str
@@ -68,7 +68,7 @@ class CommentView(View, frozen=True, kw_only=True):
     act: str | None = None
 
 
-class AgentRole(View, frozen=True, kw_only=True):
+class AgentRole(RpcView, frozen=True, kw_only=True):
     """A role."""
 
     id: str
@@ -78,7 +78,7 @@ class AgentRole(View, frozen=True, kw_only=True):
     model: str = ""
 
 
-class SeatView(View, frozen=True, kw_only=True):
+class SeatView(RpcView, frozen=True, kw_only=True):
     """A member as it is wanted."""
 
     agent_id: str
@@ -90,7 +90,7 @@ class SeatView(View, frozen=True, kw_only=True):
     effort: str = ""
 
 
-class WantedView(View, frozen=True, kw_only=True):
+class WantedView(RpcView, frozen=True, kw_only=True):
     """What is wanted of a team; `max_cost` in US dollars, 0 for no limit."""
 
     wish: Wish
@@ -98,7 +98,7 @@ class WantedView(View, frozen=True, kw_only=True):
     max_cost: float
 
 
-class GrantView(View, frozen=True, kw_only=True):
+class GrantView(RpcView, frozen=True, kw_only=True):
     """A grant; its token is stored nowhere."""
 
     id: str
@@ -107,7 +107,7 @@ class GrantView(View, frozen=True, kw_only=True):
     at: datetime
 
 
-class Nothing(View, frozen=True, kw_only=True):
+class Nothing(RpcView, frozen=True, kw_only=True):
     """No more than that it was done."""
 
 
@@ -169,12 +169,12 @@ def _left_out(whole: msgspec.Struct, field: FieldInfo, value: object) -> bool:
     return whole.__struct_config__.omit_defaults and field.default is not msgspec.NODEFAULT and value == field.default
 
 
-def _same(view: type[View], value: object) -> View:
+def _same(view: type[RpcView], value: object) -> RpcView:
     """Return the view whose fields are all fields of the value."""
     return view(**{name: getattr(value, name) for name in view.__struct_fields__})
 
 
-SHOWN: dict[type, tuple[type[View], Callable[[Any], View]]] = {
+SHOWN: dict[type, tuple[type[RpcView], Callable[[Any], RpcView]]] = {
     Task: (TaskView, task_view),
     Seat: (SeatView, partial(_same, SeatView)),
     Wanted: (WantedView, partial(_same, WantedView)),

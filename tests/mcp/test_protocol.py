@@ -16,9 +16,9 @@ from pro0.mcp.protocol import (
     VERSION,
     Call,
     Conversation,
-    Fault,
     Listing,
 )
+from pro0.wire import Fault
 
 TOOLS = [{"name": "one"}, {"name": "two"}]
 NEW = {VERSION: STATELESS[-1], CAPABILITIES: {}}

@@ -6,9 +6,10 @@ from typing import Any
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.ops.context import Context
 from pro0.rpc.calls import perform
-from pro0.rpc.client import Client
-from pro0.rpc.protocol import Fault, Request
+from pro0.rpc.client import RpcClient
+from pro0.rpc.protocol import RpcRequest
 from pro0.store.teams import TeamStore
+from pro0.wire import Fault
 from tests.teams import as_who
 
 
@@ -22,15 +23,15 @@ class Failed(Exception):
         self.code = self.data.get("code") if isinstance(self.data, dict) else None
 
 
-def client(team: TeamStore, who: Who | Context = Who.HUMAN) -> Client:
+def client(team: TeamStore, who: Who | Context = Who.HUMAN) -> RpcClient:
     """A client of one team; the member is w1."""
     context = who if isinstance(who, Context) else as_who(team, who)
-    return Client(team, context.caller, None if context.caller == THE_HUMAN else team.name)
+    return RpcClient(team, context.caller, None if context.caller == THE_HUMAN else team.name)
 
 
-def call(one: Client, method: str, params: object = None, **named: object) -> Any:
+def call(one: RpcClient, method: str, params: object = None, **named: object) -> Any:
     """Call a method and return its result; raises Failed."""
-    outcome = perform(one, Request(method, named if params is None else params, lambda _response: None))
+    outcome = perform(one, RpcRequest(method, named if params is None else params, lambda _response: None))
     if isinstance(outcome, Fault):
         raise Failed(outcome)
     return json.loads(outcome)

@@ -10,11 +10,11 @@ from pro0.model.caller import Who
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.ops.tasks import gates, tasks
 from pro0.rpc import calls
-from pro0.rpc.client import Client
+from pro0.rpc.client import RpcClient
 from pro0.rpc.discovery import document
-from pro0.rpc.protocol import INVALID_PARAMS
 from pro0.rpc.table import METHODS
 from pro0.store.teams import TeamStore
+from pro0.wire import INVALID_PARAMS
 from tests.rpc.calling import Failed, call, client
 from tests.teams import human, make_team, member
 
@@ -220,7 +220,7 @@ def test_both_families_are_the_same_methods() -> None:
             assert name.replace("ticket.", "task.") in METHODS
 
 
-def told(one: Client) -> list[tuple[str, Any]]:
+def told(one: RpcClient) -> list[tuple[str, Any]]:
     """What a client is told now."""
     import json
 

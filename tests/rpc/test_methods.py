@@ -16,9 +16,9 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import members, plan_approval
 from pro0.rpc.discovery import DISCOVER, callers, document
-from pro0.rpc.protocol import INVALID_PARAMS, METHOD_NOT_FOUND
 from pro0.rpc.table import METHODS, NOT_SERVED
 from pro0.store.teams import TeamStore
+from pro0.wire import INVALID_PARAMS, METHOD_NOT_FOUND
 from tests.conftest import let_scripts
 from tests.faults import contents
 from tests.rpc.calling import Failed, call, client

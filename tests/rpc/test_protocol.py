@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.rpc.protocol import BATCH_LIMIT, CANCELLED, ID_LIMIT, Conversation, Fault, Request
-from pro0.wire import LINE_LIMIT
+from pro0.rpc.protocol import BATCH_LIMIT, CANCELLED, ID_LIMIT, RpcConversation, RpcRequest
+from pro0.wire import LINE_LIMIT, Fault
 
 VERSION = {"jsonrpc": "2.0"}
 
@@ -18,8 +18,8 @@ class Spoken:
 
     def __init__(self) -> None:
         self.said: list[str] = []
-        self.started: list[Request] = []
-        self.conversation = Conversation(self.said.append, self.started.append)
+        self.started: list[RpcRequest] = []
+        self.conversation = RpcConversation(self.said.append, self.started.append)
 
     def hear(self, *messages: object) -> list[Any]:
         """Take in messages, texts and bytes as they are; answer all that was started; return what was said."""
