@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from pro0.errors import BadInput, Pro0Error, TimedOut
+from pro0.errors import BadInput, ErrorCode, Pro0Error, TimedOut
 from pro0.ops.signature import arguments_of
 from pro0.rpc.client import RpcClient
 from pro0.rpc.discovery import DISCOVER, document
@@ -74,7 +74,7 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     if unknown := next((name for name in params if name not in names), None):
         raise BadInput(f"{method.name}: there is no {visible(unknown[:100])!r}", hint=_WHICH)
     if not is_text(params):
-        raise BadInput(f"{method.name}: a text is not valid Unicode", code="invalid_text", hint="pass UTF-8")
+        raise BadInput(f"{method.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint="pass UTF-8")
     try:
         found = msgspec.convert({names[name]: value for name, value in params.items()}, arguments_of(method.function))
     except (msgspec.ValidationError, RecursionError) as error:
@@ -99,4 +99,4 @@ def _harmless(value: object, veil: Callable[[str], str]) -> object:
 
 
 _WHICH = f"{DISCOVER} says what it takes"
-_HINT = {"code": "no_method", "hint": f"{DISCOVER} lists the methods"}
+_HINT = {"hint": f"{DISCOVER} lists the methods"}

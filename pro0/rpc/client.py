@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Caller, Who
 from pro0.ops import verdicts
 from pro0.ops.context import Context
@@ -22,7 +22,7 @@ class RpcClient:
 
     def __init__(self, team: TeamStore, caller: Caller, own: str | None) -> None:
         if caller.who is not Who.HUMAN and own != team.name:
-            raise Refused(f"{caller.agent_id} is not a member of {team.name}", code="not_member")
+            raise Refused(f"{caller.agent_id} is not a member of {team.name}", code=ErrorCode.NOT_MEMBER)
         self._team = team
         self.caller = caller
         self.store = Store(team.paths.home)

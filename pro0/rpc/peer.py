@@ -3,9 +3,9 @@
 import os
 import socket
 
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.ops.context import caller_of
-from pro0.ops.identity import IDENTITY, UNPROVEN
+from pro0.ops.identity import IDENTITY
 from pro0.processes import table
 from pro0.rpc.client import RpcClient
 from pro0.store.teams import TeamStore
@@ -15,7 +15,7 @@ from pro0.terminals import address
 def client_at(connection: socket.socket, team: TeamStore) -> RpcClient:
     """Return the client of a connection; raises Refused for another user's, and for one that cannot be seen."""
     if address.peer(connection) != os.geteuid():
-        raise Refused("this socket is another user's", code="not_allowed")
+        raise Refused("this socket is another user's", code=ErrorCode.NOT_ALLOWED)
     process = table.entry(address.peer_process(connection))
     if process is None:
         raise _unseen()
@@ -27,4 +27,4 @@ def client_at(connection: socket.socket, team: TeamStore) -> RpcClient:
 
 def _unseen() -> Refused:
     what = "the process that connected is gone, or in a namespace of its own"
-    return Refused(what, code=UNPROVEN, hint="stay connected, and run where the lead runs")
+    return Refused(what, code=ErrorCode.IDENTITY_UNPROVEN, hint="stay connected, and run where the lead runs")

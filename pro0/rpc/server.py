@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from pro0.engine.log import Log
-from pro0.errors import Pro0Error
+from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.protocol import RpcRequest, failed
 from pro0.store.paths import SOCKET, TASKS
@@ -146,7 +146,9 @@ class RpcServer:
 
         try:
             if len(self._connections) >= CONNECTIONS:
-                raise Pro0Error(f"{CONNECTIONS} clients are connected", code="too_many", hint="close one of them")
+                raise Pro0Error(
+                    f"{CONNECTIONS} clients are connected", code=ErrorCode.TOO_MANY, hint="close one of them"
+                )
             self._connections[connection] = RpcConnection(connection, client_at(connection, self._team))
         except (Pro0Error, OSError) as error:
             said = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")

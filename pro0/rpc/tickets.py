@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pro0.engine.outcomes import begun
-from pro0.errors import Refused
+from pro0.errors import ErrorCode, Refused
 from pro0.model.task import Changes, Draft, Gate, Remark
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
@@ -170,7 +170,7 @@ def comment_create(client: RpcClient, task_id: TaskId, content: str) -> CommentV
 def _subscribed(client: RpcClient, family: str) -> TaskSnapshot:
     if client.subscriptions.full:
         limit = subscriptions.LIMIT
-        raise Refused(f"this client has {limit} subscriptions", code="too_many", hint="unsubscribe one of them")
+        raise Refused(f"this client has {limit} subscriptions", code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
     new = Subscription(client.context, family)
     listed = sorted(new.snapshot(), key=list_order)
     client.subscriptions.add(new)

@@ -282,7 +282,7 @@ def test_a_verdict_over_a_socket_is_no_persons_unless_they_say_so(home: Path, na
     before = contents(team.paths.home)
     with pytest.raises(Failed) as failed:
         call(client(team), name, params)
-    assert failed.value.code == "not_a_person"
+    assert failed.value.code == "no_terminal"
     assert failed.value.data["hint"]
     assert contents(team.paths.home) == before
 
