@@ -146,9 +146,8 @@ class RpcServer:
 
         try:
             if len(self._connections) >= CONNECTIONS:
-                raise Pro0Error(
-                    f"{CONNECTIONS} clients are connected", code=ErrorCode.TOO_MANY, hint="close one of them"
-                )
+                what = f"{CONNECTIONS} clients are connected"
+                raise Refused(what, code=ErrorCode.TOO_MANY, hint="close one of them")
             self._connections[connection] = RpcConnection(connection, client_at(connection, self._team))
         except (Pro0Error, OSError) as error:
             said = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
