@@ -129,7 +129,7 @@ class Planted:
         repository = Repository(self.at)
         ada, ben = (repository.add(self.trees / name, branch_of("alpha", name)) for name in ("ada", "ben"))
         assert (ada.path / "one").read_text() == "1\n", "its files are there"
-        repository.add(ada.path, ada.branch, again=True)
+        repository.add(ada.path, ada.branch, adopt=True)
         put(ada.path, "two", "2\n")
         put(ada.path, "large", "big\n")
         put(ada.path, "one", "3\n")

@@ -169,7 +169,7 @@ def test_one_that_is_there_is_taken_as_it_is(repository: Repository, project: Pa
     tree = repository.add(tmp_path / "ada", branch_of("alpha", "ada"))
     put(tree.path, "a", "1\n")
     commit(project, "README", "on\n")
-    again = repository.add(tree.path, tree.branch, again=True)
+    again = repository.add(tree.path, tree.branch, adopt=True)
     assert (again.branch, again.head) == (tree.branch, tree.head)
     assert (tree.path / "a").read_text() == "1\n"
 
@@ -182,7 +182,7 @@ def test_one_that_a_killed_git_left_half_made_makes_room(there: bool, repository
     (tree.path / "README").unlink()
     if not there:
         shutil.rmtree(tree.path)
-    again = repository.add(tree.path, tree.branch, again=True)
+    again = repository.add(tree.path, tree.branch, adopt=True)
     assert (again.branch, (again.path / "README").read_text()) == (tree.branch, "hello\n")
     assert not repository.all()[1].half_made
     Path(marker).write_text("initializing")
@@ -221,7 +221,7 @@ def test_what_somebody_put_into_a_half_made_one_is_kept(
     if act == "remove":
         assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
     else:
-        repository.add(tree.path, tree.branch, again=True)
+        repository.add(tree.path, tree.branch, adopt=True)
     assert git(project, "show", "teams/ada/saved-1:mine") == "unsaved"
     assert git(project, "show", "teams/ada/saved-1:README") == "hello"
 

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from tests.house.source import Function, Modules, functions, package, path_of, sample
 
-FILE_LINES = 400
+FILE_LINES = 300
+LONGER = {
+    "pro0.model.task": 320,
+    "pro0.ops.tasks.tasks": 345,
+    "pro0.rules.lead.supervision": 315,
+    "pro0.mcp.protocol": 325,
+}
+"""Files that are still longer, and how long each may be; a parted one goes from here."""
 BODY_LINES = 40
 MEDIAN = 6
 
@@ -30,8 +37,9 @@ def median_body(modules: Modules) -> float:
 
 def test_no_file_is_long() -> None:
     lengths = {name: len(path_of(name).read_text(encoding="utf-8").splitlines()) for name in package()}
-    long = {name: lines for name, lines in lengths.items() if lines > FILE_LINES}
+    long = {name: lines for name, lines in lengths.items() if lines > LONGER.get(name, FILE_LINES)}
     assert not long, long
+    assert all(lengths.get(name, 0) > FILE_LINES for name in LONGER), "a file that is no longer long"
 
 
 def test_no_function_is_long() -> None:

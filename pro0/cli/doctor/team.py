@@ -11,7 +11,7 @@ from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Wanted, Wish
 from pro0.ops.repair.evidence import entries, readable, report_files
-from pro0.ops.repair.repair import living
+from pro0.ops.repair.repair_dead import living
 from pro0.ops.repair.repair_home import stopped
 from pro0.ops.repair.repair_mail import examine
 from pro0.rules.repair import soundness

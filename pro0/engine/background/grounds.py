@@ -51,7 +51,7 @@ class Grounds:
         try:
             config = self._team.config.read()
             branch, place = _branch(config, seat), self._place(config, seat)
-            tree = Repository(Path(config.project)).add(place, branch, again=True)
+            tree = Repository(Path(config.project)).add(place, branch, adopt=True)
         except Pro0Error as error:
             return Ground(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
         except OSError as error:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused, StoreError
 from pro0.git import HEADS, Git, Worktree, last_line
+from pro0.worktrees import merging
+from pro0.worktrees.merging import status
 
 PATIENCE = 60.0
 """Seconds to wait for another act on the same repository."""
@@ -33,16 +35,16 @@ class Repository:
             raise EnvironmentMissing(f"{checkout} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
         self._common = Path(common)
 
-    def add(self, path: Path, branch: str, *, again: bool = False) -> Worktree:
+    def add(self, path: Path, branch: str, *, adopt: bool = False) -> Worktree:
         """Make a worktree at the checkout's HEAD on a new branch: `branch`, or its next free numbered name.
 
-        With `again` an existing worktree is taken as it is. Raises Refused for a repository without a commit, a
+        With `adopt` an existing worktree is taken as it is. Raises Refused for a repository without a commit, a
         worktree with unsaved files, or a foreign folder.
         """
         with self._alone():
-            known = self._known(path)
-            if again and known and not known.half_made and path.exists():
-                return known
+            existing = self._find(path)
+            if adopt and existing and not existing.half_made and path.exists():
+                return existing
             head = self.head()
             self._clear(path)
             name = self._free(branch, head)
@@ -56,7 +58,7 @@ class Repository:
 
     def predict(self, branch: str) -> tuple[str, ...]:
         """Return the files in conflict if a branch were merged into the checkout's HEAD; change nothing."""
-        return self._merged(branch)[1]
+        return merging.merged_tree(self._git, self.head(), branch)[1]
 
     def merge(self, branch: str, message: str) -> str:
         """Merge a branch into the checkout's HEAD and return the commit.
@@ -66,12 +68,12 @@ class Repository:
         with self._alone():
             if self._holds(branch):
                 return self.head()
-            self._ready_to_merge()
+            merging.refuse_unless_ready(self._git)
             by_hand = f"merge it by hand: git merge {branch}"
             if conflicts := self.predict(branch):
-                named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
-                raise Refused(f"{branch} would conflict in {named}", code=ErrorCode.CONFLICT, hint=by_hand)
-            code, text = self._merge(branch, message)
+                files = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
+                raise Refused(f"{branch} would conflict in {files}", code=ErrorCode.CONFLICT, hint=by_hand)
+            code, text = merging.merge(self._git, self.head(), branch, message)
             if code:
                 raise Refused(f"{branch} cannot be merged: {last_line(text)}", code=ErrorCode.CONFLICT, hint=by_hand)
             return self.head()
@@ -93,27 +95,27 @@ class Repository:
         """
         with self._alone():
             if not path.exists():
-                self._forget(path, self._known(path))
+                self._forget(path, self._find(path))
                 return ""
-            known, kept = self._ours(path), ""
-            if known.half_made:
-                kept = self._rescue(known, message)
+            tree, rescued = self._ours(path), ""
+            if tree.half_made:
+                rescued = self._rescue(tree, message)
             else:
                 self._save(path, message)
             branch = self._ours(path).branch
             self._git.run("worktree", "remove", "--force", "--force", str(path))
-            return kept or ("" if branch and self._drop(branch) else branch)
+            return rescued or ("" if branch and self._drop(branch) else branch)
 
     def remove_unused(self, path: Path) -> bool:
         """Remove a worktree without unmerged or ignored files; return True when worktree and branch are gone."""
         with self._alone():
-            known = self._known(path)
-            if known is None or not path.exists() or _repositories_in(path):
+            tree = self._find(path)
+            if tree is None or not path.exists() or _repositories_in(path):
                 return False
-            if _status(Git(path), "--ignored") or not self._holds(known.head):
+            if status(Git(path), "--ignored") or not self._holds(tree.head):
                 return False
             self._git.run("worktree", "remove", "--force", str(path))
-            return not known.branch or self._drop(known.branch)
+            return not tree.branch or self._drop(tree.branch)
 
     def unmerged(self) -> tuple[str, ...]:
         """Return the members' branches not merged into the checkout's HEAD."""
@@ -138,37 +140,6 @@ class Repository:
             apart.run("read-tree", "-m", "-u", head)
         self._git.run("worktree", "unlock", str(path))
 
-    def _merged(self, branch: str) -> tuple[str, tuple[str, ...]]:
-        """Return the tree of merging a branch into the checkout's HEAD, and the files in conflict."""
-        head, other = self.head(), self._named_commit(branch)
-        with self._git.apart(head=head) as apart:
-            code, text = apart.attempt("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, other)
-        if code not in (0, 1):
-            raise Refused(f"{branch} cannot be merged: {last_line(text)}", code=ErrorCode.CONFLICT)
-        tree, *names = text.split("\0")
-        return tree, tuple(dict.fromkeys(name for name in names if name)) if code else ()
-
-    def _merge(self, branch: str, message: str) -> tuple[int, str]:
-        """Commit a merge without conflicts and check it out; never overwrite files in its way."""
-        head, other, (tree, _) = self.head(), self._named_commit(branch), self._merged(branch)
-        made = self._git.signing().run("commit-tree", tree, "-p", head, "-p", other, "-m", message)
-        # Files first, HEAD second: a failure between the two can still be undone.
-        with self._git.apart(index=True, head=head) as apart:
-            apart.attempt("update-index", "-q", "--refresh")
-            code, text = apart.attempt("read-tree", "-m", "-u", head, made)
-            if code:
-                return code, text
-            code, text = self._git.signing().attempt("update-ref", "-m", f"merge {branch}", "HEAD", made, head)
-            if code:
-                apart.attempt("read-tree", "-m", "-u", made, head)
-        return code, text
-
-    def _named_commit(self, branch: str) -> str:
-        code, commit = self._git.attempt("rev-parse", "--verify", "--end-of-options", f"{branch}^{{commit}}")
-        if code:
-            raise Refused(f"{branch} cannot be merged: {last_line(commit)}", code=ErrorCode.CONFLICT)
-        return commit
-
     def _free(self, branch: str, head: str) -> str:
         """Return the first free branch name: not checked out, and without commits of its own."""
         taken = {tree.branch for tree in self.all()}
@@ -177,25 +148,25 @@ class Repository:
 
     def _clear(self, path: Path) -> None:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
-        known = self._known(path)
-        if known is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
+        tree = self._find(path)
+        if tree is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
             raise Refused(
                 f"{path} is there, and no worktree of this repository", code=ErrorCode.CONFLICT, hint="move it away"
             )
-        if known is not None and path.exists():
-            if known.half_made:
-                self._rescue(known, "pro0: saved from a worktree that was made by half")
+        if tree is not None and path.exists():
+            if tree.half_made:
+                self._rescue(tree, "pro0: saved from a worktree that was made by half")
             elif _unsaved(path):
                 raise Refused(
                     f"{path} has unsaved files", code=ErrorCode.CONFLICT, hint="pro0 doctor --repair saves them"
                 )
             self._git.run("worktree", "remove", "--force", "--force", str(path))
-            known = None
-        self._forget(path, known)
+            tree = None
+        self._forget(path, tree)
 
-    def _forget(self, path: Path, gone: Worktree | None) -> None:
+    def _forget(self, path: Path, tree: Worktree | None) -> None:
         """Let git forget worktrees without a folder, also a half made one, locked by a killed git."""
-        if gone is not None and gone.half_made:
+        if tree is not None and tree.half_made:
             self._git.run("worktree", "unlock", str(path))
         self._git.run("worktree", "prune")
 
@@ -204,61 +175,50 @@ class Repository:
         self._ours(path)
         if nested := _repositories_in(path):
             raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
-        there = Git(path)
-        branch, head = self._named(there), there.run("rev-parse", "HEAD")
-        if saved := there.commit_all(head, message):
-            there.run("update-ref", "-m", "pro0: save", f"{HEADS}{branch}", saved, head)
+        worktree = Git(path)
+        branch, head = self._branch(worktree), worktree.run("rev-parse", "HEAD")
+        if saved := worktree.commit_all(head, message):
+            worktree.run("update-ref", "-m", "pro0: save", f"{HEADS}{branch}", saved, head)
 
-    def _rescue(self, half: Worktree, message: str) -> str:
+    def _rescue(self, tree: Worktree, message: str) -> str:
         """Save the added files of a half made worktree, left by a killed git; return their branch, "" for none.
 
         Files missing there were not made yet. The worktree's own branch, if any, stays as it is.
         """
-        base = half.head if half.head.strip("0") else self.head()
-        there = Git(half.path, {"GIT_DIR": str(self._common), "GIT_WORK_TREE": str(half.path)})
-        if not (saved := there.commit_all(base, message, "--ignore-removal")):
+        base = tree.head if tree.head.strip("0") else self.head()
+        worktree = Git(tree.path, {"GIT_DIR": str(self._common), "GIT_WORK_TREE": str(tree.path)})
+        if not (saved := worktree.commit_all(base, message, "--ignore-removal")):
             return ""
-        branch = self._unused(half.path)
+        branch = self._unused(tree.path)
         self._git.run("update-ref", f"{HEADS}{branch}", saved, "0" * len(saved))
         return branch
 
     def _ours(self, path: Path) -> Worktree:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
-        known = self._known(path)
-        if known is None:
+        tree = self._find(path)
+        if tree is None:
             raise Refused(
                 f"{path} is no worktree of {self.checkout}", code=ErrorCode.CONFLICT, hint="git worktree list"
             )
-        return known
+        return tree
 
-    def _known(self, path: Path) -> Worktree | None:
+    def _find(self, path: Path) -> Worktree | None:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
-    def _named(self, there: Git) -> str:
+    def _branch(self, worktree: Git) -> str:
         """Return the branch of a worktree. A detached HEAD is moved onto a new branch."""
-        code, ref = there.attempt("symbolic-ref", "--quiet", "HEAD")
+        code, ref = worktree.attempt("symbolic-ref", "--quiet", "HEAD")
         if code == 0:
             return ref.removeprefix(HEADS)
-        name, head = self._unused(there.folder), there.run("rev-parse", "HEAD")
-        there.run("update-ref", f"{HEADS}{name}", head, "0" * len(head))
-        there.run("symbolic-ref", "HEAD", f"{HEADS}{name}")
+        name, head = self._unused(worktree.folder), worktree.run("rev-parse", "HEAD")
+        worktree.run("update-ref", f"{HEADS}{name}", head, "0" * len(head))
+        worktree.run("symbolic-ref", "HEAD", f"{HEADS}{name}")
         return name
 
     def _unused(self, path: Path) -> str:
         """Return a new branch name for the saved files of a worktree."""
         names = (f"{PREFIX}/{_sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
         return next(name for name in names if not self._has(name))
-
-    def _ready_to_merge(self) -> None:
-        if _status(self._git, "--untracked-files=no"):
-            raise Refused(
-                f"{self.checkout} has changes that are not committed", code=ErrorCode.DIRTY, hint="commit them first"
-            )
-        busy = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
-        if any(self._git.succeeds("rev-parse", "--quiet", "--verify", name) for name in busy):
-            raise Refused(
-                f"{self.checkout} is in the middle of a merge or rebase", code=ErrorCode.DIRTY, hint="finish it first"
-            )
 
     def _drop(self, branch: str) -> bool:
         """Remove our branch if it is merged, and unchanged since this check."""
@@ -310,14 +270,9 @@ def _lock(folder: int, path: Path) -> None:
             time.sleep(0.02)
 
 
-def _status(git: Git, what: str) -> str:
-    with git.apart(index=True, head=git.run("rev-parse", "HEAD")) as apart:
-        return apart.run("status", "--porcelain", "--ignore-submodules=dirty", what)
-
-
 def _unsaved(path: Path) -> bool:
-    there = Git(path)
-    return there.tree("HEAD") != there.run("rev-parse", "HEAD^{tree}")
+    worktree = Git(path)
+    return worktree.tree("HEAD") != worktree.run("rev-parse", "HEAD^{tree}")
 
 
 def _is_empty(path: Path) -> bool:
@@ -326,11 +281,11 @@ def _is_empty(path: Path) -> bool:
 
 def _repositories_in(path: Path) -> list[Path]:
     """Return the repositories inside a worktree, except its submodules."""
-    found = []
+    repositories = []
     for folder, names, files in os.walk(path):
-        here = Path(folder)
-        if here != path and (".git" in names or ".git" in files):
-            found.append(here)
+        place = Path(folder)
+        if place != path and (".git" in names or ".git" in files):
+            repositories.append(place)
             names.clear()
         names[:] = [name for name in names if name != ".git"]
-    return found
+    return repositories
