@@ -90,7 +90,6 @@ class ErrorCode(StrEnum):
     STALE_PLAN = "stale_plan", "Another plan has been handed in since."
     STALE_SESSION = "stale_session", "Another session has taken the caller's place."
     STAYS = "stays", "A member did not agree to end."
-    STOPPED = "stopped", "The lead was stopped on purpose."
     STOPPING = "stopping", "The team is stopping."
     STORE_CORRUPT = "store_corrupt", "A file of the store is damaged."
     TASK_FAILED = "task_failed", "A task failed."

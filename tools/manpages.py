@@ -23,14 +23,15 @@ def pages(cli: click.Command, name: str = "pro0") -> dict[str, str]:
 
 def _contexts(command: click.Command, name: str, parent: click.Context | None) -> Iterator[click.Context]:
     ctx = click.Context(command, info_name=name, parent=parent)
-    shown = dict(_shown(command, ctx)) if isinstance(command, click.Group) else {}
+    shown = dict(shown_commands(command, ctx)) if isinstance(command, click.Group) else {}
     ctx.command = _prepared(command, shown)
     yield ctx
     for child, sub in shown.items():
         yield from _contexts(sub, child, ctx)
 
 
-def _shown(group: click.Group, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:
+def shown_commands(group: click.Group, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group by name, hidden ones left out."""
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         if command is not None and not command.hidden:
