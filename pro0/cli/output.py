@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import TypeVar
 
 import click
 import msgspec
 
 from pro0.errors import BadInput, ErrorCode, Pro0Error
 from pro0.rules.text import unseen, visible
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Print names only, one per line.")
@@ -245,3 +248,21 @@ def _painted() -> bool:
 
 def _styled(text: str, code: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code else text
+
+
+def words(values: Iterable[str]) -> tuple[str, ...]:
+    """Split each value at commas."""
+    return tuple(word for value in values for word in _split(value))
+
+
+def label_option(about: str) -> Callable[[Decorated], Decorated]:
+    """Return the option for labels, which several words give, or one with commas."""
+    names = ("--label", "--labels", "labels")
+    return click.option(
+        *names, multiple=True, metavar="LABEL,...", help=about, callback=lambda _c, _p, given: words(given)
+    )
+
+
+def _split(value: str) -> list[str]:
+    parts = [part.strip() for part in value.split(",")]
+    return [part for part in parts if part] or [value]

@@ -49,6 +49,8 @@ class RunEvent(Stored, frozen=True, kw_only=True):
     text: str = ""
     number: Count = 0
     """Which turn on this task it is."""
-    spent: float = 0.0
-    """US dollars since the run began."""
+    spent: float | None = 0.0
+    """US dollars since the run began; None when no turn has told its cost."""
+    unpriced: Count = 0
+    """Turns whose cost nobody told."""
     code: int | None = None

@@ -1,5 +1,7 @@
 """The spending of a run: per task, per session in a file for the lead's books, and in total for its limit."""
 
+from contextlib import suppress
+
 import msgspec
 
 from pro0.agents.runner import USED
@@ -21,22 +23,31 @@ class Account:
         self._agent = agent
         self._total = Usage()
         self.spent = 0.0
+        self.unpriced = 0
+        """Turns whose cost neither the agent nor a list of prices tells."""
 
     def add(self, task: str, ran: Ran) -> None:
         """Count one turn. An unrecorded cost still counts for the limit."""
         used = ran.usage
-        cost = costs.price(self._entry(used)) or 0.0
+        known = costs.price(self._entry(used))
+        cost = known or 0.0
         self.spent += cost
+        self.unpriced += known is None
         self._total = _sum(self._total, used, cost)
+        if used == Usage() and self._agent == "shell":
+            return  # a command is no turn of an agent, and this would be one more write for each
+        with suppress(Pro0Error):  # the task may be gone, or another's by now
+            runs.counted(self._context, task, used, cost)
         if used == Usage():
             return
-        try:
-            runs.counted(self._context, task, used, cost)
-        except Pro0Error:
-            pass  # the agent has ended its own claim already
         folder = self._context.team.paths.agent_folder(self._context.caller.incarnation)
         with atomic.folder(folder) as place:
             atomic.replace(place, USED, msgspec.json.encode(self._total), durable=False)
+
+    @property
+    def told(self) -> float | None:
+        """Return the known cost of the run, None when no turn has told any."""
+        return None if self.unpriced and not self.spent else self.spent
 
     def _entry(self, used: Usage) -> SessionUsage:
         return SessionUsage(

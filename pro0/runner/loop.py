@@ -139,7 +139,7 @@ class Runner:
             ran = self._turns.run(task, text, number, self._watch, lambda: self._look(task))
             self._account.add(task.id, ran)
             self._course = replace(self._course, spent=self._account.spent)
-            self._teller.spent = self._account.spent
+            self._teller.spent, self._teller.unpriced = self._account.told, self._account.unpriced
             step = self._follow(task, text, ran)
             if step is None or step.act or step.end:
                 return step.end if step else None

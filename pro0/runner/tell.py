@@ -16,7 +16,8 @@ class Teller:
         self._voice = voice
         self._path = context.team.paths.run_log(context.caller.agent_id)
         self._last = ""
-        self.spent = 0.0
+        self.spent: float | None = 0.0
+        self.unpriced = 0
 
     def tell(self, event: str, text: str, task: str | None = None, number: int = 0, code: int | None = None) -> None:
         """Report one event, in one line."""
@@ -30,6 +31,7 @@ class Teller:
             text=text,
             number=number,
             spent=self.spent,
+            unpriced=self.unpriced,
             code=code,
         )
         with suppress(OSError), atomic.folder(self._path.parent) as folder:

@@ -4,9 +4,10 @@ import io
 from collections import deque
 from datetime import UTC, datetime
 
+import pytest
 from rich.console import Console
 
-from pro0.cli.run.view import drawn
+from pro0.cli.run.view import cost_of, drawn
 from pro0.model.run import RunEvent, RunOptions
 from pro0.model.task import Awaiting, Kind, Status, Task, Wait
 from pro0.rules.tasks.board import Board
@@ -31,7 +32,7 @@ TASKS = (
 def shown(options: RunOptions = OPTIONS, *events: RunEvent) -> list[str]:
     """The rows of the view."""
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(drawn(Board(TASKS), options, 1.5, deque(events)))
+    console.print(drawn(Board(TASKS), options, cost_of(1.5, 0, options), deque(events)))
     return [row.rstrip() for row in console.export_text().splitlines()]
 
 
@@ -49,3 +50,17 @@ def test_without_a_limit_none_is_shown_and_events_come_last() -> None:
     rows = shown(RunOptions(max_cost=0.0, standalone=True), event)
     assert rows[0] == "all epics: 1 of 4 tasks are over, spent $1.50"
     assert rows[-1].endswith("task-2: begins: build it (turn 2)")
+
+
+@pytest.mark.parametrize(
+    ("spent", "unpriced", "said"),
+    [
+        (None, 3, "cost unknown, so that --max-cost cannot hold"),
+        (1.5, 1, "spent at least $1.50 of $10.00"),
+        (0.0, 0, "spent $0.00 of $10.00"),
+    ],
+)
+def test_a_cost_that_nobody_tells_is_unknown_and_not_zero(spent: float | None, unpriced: int, said: str) -> None:
+    """M10"""
+    assert cost_of(spent, unpriced, OPTIONS) == said
+    assert cost_of(None, 1, RunOptions(max_cost=0.0)) == "cost unknown"

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -217,3 +218,26 @@ def test_of_ten_processes_one_gets_the_task(pro0: Pro0, team: Context) -> None:
     codes = sorted(process.returncode for process in racing)
     assert codes == [0] + [4] * 9, said
     assert sum("claimed by human" in text for text in said) == 9
+
+
+@pytest.mark.usefixtures("team")
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (("--label", "team,worker:alice"), ["team", "worker:alice"]),
+        (("--labels", " team , ,x "), ["team", "x"]),
+        (("--label", "a,b", "--labels", "c"), ["a", "b", "c"]),
+        (("--label", ","), [","]),
+    ],
+)
+def test_labels_are_split_at_commas(given: tuple[str, ...], kept: list[str], pro0: Pro0, tmp_path: Path) -> None:
+    """M5, S001-089, S002-076: on the command line, in files, and where tasks are looked for."""
+    made = json.loads(pro0("task", "create", "x", *given, "--json").out)
+    assert made["labels"] == kept
+    changed = json.loads(pro0("task", "update", made["id"], *given, "--json").out)
+    assert changed["labels"] == kept
+    assert pro0("task", "list", "--label", ",".join(kept), "-o", "name").out == f"{made['id']}\n"
+    assert pro0("task", "list", "--label", ",".join([*kept, "other"]), "-o", "name").out == ""
+    (tmp_path / "tasks.yaml").write_text("- {title: y, labels: 'a, b'}\n- {title: z, labels: ['a, b']}\n")
+    written = json.loads(pro0("task", "create", "-f", str(tmp_path / "tasks.yaml"), "--json").out)
+    assert [task["labels"] for task in written] == [["a", "b"], ["a, b"]]

@@ -85,6 +85,8 @@ def test_turns_add_up_on_the_task_that_the_caller_holds(team: TeamStore) -> None
     runs.counted(w1, task.id, used, 0.5)
     now = runs.counted(w1, task.id, used, 0.25)
     assert (now.iterations, now.input_tokens, now.output_tokens, now.cost_usd) == (2, 16, 4, 0.75)
+    tasks.complete(w1, task.id)  # M10: the agent has completed it by itself, and its turn is booked all the same
+    assert runs.counted(w1, task.id, Usage(), 0.0).iterations == 3
 
 
 def test_lead_agent_and_person_hear_once_each_that_a_run_has_stopped(home: Path) -> None:

@@ -149,7 +149,7 @@ def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
     """AC-37, S001-183, S001-184; a parent that is gone is over, too"""
     alone, orphan = task(2, parent=0), task(4, parent=99)
     assert next_of(alone, orphan, options=EPICS) == RunEnd(
-        0, "no tasks found; 2 outside of epics, taken along with --all"
+        0, "no tasks found; ready but in no epic: task-2, task-4 (--all takes them along)"
     )
     assert next_of(epic(1), alone, options=replace(EPICS, epic="task-1")) == RunEnd(0, "no tasks found")
     assert next_of(alone, orphan, options=replace(EPICS, standalone=True)) == "task-2"
@@ -158,6 +158,21 @@ def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
 
 def test_the_shell_agent_takes_what_has_a_command() -> None:
     assert next_of(epic(1), task(2), task(3, run="true"), options=SHELL) == "task-3"
+
+
+@pytest.mark.parametrize("end", ["over", "blocked", "timeout"])
+def test_a_run_says_which_ready_tasks_it_leaves_alone(end: str) -> None:
+    """ux 22: by their ids, with why; what is not ready, and what is in another epic of a run of one, is not named"""
+    own = task(2, status=Status.COMPLETED) if end == "over" else waiting(2)
+    others = (*(task(number, parent=0) for number in range(3, 15)), task(15, parent=0, dependencies=("task-3",)))
+    options = replace(EPICS, agent="shell", auto=end == "timeout", timeout=1.0)
+    found = next_of(epic(1), own, task(16), *others, options=options, course=Course(idle_since=at(-60)))
+    assert isinstance(found, RunEnd)
+    named = ", ".join(f"task-{number}" for number in range(3, 13))
+    said = f"; ready but in no epic: {named} and 2 more (--all takes them along)"
+    assert found.why.endswith(f"{said}; ready but without a command for the shell: task-16")
+    alone = next_of(epic(1), own, task(16, run="true", parent=99), options=replace(options, epic="task-1"))
+    assert "ready but" not in str(alone)
 
 
 def test_a_task_that_was_just_changed_is_left_alone_for_a_while() -> None:
@@ -222,7 +237,9 @@ def test_with_auto_it_waits_for_a_person_without_end_or_for_so_long() -> None:
     short = replace(AUTO, timeout=1.0)
     assert next_of(*tasks, options=short) == Rest(at(61), why)
     assert next_of(*tasks, options=short, course=Course(idle_since=at(59.5))) == Rest(at(60.5), why)
-    assert next_of(*tasks, options=short, course=Course(idle_since=at(59))) == RunEnd(0, f"nothing new in 1 s; {why}")
+    for failed, code in (((), 0), ((task(3, status=Status.FAILED),), 1)):  # M9
+        end = next_of(*tasks, *failed, options=short, course=Course(idle_since=at(59)))
+        assert end == RunEnd(code, f"nothing new in 1 s; {why}")
 
 
 def test_a_budget_is_looked_at_before_a_turn() -> None:

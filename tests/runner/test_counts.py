@@ -18,8 +18,8 @@ from tests.faults import Shim
 from tests.teams import human, make_team, member
 
 AGENT = ("/bin/echo", "<promise>COMPLETE</promise>")
-PER_TASK = {"fsync": 4, "rename": 3, "pro0.processes.linux.own_pids": 1, "pro0.processes.linux.pids": 1}
-"""A claim and a completion, each flushed with its folder, and the prompt; what a task has left is looked for once."""
+PER_TASK = {"fsync": 6, "rename": 4, "pro0.processes.linux.own_pids": 1, "pro0.processes.linux.pids": 1}
+"""A claim, a turn and a completion, each flushed with its folder, and the prompt; what a task has left is looked for once."""
 
 
 def counted(home: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
@@ -46,6 +46,6 @@ def counted(home: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> Counter
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="elsewhere processes are looked at in another way")
 @pytest.mark.usefixtures("signals")
-def test_a_task_costs_one_process_four_flushes_and_one_sweep(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_costs_one_process_six_flushes_and_one_sweep(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few, many = counted(home, 2, monkeypatch), counted(home, 6, monkeypatch)
     assert many - few == Counter({name: 4 * count for name, count in {**PER_TASK, "processes": 1}.items()})

@@ -32,7 +32,8 @@ class RunView:
         self._context = context
         self._options = options
         self._events: deque[RunEvent] = deque(maxlen=LAST)
-        self._spent = 0.0
+        self._spent: float | None = 0.0
+        self._unpriced = 0
         self._due = 0.0
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
@@ -47,7 +48,7 @@ class RunView:
     def event(self, event: RunEvent) -> None:
         """Take in one event."""
         self._events.append(event)
-        self._spent = event.spent
+        self._spent, self._unpriced = event.spent, event.unpriced
         self._due = 0.0
 
     def look(self) -> None:
@@ -55,10 +56,11 @@ class RunView:
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + AGAIN
-        self._live.update(drawn(tasks.board(self._context), self._options, self._spent, self._events), refresh=True)
+        cost = cost_of(self._spent, self._unpriced, self._options)
+        self._live.update(drawn(tasks.board(self._context), self._options, cost, self._events), refresh=True)
 
 
-def drawn(board: Board, options: RunOptions, spent: float, events: "deque[RunEvent]") -> Group:
+def drawn(board: Board, options: RunOptions, cost: str, events: "deque[RunEvent]") -> Group:
     """Return the view of a run."""
     mine = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
     table = Table.grid(padding=(0, 2))
@@ -69,13 +71,20 @@ def drawn(board: Board, options: RunOptions, spent: float, events: "deque[RunEve
         if task.waits:
             table.add_row(*_row(task, Text("for you", "cyan"), _answer(task.waits)))
     lines = [Text(line(as_line(event)), "dim", no_wrap=True, overflow="ellipsis") for event in events]
-    return Group(Text(_head(mine, options, spent), "bold"), table, *lines)
+    return Group(Text(_head(mine, options, cost), "bold"), table, *lines)
 
 
-def _head(mine: list[Task], options: RunOptions, spent: float) -> str:
-    done = sum(task.status in SETTLED for task in mine)
+def cost_of(spent: float | None, unpriced: int, options: RunOptions) -> str:
+    """Return what a run has cost so far, as far as anybody knows."""
     budget = f" of ${options.max_cost:.2f}" if options.max_cost else ""
-    return f"{options.epic or 'all epics'}: {done} of {len(mine)} tasks are over, spent ${spent:.2f}{budget}"
+    if spent is None:
+        return f"cost unknown{', so that --max-cost cannot hold' if budget else ''}"
+    return f"spent {'at least ' if unpriced else ''}${spent:.2f}{budget}"
+
+
+def _head(mine: list[Task], options: RunOptions, cost: str) -> str:
+    done = sum(task.status in SETTLED for task in mine)
+    return f"{options.epic or 'all epics'}: {done} of {len(mine)} tasks are over, {cost}"
 
 
 def _row(task: Task, state: Text, about: str) -> tuple[Text, ...]:

@@ -4,7 +4,7 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
-from pro0.cli.output import json_option, text_or_stdin
+from pro0.cli.output import json_option, label_option, text_or_stdin
 from pro0.cli.task.acts import told
 from pro0.cli.task.awaiting import NOTHING, kind
 from pro0.cli.task.gates import outcome
@@ -25,7 +25,7 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 @click.option("--run", help="The shell command of the task; an empty one removes it.")
 @click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
 @click.option("--priority", type=int, help="Lower goes first.")
-@click.option("--label", "labels", multiple=True, help="The labels, all of them; repeatable.")
+@label_option("The labels, all of them; repeatable.")
 @click.option(
     "--role",
     metavar="ROLE",

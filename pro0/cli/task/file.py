@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from pro0.cli.named_file import data_of, value_of
+from pro0.cli.output import words
 from pro0.errors import BadInput
 from pro0.model.ids import task_id
 from pro0.model.task import Draft
@@ -53,6 +54,8 @@ def _draft(item: object, where: str) -> Draft:
         fields[name] = _name(fields.get(name))
     for name in _LISTS:
         fields[name] = _names(fields.get(name))
+    if isinstance(item.get("labels"), str):
+        fields["labels"] = words((str(item["labels"]),))
     try:
         return msgspec.convert({key: value for key, value in fields.items() if value is not None}, Draft)
     except msgspec.ValidationError as error:

@@ -10,6 +10,7 @@ from pro0.cli.context import here, team_option
 from pro0.cli.output import (
     json_option,
     json_text,
+    label_option,
     line,
     local,
     mapping,
@@ -36,7 +37,7 @@ from pro0.rules.text import visible
 @click.command("list")
 @click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
 @click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Only tasks of this member.")
-@click.option("--label", help="Only tasks with this label.")
+@label_option("Only with all these labels.")
 @waits.filter_option("Only tasks that wait for a human; of these kinds, or of any.")
 @click.option("--archived", is_flag=True, help="Only tasks of the archive.")
 @click.option("--all", "everything", is_flag=True, help="Those of the archive too.")
@@ -46,7 +47,7 @@ from pro0.rules.text import visible
 def list_tasks(
     status: str | None,
     assignee: str | None,
-    label: str | None,
+    labels: tuple[str, ...],
     awaiting: str | None,
     archived: bool,
     everything: bool,
@@ -73,7 +74,7 @@ def list_tasks(
     found = [
         task
         for task in tasks.list_tasks(context, live=everything or not archived, archived=everything or archived)
-        if status in (None, task.status) and who in (None, task.assignee) and (label is None or label in task.labels)
+        if status in (None, task.status) and who in (None, task.assignee) and set(labels).issubset(task.labels)
         if kinds is None or (task.waits and task.waits.kind in kinds)
     ]
     print_tasks(context, found, "no tasks", as_json=as_json, output=output)

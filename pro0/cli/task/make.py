@@ -4,7 +4,7 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import given, here, team_option
-from pro0.cli.output import json_option, line, name_option, say, text_or_stdin, write, write_json
+from pro0.cli.output import json_option, label_option, line, name_option, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
 from pro0.ops.tasks import tasks
@@ -34,7 +34,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 )
 @click.option("--priority", type=int, help="Lower goes first; 0 to 4 are usual; 2, or last in a supervised tree.")
 @click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Reserve it for this member.")
-@click.option("--label", "labels", multiple=True, help="A label; repeatable.")
+@label_option("Labels; repeatable.")
 @click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
 @click.option("--type", "kind", type=_KINDS, help="An epic only groups tasks.  [default: task]")
 @click.option("--requires", type=_GATES, help="What a person has to give before it is completed.")

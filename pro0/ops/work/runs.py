@@ -22,6 +22,7 @@ from pro0.ops.tasks.acting import edit, watchers
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 from pro0.rules.tasks import changes
+from pro0.rules.tasks.acts import GRANTS
 
 
 def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -> Seat:
@@ -58,11 +59,12 @@ def limits(context: Context) -> tuple[RateLimit, ...]:
 
 @operation("task.count", frozenset({Who.MEMBER}))
 def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
-    """Add one turn of an agent to a task that the caller holds: its tokens, and what it cost in US dollars."""
+    """Add one turn of an agent to the task that the caller claimed last: its tokens, and its cost in US dollars."""
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(id))
-        if not task.claim or task.claim.incarnation != context.caller.incarnation:
+        claimed = next((entry for entry in reversed(task.history) if entry.act in tuple(GRANTS)), None)
+        if claimed is None or claimed.incarnation != context.caller.incarnation:
             raise Refused(f"{task.id} is not claimed by {context.caller.agent_id}", code=ErrorCode.STALE_CLAIM)
         more = replace(
             task,

@@ -14,11 +14,10 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 import msgspec
-from msgspec.structs import replace
 
 from pro0.model.caller import Caller
 from pro0.model.ids import HUMAN
-from pro0.model.run import RunOptions
+from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import RateLimit
 from pro0.model.task import SETTLED, Awaiting, Kind, Status, Task
 from pro0.rules.lead import throttling
@@ -31,6 +30,10 @@ FAILURES = 3
 """Number of failed turns in a row that ends a run with `auto`."""
 RESULT = 4096
 """Characters of the last message kept as a task's result, or quoted from a turn without one."""
+
+
+SHOWN = 10
+"""Tasks named in a list of ready ones that a run leaves alone."""
 
 
 class Course(msgspec.Struct, frozen=True):
@@ -210,27 +213,39 @@ def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -
         return _all_over(board, options)
     why = f"no task is ready; {summary(board, options)}"
     if not options.auto:
-        return RunEnd(_code(board, options), why)
+        return RunEnd(_code(board, options), f"{why}{_left_alone(board, options)}")
     if not options.timeout:
         return Rest(None, why)
     until = (course.idle_since or now) + timedelta(seconds=options.timeout)
-    return Rest(until, why) if now < until else RunEnd(0, f"nothing new in {options.timeout:g} s; {why}")
+    if now < until:
+        return Rest(until, why)
+    said = f"nothing new in {options.timeout:g} s; {why}{_left_alone(board, options)}"
+    return RunEnd(_code(board, options), said)
 
 
 def _all_over(board: Board, options: RunOptions) -> RunEnd:
     done = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
+    left = _left_alone(board, options)
     if not done:
-        return RunEnd(0, f"no tasks found{_aside(board, options)}")
+        return RunEnd(0, f"no tasks found{left}")
     failed = [task.id for task in done if task.status is Status.FAILED]
     if failed:
-        return RunEnd(1, f"no task is left; failed: {', '.join(failed)}")
-    return RunEnd(0, "all tasks completed")
+        return RunEnd(1, f"no task is left; failed: {', '.join(failed)}{left}")
+    return RunEnd(0, f"all tasks completed{left}")
 
 
-def _aside(board: Board, options: RunOptions) -> str:
-    """Return a note about tasks outside of epics and how to include them; empty for a run of a single epic."""
-    outside = _open(board, replace(options, standalone=True, orphans=True))
-    return f"; {len(outside)} outside of epics, taken along with --all" if outside else ""
+def _left_alone(board: Board, options: RunOptions) -> str:
+    """Return which ready tasks a run leaves alone, and why; a run of one epic names only those in it."""
+    ready = claimable(board, RUNNER)
+    outside = [] if options.epic else [task.id for task in ready if not _is_below(board, task, options)]
+    unable = [task.id for task in ready if _is_below(board, task, options) and not _is_meant(board, task, options)]
+    said = f"; ready but in no epic: {_named(outside)} (--all takes them along)" if outside else ""
+    return f"{said}; ready but without a command for the shell: {_named(unable)}" if unable else said
+
+
+def _named(ids: list[str]) -> str:
+    more = len(ids) - SHOWN
+    return f"{', '.join(ids[:SHOWN])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _code(board: Board, options: RunOptions) -> int:
