@@ -64,6 +64,21 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     return [up[agent_id] for agent_id in wanted if agent_id in up]
 
 
+def looked_at(team: TeamStore) -> None:
+    """Wait until the lead has recorded what became of every session that died without a lead."""
+    deadline, lead = time.monotonic() + ENDING_PATIENCE, _Lead(team)
+    while time.monotonic() < deadline:
+        if all(state.state in ENDED or lives(state) for state in team.runtime.read().seats):
+            return
+        lead.keep()
+        time.sleep(PAUSE)
+
+
+def lives(state: SeatState) -> bool:
+    """Return True while a session's guard lives, as far as anybody knows it."""
+    return state.guard is None or processes.alive(state.guard)
+
+
 def begun(team: TeamStore, wished: Task, show: Show) -> Task:
     """Wait until a task started by a human has a session; raises EnvironmentMissing when the start failed."""
     deadline, lead = time.monotonic() + START_PATIENCE, _Lead(team)

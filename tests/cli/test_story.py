@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from pro0.store.teams import Store
 from tests.conftest import Result
 from tests.waiting import wait_until
 
@@ -101,3 +103,36 @@ def holder(cli: Cli) -> str | None:
     """Return who works on task-1."""
     claim = json.loads(cli("task", "show", "1", "--json").out)["claim"]
     return claim["agentId"] if claim else None
+
+
+@pytest.mark.parametrize("killed", ["guards and agents", "agents"])
+def test_resume_says_only_what_it_saw_happen(
+    killed: str, cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M3b, S000-055, S003-031: sessions that died with their lead have ended; nobody has started them."""
+    (project := tmp_path / "project").mkdir()
+    monkeypatch.chdir(project)
+    assert cli("config", "set", "reviveLead", "false").code == 0
+    assert cli("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "-m", "w2=shell").code == 0
+    try:
+        cli("task", "create", "long", "--run", "sleep 1000", "--policy", "supervised")
+        assert cli("task", "start", "1").code == 0
+        runtime = Store(home).team("alpha").runtime.read()
+        before = {state.agent_id: state.incarnation for state in runtime.seats}
+        assert runtime.lead
+        os.kill(runtime.lead.pid, signal.SIGKILL)
+        for state in runtime.seats:
+            if state.agent_id != "w2":
+                doomed = (state.guard, state.agent) if killed == "guards and agents" else (state.agent,)
+                for process in doomed:
+                    assert process
+                    os.kill(process.pid, signal.SIGKILL)
+        resumed = cli("team", "resume")
+        assert resumed.code == 0, resumed
+        assert resumed.out.endswith("): adopted w2; started w1; ended t1\n")
+        now = {state.agent_id: state for state in Store(home).team("alpha").runtime.read().seats}
+        same = {name: now[name].incarnation == before[name] for name in ("w1", "w2")}
+        assert same == {"w1": False, "w2": True}
+        assert json.loads(cli("task", "show", "1", "--json").out)["status"] == "failed"
+    finally:
+        assert cli("team", "cleanup", "alpha", "--force").code == 0

@@ -19,7 +19,8 @@ from tests.teams import human, make_team, member
 
 AGENT = ("/bin/echo", "<promise>COMPLETE</promise>")
 PER_TASK = {"fsync": 6, "rename": 4, "pro0.processes.linux.own_pids": 1, "pro0.processes.linux.pids": 1}
-"""A claim, a turn and a completion, each flushed with its folder, and the prompt; what a task has left is looked for once."""
+"""A claim, a turn and a completion, each flushed with its folder, and the prompt;
+what a task has left is looked for once."""
 
 
 def counted(home: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:

@@ -1,14 +1,14 @@
 """`pro0 team resume`."""
 
 import os
+from collections.abc import Mapping
 
 import click
 
-from pro0 import processes
 from pro0.cli.context import acting, named_team, need_lead
 from pro0.cli.output import json_option, live
 from pro0.cli.team.end import tell
-from pro0.model.runtime import ENDED, SeatState
+from pro0.model.runtime import ENDED
 from pro0.model.team import Wish
 from pro0.ops.seats import roster
 from pro0.ops.tasks.acting import settings_to_hire
@@ -33,7 +33,7 @@ def resume(team: str | None, as_json: bool) -> None:
       pro0 team resume alpha
     """
     from pro0.engine.opening.environment import kept_environment
-    from pro0.engine.outcomes import started
+    from pro0.engine.outcomes import looked_at, started
 
     context = acting(team)
     store, name = context.team, context.team.name
@@ -42,26 +42,28 @@ def resume(team: str | None, as_json: bool) -> None:
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
         tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
         return
-    living = _living(store)
+    before = {state.agent_id: state.incarnation for state in store.runtime.read().seats if state.state not in ENDED}
     kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     teams.resume(context, kept.variables, kept.reserved)
     with live() as show:
         show(f"{name}: starting its lead")
         need_lead(store, show)
-        states = started(store, roster(store).live(), show)
+        up = [state.agent_id for state in started(store, roster(store).live(), show)]
+        looked_at(store)
     lead = lead_status(store.runtime.read())
-    tell(context, f"{name} runs (lead pid {lead.pid}): {_story(states, living)}", as_json)
+    tell(context, f"{name} runs (lead pid {lead.pid}): {_story(store, up, before)}", as_json)
 
 
-def _living(team: TeamStore) -> set[str]:
-    seats = team.runtime.read().seats
-    return {seat.incarnation for seat in seats if seat.guard and processes.alive(seat.guard)}
+def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
+    """Return which sessions were adopted, which were started, and which have ended, as the files say it now."""
+    from pro0.engine.outcomes import lives
 
-
-def _story(states: list[SeatState], living: set[str]) -> str:
-    """Return which sessions were adopted, which were started, and which have ended meanwhile."""
-    ended = [state.agent_id for state in states if state.state in ENDED]
-    adopted = [state.agent_id for state in states if state.incarnation in living and state.agent_id not in ended]
-    fresh = [state.agent_id for state in states if state.agent_id not in (*ended, *adopted)]
-    told = (("adopted", adopted), ("started", fresh), ("ended", ended))
-    return "; ".join(f"{word} {', '.join(names)}" for word, names in told if names) or "no members"
+    names = list(dict.fromkeys([*up, *before]))
+    now = {state.agent_id: state for state in team.runtime.read().seats}
+    living = [name for name in names if name in now and now[name].state not in ENDED and lives(now[name])]
+    told = (
+        ("adopted", [name for name in living if now[name].incarnation == before.get(name)]),
+        ("started", [name for name in living if now[name].incarnation != before.get(name)]),
+        ("ended", [name for name in names if name not in living]),
+    )
+    return "; ".join(f"{word} {', '.join(found)}" for word, found in told if found) or "no members"
