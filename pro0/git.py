@@ -10,20 +10,23 @@ Commits here use an index of their own. So neither the lock of a killed git nor 
 
 import os
 import re
+import shutil
 import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import IO, Self
 
 import msgspec
 
 from pro0.errors import EnvironmentMissing, ErrorCode
 
 HEADS = "refs/heads/"
+FATAL = 128
+"""The exit code of git for what it cannot read."""
 _OFF = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
@@ -114,16 +117,31 @@ class Git:
         said = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
         return done.returncode, said.decode(errors="surrogateescape").strip()
 
+    def stream(self, *words: str) -> Iterator[bytes]:
+        """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
+        with tempfile.TemporaryFile() as errors, self._started(words, errors) as process:
+            assert process.stdout
+            try:
+                yield from process.stdout
+            except GeneratorExit:
+                process.kill()
+                raise
+            if process.wait():
+                errors.seek(0)
+                why = last_line(errors.read().decode(errors="replace").strip()) or process.returncode
+                raise EnvironmentMissing(f"git {words[0]} failed in {self.folder}: {why}", code=ErrorCode.GIT_FAILED)
+
     def worktrees(self) -> tuple[Worktree, ...]:
         """Return every worktree of the repository, the first checkout first."""
         listed = self.run("worktree", "list", "--porcelain", "-z")
         return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
 
     @contextmanager
-    def apart(self, *, index: bool = False, head: str = "") -> Iterator[Self]:
+    def apart(self, *, index: bool = False, head: str = "", lasting: bool = True) -> Iterator[Self]:
         """Yield git on the folder's files, in a scratch repository with only the real one's objects and plain settings.
 
-        With `index` it uses the folder's index, else an empty one; `head` is its commit.
+        With `index` it uses the folder's index, else an empty one; `head` is its commit. New objects go into the real
+        repository, or away with the scratch one when they are not `lasting`.
         """
         own, common = self._place("--git-dir"), self._place("--git-common-dir")
         with tempfile.TemporaryDirectory(prefix="pro0-git-") as scratch:
@@ -132,11 +150,27 @@ class Git:
             _make(there, own, common, head, plain)
             variables = {
                 "GIT_DIR": scratch,
-                "GIT_WORK_TREE": self._variables.get("GIT_WORK_TREE") or str(_top(self.folder)),
-                "GIT_OBJECT_DIRECTORY": str(common / "objects"),
+                "GIT_WORK_TREE": self._variables.get("GIT_WORK_TREE") or str(top(self.folder)),
+                "GIT_OBJECT_DIRECTORY": str(common / "objects" if lasting else _borrowed(there, common)),
                 "GIT_INDEX_FILE": str((own if index else there) / "index"),
             }
             yield self._with(variables | _as_variables({**plain, "lfs.storage": str(common / "lfs")}))
+
+    @contextmanager
+    def present(self) -> Iterator[tuple[Self, str, str]]:
+        """Yield git, the tree of the folder's files, except ignored ones, and what is unreadable; nothing of it lasts.
+
+        It begins with a copy of the folder's index, which knows the files that have not changed.
+        """
+        known = self._place("--git-dir") / "index"
+        with self.apart(lasting=False) as apart:
+            own = Path(apart._variables["GIT_INDEX_FILE"])
+            with suppress(OSError):
+                shutil.copy2(known, own)  # git judges by its time which files may have changed after it
+            if apart.attempt("update-index", "-q", "--really-refresh")[0] == FATAL:
+                own.unlink(missing_ok=True)
+            code, why = apart.attempt("add", "--all", "--ignore-errors", "--", ":/")
+            yield apart, apart.run("write-tree"), why if code else ""
 
     def tree(self, base: str, what: str = "--all") -> str:
         """Write the folder's files, except ignored ones, as a tree on top of a commit's tree."""
@@ -173,14 +207,19 @@ class Git:
         return {name: value if said else "true" for name, said, value in parted}
 
     def _done(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+        with self._started(words, subprocess.PIPE) as process:
+            out, errors = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, out, errors)
+
+    def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.run(
+            return subprocess.Popen(
                 ["git", *_ALWAYS, *words],
                 cwd=self.folder,
                 env={**_environment(), **self._variables},
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
+                stdout=subprocess.PIPE,
+                stderr=errors,
             )
         except OSError as error:
             raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
@@ -217,6 +256,14 @@ def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, s
         (there / shared.name).symlink_to(shared)
 
 
+def _borrowed(there: Path, common: Path) -> Path:
+    """Return a scratch folder of objects which reads those of the repository too."""
+    objects = there / "objects"
+    (objects / "info").mkdir(parents=True, exist_ok=True)
+    (objects / "info" / "alternates").write_bytes(os.fsencode(common / "objects") + b"\n")
+    return objects
+
+
 def _form(plain: Mapping[str, str]) -> str:
     """Return the config only a repository itself can hold: its object format, and the sign of missing objects."""
     lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
@@ -237,7 +284,8 @@ def _take(source: Path, target: Path) -> None:
         return
 
 
-def _top(folder: Path) -> Path:
+def top(folder: Path) -> Path:
+    """Return the nearest folder with a repository, whatever the settings of that say about its files' place."""
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pro0.diffs import difference, fork, pager, patch
 from pro0.git import Git
 from pro0.worktrees import Repository, branch_of
 from tests.crash.lanes import a_few
@@ -134,6 +135,10 @@ class Planted:
         put(ada.path, "large", "big\n")
         put(ada.path, "one", "3\n")
         os.utime(self.at / "one", (1, 1))
+        line = fork(self.at, ada.path)
+        assert [change.path for change in difference(line).files] == ["large", "one", "two"]
+        assert b"".join(patch(line)).count(b"diff --git ") == 3
+        assert pager(ada.path) in ("less", str(self.program)), "of the person's variables"
         assert not repository.remove_unused(ada.path)
         assert repository.remove_unused(ben.path)
         assert repository.remove(ada.path, "what was not committed") == ada.branch

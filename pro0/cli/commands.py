@@ -10,6 +10,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "delegate": ("pro0.cli.worker.delegate:delegate", "Give tasks to workers, each in a worktree of its own"),
     "worker": ("pro0.cli.worker:worker", "Look at workers, end them, and merge what they left"),
     "needs": ("pro0.cli.team.needs:needs", "List what needs you now, and the command that answers each"),
+    "diff": ("pro0.cli.diff.command:diff", "Show what a member, a worker or the session of a task has changed"),
     "send": ("pro0.cli.message:send", "Send a message to one member"),
     "broadcast": ("pro0.cli.message:broadcast", "Send a message to every living member"),
     "inbox": ("pro0.cli.message:inbox", "Read your unread messages"),

@@ -99,11 +99,16 @@ def _settings(_context: click.Context) -> Iterable[Offer]:
     return [(setting.name, setting.rule.about) for setting in SETTINGS]
 
 
+def _workplaces(context: click.Context) -> Iterable[Offer]:
+    return [*_members(context), *_of_tasks(lambda _task: True)(context)]
+
+
 members = completer(_members)
 receivers = completer(_receivers)
 tasks = completer(_of_tasks(lambda _task: True))
 waiting_tasks = completer(_of_tasks(lambda task: task.waits))
 workers = completer(_workers)
+workplaces = completer(_workplaces)
 roles = completer(_roles)
 agents = completer(_agents)
 layouts = completer(_layouts)

@@ -107,10 +107,10 @@ def table(
     widths = [max(map(_width, column)) for column in zip(head, *cells, strict=True)]
     if sys.stdout.isatty():
         _fit(widths, shutil.get_terminal_size().columns, flexible)
-    painted = _painted()
-    write(_styled(_row(head, widths), "1" if painted else ""))
+    colours = painted()
+    write(_styled(_row(head, widths), "1" if colours else ""))
     for row in cells:
-        write(_row(row, widths, painted=painted))
+        write(_row(row, widths, painted=colours))
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -242,7 +242,8 @@ def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) 
     return "  ".join(padded).rstrip()
 
 
-def _painted() -> bool:
+def painted() -> bool:
+    """Return True when stdout is a terminal that shows colours, and the person wants them."""
     return drawable() and not os.environ.get("NO_COLOR")
 
 

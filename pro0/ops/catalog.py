@@ -6,11 +6,12 @@ from pro0.ops.mail import delivery, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
 from pro0.ops.team import costs, feed, members, needs, outside, plan_approval, progress, status, teams
-from pro0.ops.work import hiring, runs, workers
+from pro0.ops.work import diffs, hiring, runs, workers
 
 NOUNS = (
     costs,
     delivery,
+    diffs,
     feed,
     gates,
     grants,

@@ -19,7 +19,7 @@ from pro0.view.keys import Key, Keys
 from pro0.view.news import Reporter
 from pro0.view.outer import Outer
 from pro0.view.pane import Pane
-from pro0.view.reading import whole, wrapped
+from pro0.view.reading import changes, whole, wrapped
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
 
@@ -28,6 +28,8 @@ ESCAPE = 0.03
 NOTICE = 5.0
 """Seconds to show the outcome of an act."""
 STEPS = {"shift-down": 1, "shift-right": 1, "shift-up": -1, "shift-left": -1}
+OWN = ("ctrl-t", "shift-page-up", "shift-page-down")
+"""The other keys which a session does not get."""
 PASTES: tuple[int, ...] = (2004,)
 """The terminal's modes while the view itself takes the keys."""
 
@@ -53,6 +55,7 @@ class Viewer:
         self._scroll: Scroll | None = None
         self._left = False
         self._whole = ""
+        self._changes: list[str] = []
         self._notice, self._notice_until = "", 0.0
         self._size = outer.size()
         self._reporter = Reporter(context, outer.wake)
@@ -91,6 +94,9 @@ class Viewer:
         if self._whole:
             self._read(self._whole)
             self._whole = ""
+        if self._changes:
+            self._scroll = Scroll(self._changes, self._room()[1], from_top=True)
+            self._changes = []
         names = [member.agent_id for member in news.members]
         for gone in self._panes.keys() - set(names):
             self._panes.pop(gone).leave()
@@ -149,7 +155,7 @@ class Viewer:
         """Route keys to the view or to the session. Keys for the session go in one piece."""
         through = b""
         for key in keys:
-            taken = self._on_board or self._scroll or key.name in STEPS or key.name in ("ctrl-t", "shift-page-up")
+            taken = self._on_board or self._scroll or key.name in STEPS or key.name in OWN
             if not taken:
                 through += key.data
                 continue
@@ -173,6 +179,8 @@ class Viewer:
         elif key.name == "ctrl-t":
             self._on_board = True
             self._board.choose("tasks")
+        elif key.name == "shift-page-down":
+            self._grant(ViewRequest("diff", self._shown) if self._shown in self._panes else None)
         elif self._shown in self._panes:
             self._panes[self._shown].ask_history()
 
@@ -192,6 +200,8 @@ class Viewer:
                 self._say(text)
             case ViewRequest(act="read", target=id):
                 self._reporter.do(partial(self._fetch, id))
+            case ViewRequest(act="diff", target=name):
+                self._reporter.do(partial(self._compare, name))
             case ViewRequest(act="view", target=name):
                 self._on_board = False
                 self._show(name)
@@ -211,6 +221,11 @@ class Viewer:
     def _fetch(self, id: str) -> str:
         """Get all of a task or a message, for the view to show next."""
         self._whole = whole(self._context, self._reporter.news, id)
+        return ""
+
+    def _compare(self, name: str) -> str:
+        """Get what a member or a task has changed, for the view to show next."""
+        self._changes = changes(self._context, name, self._size[0])
         return ""
 
     def _interrupt(self, name: str) -> None:

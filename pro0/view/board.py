@@ -29,6 +29,7 @@ HELP = (
     "  Ctrl+T                     this board (twice: the member gets a Ctrl+T)",
     "  Shift+PageUp               look back: PageUp, PageDown, g, G",
     "                             / searches, Space marks, y copies",
+    "  Shift+PageDown             what the member has changed",
     "",
     "  Signs where room is short  ▸ at work  ? waits for you  ! in trouble",
     "                             ▪ ended  ✉ unread mail",
@@ -39,6 +40,7 @@ HELP = (
     "  Space                      read all of the chosen task or message",
     "  m, b                       write to the chosen member; to all",
     "  a, r                       approve or reject the chosen task that waits",
+    "  d                          what the chosen member or task has changed",
     "  i, x                       interrupt the chosen member; ask it to shut down",
     "  Esc                        back to the member that was shown",
     "  q                          leave; the team goes on: pro0 team attach",
@@ -134,6 +136,13 @@ class BoardView:
     def _act(self, name: str, item: Item, news: News) -> ViewRequest | None:
         if name == " " and not news.member(item.id):
             return ViewRequest("read", item.id)
+        if name == "d":
+            target = item.member if item.part == "messages" else item.id
+            return (
+                ViewRequest("diff", target)
+                if target
+                else ViewRequest("say", text="choose a member or a task: d shows its changes")
+            )
         if name in ("enter", " ", "i", "m"):
             return self._turn_to(name, item)
         if name == "x":

@@ -21,6 +21,7 @@ _NAMES = {
     b"\x1b[1;2C": "shift-right",
     b"\x1b[1;2D": "shift-left",
     b"\x1b[5;2~": "shift-page-up",
+    b"\x1b[6;2~": "shift-page-down",
     b"\x14": "ctrl-t",
     b"\x03": "ctrl-c",
     b"\x15": "ctrl-u",

@@ -1,16 +1,22 @@
-"""The full text of one item of the board: a task with all its comments, or a message."""
+"""The full text of one item of the board: a task with all its comments, a message, or what somebody changed."""
 
 from collections.abc import Iterator
 from datetime import datetime
 
+from pro0 import diffs
 from pro0.model.task import Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
+from pro0.ops.work import diffs as work
+from pro0.rules import patch
 from pro0.rules.tasks import answers
 from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.view.drawing import columns_of
 from pro0.view.news import News
+
+LINES = 20_000
+"""The lines of a patch which the view keeps."""
 
 
 def whole(context: Context, news: News, id: str) -> str:
@@ -28,6 +34,17 @@ def whole(context: Context, news: News, id: str) -> str:
         for remark in tasks.remarks(context, id)
     ]
     return "\n\n".join([_head(task), *_paragraphs(task), *remarks])
+
+
+def changes(context: Context, name: str, columns: int) -> list[str]:
+    """Return the rows of what a member, or the session of a task, has changed."""
+    rows: list[str] = []
+    for number, found in enumerate(diffs.patch(work.find(context, name).fork)):
+        if number == LINES:
+            return [*rows, f"… and more: pro0 diff {name}"]
+        text = patch.shown(found)
+        rows += [patch.coloured(row, like=text) for row in wrapped(text, columns)]
+    return rows or [f"{name} has changed nothing that is not merged"]
 
 
 def said_by(sender: str, to: str) -> str:

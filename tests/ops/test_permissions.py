@@ -19,7 +19,7 @@ from pro0.ops.mail import delivery, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
 from pro0.ops.team import costs, feed, members, needs, outside, plan_approval, progress, status, teams
-from pro0.ops.work import hiring, runs, workers
+from pro0.ops.work import diffs, hiring, runs, workers
 from pro0.store.teams import Store
 from tests.faults import contents
 from tests.teams import NOW, as_who, human, make_team, member, set_state
@@ -83,6 +83,9 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "worker.predict": (ANYONE, lambda c: workers.predict(c, "1")),
     "worker.merge": (CHARGE, lambda c: workers.merge(c, "1")),
     "worker.harvested": ({LEAD}, lambda c: workers.harvested(c, Harvest("t1", "inc-t1", "1"), workers.Crop(), "")),
+    "diff.show": (ANYONE, lambda c: diffs.show(c, "1")),
+    "member.predict": (ANYONE, lambda c: diffs.predict(c, "w1")),
+    "member.merge": (CHARGE, lambda c: diffs.merge(c, "w1")),
     "task.approve": ({HUMAN}, lambda c: gates.approve(c, "1")),
     "task.reject": ({HUMAN}, lambda c: gates.reject(c, "1", "no")),
     "task.hold": ({HUMAN}, lambda c: gates.hold(c, "1", Awaiting.WORK)),
@@ -123,7 +126,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 21
+    assert len(NOUNS) == 22
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

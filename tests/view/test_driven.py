@@ -9,6 +9,7 @@ from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 from tests.conftest import Result
 from tests.engine.crew import Crew
+from tests.repositories import put, repository_in
 from tests.view.person import Person
 from tests.waiting import STUCK, wait_until
 
@@ -94,6 +95,26 @@ def test_looking_back_searching_and_copying(alpha: Crew, tmp_path: Path) -> None
         wait_until(lambda: "line 4323" in person.tmux("show-buffer"), SECONDS, "it is on the clipboard")
         assert person.tmux("show-buffer") == "line 4321\nline 4322\nline 4323"
         assert "line 9999" in "\n".join(person.rows())
+
+
+def test_what_a_member_has_changed_is_one_key_away(alpha: Crew, tmp_path: Path) -> None:
+    """issue 14, build 10: from the member's screen and from the board; no character of a file moves the screen."""
+    project = repository_in(Path(alpha.config.project))
+    alpha.spawn(program("w1", ECHO))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("here is w1")
+        person.press("S-NPage")
+        person.sees("w1 has changed nothing that is not merged")
+        person.press("Escape")
+        person.sees("here is w1")
+        put(project, "README", "hello\n\x1b[2J" + "long " * 40 + "\n")
+        person.press("S-NPage")
+        rows = person.sees("+\\x1b[2Jlong")
+        assert chosen(rows) == "diff --git a/README b/README"
+        person.press("Escape", "C-t")
+        person.sees("MEMBERS")
+        person.press("d")
+        person.sees("diff --git")
 
 
 TELLS = r"""

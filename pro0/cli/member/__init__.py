@@ -14,6 +14,7 @@ COMMANDS = {
     "revoke": ("pro0.cli.member.grants:revoke", "End what `member env` gave"),
     "approve-plan": ("pro0.cli.member.plan:approve", "Let a member carry its plan out"),
     "reject-plan": ("pro0.cli.member.plan:reject", "Ask a member for another plan"),
+    "merge": ("pro0.cli.diff.merge:merge", "Merge what members have committed into the project's checkout"),
     "shutdown": ("pro0.cli.member.acts:shutdown", "Ask a member to shut down"),
 }
 

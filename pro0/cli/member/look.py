@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from pro0.ops.team import members
 from pro0.ops.team.status import MemberStatus, status
 from pro0.rules.lead.plan_approval import view
 from pro0.rules.text import visible
+
+if TYPE_CHECKING:
+    from pro0.diffs import Difference
 
 
 @click.command("list")
@@ -59,25 +63,32 @@ def _row(member: MemberStatus) -> tuple[str, ...]:
 def show(name: str, team: str | None, as_json: bool) -> None:
     """Show all that is known of one member, named by id or name, in any case.
 
-    --json prints what `member list --json` prints of it, and role, prompt, argv, generation, exit and gate: the plan
-    that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}.
+    --json prints what `member list --json` prints of it, and role, prompt, argv, generation, exit, gate: the plan
+    that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}, and changes: what it did in its
+    own worktree, null or {commits, files, added, removed, uncommitted}.
 
     \b
     Examples:
       pro0 member show w1
       pro0 member show "Test Runner" --json
     """
+    from pro0.cli.diff.sizes import changed, sized
+    from pro0.ops.work import diffs
+
     context = here(team)
     known = members.members(context)
     seat = known.find(name)
     state = known.state(seat.agent_id)
     look = mapping(next(m for m in status(context).members if m.agent_id == seat.agent_id))
     more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
+    work = diffs.measured(context, seat.agent_id)
     if as_json:
-        write_json({**look, **more, "gate": view(seat) if seat.gate else None, "exit": state.exit if state else None})
+        gate = view(seat) if seat.gate else None
+        left = state.exit if state else None
+        write_json({**look, **more, "gate": gate, "exit": left, "changes": sized(work)})
         return
     pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items()])
-    pairs([("ended", _ended(state))])
+    pairs([("ended", _ended(state)), *changed(work), ("merge", _merge(context, seat.agent_id, work))])
     if seat.gate:
         gate = view(seat)
         pairs([(f"plan {key}", _text(key, gate[key])) for key in ("id", "at", "by", "feedback", "text")])
@@ -121,6 +132,16 @@ def focus(name: str, team: str | None) -> None:
     if handle is None or not backend_of(context.team.config.read()).focus(handle):
         raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
     say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
+
+
+def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:
+    """Return what a merge of a member's commits would do, "" when there are none."""
+    from pro0.ops.work import diffs
+
+    if work is None or not work.commits:
+        return ""
+    conflicts = diffs.predict(context, agent_id)
+    return f"would conflict in {', '.join(conflicts)}" if conflicts else "without conflicts"
 
 
 def _shown(context: Context, name: str) -> tuple[str, Handle | None]:

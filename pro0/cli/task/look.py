@@ -100,23 +100,30 @@ def query(team: str | None) -> None:
 def show(id: str, team: str | None, as_json: bool) -> None:
     """Show one task, what it waits for, and what was said about it.
 
-    --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready) and remarks [{at,
-    author, text, act, task, role, kind, asked, to}]; kind and asked say what a person's act answered.
+    --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready), remarks [{at,
+    author, text, act, task, role, kind, asked, to}], of which kind and asked say what a person's act answered, and
+    changes: null, or {commits, files, added, removed, uncommitted, of}: all of a member's worktree, when the task is a
+    member's, who is named in `of`.
 
     \b
     Examples:
       pro0 task show 3
       pro0 task show task-3 --json | jq .result
     """
+    from pro0.cli.diff.sizes import changed, sized
+    from pro0.ops.work import diffs
+
     context = here(team)
     task = tasks.show(context, id)
     board = tasks.board(context)
     remarks = tasks.remarks(context, task.id)
+    who, found = diffs.measured_task(context, task)
     if as_json:
         whole = replace(task, history=tuple(tasks.history(context, task.id)), earlier=0)
-        write_json({**mapping(whole), "whyNotReady": why_not_ready(board, task), "remarks": remarks})
+        more = {"whyNotReady": why_not_ready(board, task), "remarks": remarks}
+        write_json({**mapping(whole), **more, "changes": sized(found, who)})
         return
-    pairs(_fields(board, task, tasks.family(context, task.id).children(task.id)))
+    pairs([*_fields(board, task, tasks.family(context, task.id).children(task.id)), *changed(found, who)])
     if remarks:
         write("\nremarks")
     for remark in remarks:

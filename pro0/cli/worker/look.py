@@ -4,11 +4,12 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
+from pro0.cli.diff.sizes import changed, sized
 from pro0.cli.output import json_option, line, local, mapping, name_option, pairs, say, table, write, write_json
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.task import SETTLED
 from pro0.ops.context import Context
-from pro0.ops.work import workers
+from pro0.ops.work import diffs, workers
 from pro0.ops.work.workers import Worker
 from pro0.rules.text import visible
 
@@ -49,7 +50,8 @@ def list_workers(everything: bool, team: str | None, as_json: bool, output: str 
 def show(name: str, team: str | None, as_json: bool) -> None:
     """Show one worker: how far it is, what it left, and what a merge of that would do.
 
-    --json prints what `worker list --json` prints of it, and merge: null, or {conflicts}.
+    --json prints what `worker list --json` prints of it, merge: null, or {conflicts}, and changes: null, or {commits,
+    files, added, removed, uncommitted}.
 
     \b
     Examples:
@@ -57,9 +59,10 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     """
     context = here(team)
     worker = workers.find(context, name)
-    merge = _prediction(context, worker)
+    merge, found = _prediction(context, worker), diffs.measured(context, worker.task.id)
     if as_json:
-        write_json({**mapping(worker), "merge": None if merge is None else {"conflicts": merge}})
+        sizes = sized(found)
+        write_json({**mapping(worker), "merge": None if merge is None else {"conflicts": merge}, "changes": sizes})
         return
     task = worker.task
     how = "" if merge is None else f"would conflict in {', '.join(merge)}" if merge else "without conflicts"
@@ -72,6 +75,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
             ("branch", task.branch or ""),
             ("worktree", task.worktree or ""),
             ("merge", how),
+            *changed(found),
         ]
     )
 

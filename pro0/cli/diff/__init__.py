@@ -1,0 +1,1 @@
+"""What members, workers and tasks changed: shown, counted, merged."""

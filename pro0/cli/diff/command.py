@@ -1,0 +1,134 @@
+"""`pro0 diff`."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import click
+
+from pro0 import diffs
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, line, mapping, painted, say, table, unprinted, write, write_json
+from pro0.diffs import Difference, FileChange, Fork
+from pro0.model.caller import Who
+from pro0.ops.work import diffs as work_of
+from pro0.ops.work.diffs import NamedWork
+from pro0.rules import patch
+
+Write = Callable[[bytes], object]
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.workplaces)
+@click.option("--stat", is_flag=True, help="List the files with their lines only.")
+@team_option
+@json_option
+def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
+    """Show what a member, a worker or the session of a task has changed, against where its work forked.
+
+    All of it counts: commits, changes that are not committed, and new files that git does not ignore, also inside
+    submodules. On a terminal it goes through your pager (GIT_PAGER, pager.diff and core.pager of your own settings,
+    PAGER, less); elsewhere it is a patch as git prints it. Members without a worktree share the project's checkout:
+    there it shows what nobody has committed yet.
+
+    --json prints {name, shared, worktree, branch, base, tip, commits [{id, at, author, title}], files [{path, kind,
+    added, removed, was, committed}], added, removed, uncommitted, unreadable}; added and removed of a binary file are
+    null.
+
+    \b
+    Examples:
+      pro0 diff w1
+      pro0 diff task-3 --stat
+      pro0 diff w1 | git apply
+    """
+    context = here(team)
+    if as_json or stat:
+        work, found = work_of.show(context, name)
+        if as_json:
+            write_json(as_mapping(work, found))
+            return
+        _tell(work)
+        _list(found)
+        return
+    work = work_of.find(context, name)
+    _tell(work)
+    if context.caller.who is Who.HUMAN and sys.stdout.isatty():
+        _page(work.fork)
+    else:
+        _print(work.fork)
+
+
+def as_mapping(work: NamedWork, found: Difference) -> dict[str, object]:
+    """Return some work as the JSON of `pro0 diff`."""
+    place = str(work.fork.folder) if work.fork.files else ""
+    head = {"name": work.name, "shared": work.shared, "worktree": place}
+    return {**head, **mapping(found), "uncommitted": found.uncommitted}
+
+
+def _tell(work: NamedWork) -> None:
+    if work.shared:
+        say(f"{work.name} works in the project's checkout; these are all changes there that nobody has committed")
+
+
+def _list(found: Difference) -> None:
+    for commit in found.commits:
+        write(f"{commit.id[:12]}  {line(commit.title)}")
+    if found.files:
+        table(("CHANGE", "FILE", "LINES", "NOTE"), [_row(change) for change in found.files], flexible=1)
+    total = patch.summary(len(found.commits), len(found.files), found.added, found.removed, found.uncommitted)
+    write(total) if total else say("nothing is changed")
+    if found.unreadable:
+        say(f"git could not read everything: {found.unreadable}")
+
+
+def _row(change: FileChange) -> tuple[str, ...]:
+    lines = "binary" if change.added is None else f"+{change.added} -{change.removed}"
+    name = f"{change.was} -> {change.path}" if change.was else change.path
+    return change.kind, name, lines, "" if change.committed else "not committed"
+
+
+def _print(fork: Fork) -> None:
+    sys.stdout.flush()
+    try:
+        for found in diffs.patch(fork):
+            sys.stdout.buffer.write(found)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unprinted(error) from None
+
+
+def _page(fork: Fork) -> None:
+    """Show the patch in the person's pager; print it when they have none. Leaving the pager early is no failure."""
+    colours, any_line = painted(), False
+    with _pager(diffs.pager(fork.folder)) as put:
+        for found in diffs.patch(fork):
+            any_line = True
+            text = patch.shown(found)
+            put(f"{patch.coloured(text) if colours else text}\n".encode())
+    if not any_line:
+        say("nothing is changed")
+
+
+@contextmanager
+def _pager(command: str) -> Iterator[Write]:
+    if not command:
+        yield lambda text: write(text.decode(), end="")
+        return
+    environment = {"LESS": "FRX", "LV": "-c", **os.environ}
+    process = subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE, env=environment)
+    assert process.stdin
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the pager's while the pager is there
+    try:
+        with suppress(BrokenPipeError):
+            yield process.stdin.write
+    finally:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        process.wait()
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,46 @@
+"""`pro0 member merge`."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import say, write
+from pro0.errors import ErrorCode, Pro0Error, Refused
+from pro0.ops.work import diffs
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=completing.members)
+@team_option
+def merge(names: tuple[str, ...], team: str | None) -> None:
+    """Merge what members have committed into the project's checkout, one after the other.
+
+    It takes the commits of their worktrees. Each merge is predicted first: one that would conflict is named, exit 4,
+    and nothing is touched; nor is anything while the checkout has changes that are not committed. The member goes on in
+    its worktree, on its branch. What it has not committed stays out, which is said.
+
+    \b
+    Examples:
+      pro0 member merge w1
+    """
+    context = here(team)
+    failed: list[Pro0Error] = []
+    for name in names:
+        try:
+            work, commit = diffs.merge(context, name)
+        except Pro0Error as error:
+            failed.append(error)
+            if len(names) > 1:
+                say(f"{name}: {error.message}")
+            continue
+        write(f"{work.name} is merged as {commit[:12]}")
+        if (left := diffs.measured(context, work.name)) and left.uncommitted:
+            one = left.uncommitted == 1
+            files = f"1 file of {work.name} is" if one else f"{left.uncommitted} files of {work.name} are"
+            say(f"{files} not committed, and not merged: pro0 diff {work.name}")
+    if len(failed) > 1:
+        raise Refused(
+            f"{len(failed)} members are not merged", code=ErrorCode.CONFLICT, hint="pro0 member merge NAME says why"
+        )
+    if failed:
+        raise failed[0]

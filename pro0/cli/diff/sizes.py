@@ -1,0 +1,28 @@
+"""The commits and lines of somebody's work, as `show` names them."""
+
+from pro0.cli.output import line
+from pro0.diffs import Difference
+from pro0.rules.patch import summary
+
+NAMED = 5
+"""The commits which are named; the number of the others is said."""
+
+
+def sized(found: Difference | None, of: str = "") -> dict[str, object] | None:
+    """Return the size of some work as JSON, None for no work of its own; `of` names who has the worktree."""
+    if found is None:
+        return None
+    counts: dict[str, object] = {"commits": len(found.commits), "files": len(found.files)}
+    counts |= {"added": found.added, "removed": found.removed, "uncommitted": found.uncommitted}
+    return {**counts, "of": of} if of else counts
+
+
+def changed(found: Difference | None, of: str = "") -> list[tuple[str, str]]:
+    """Return the rows of `show` about some work: its size, and its newest commits; `of` names who has the worktree."""
+    if found is None:
+        return []
+    commits = [f"{commit.id[:12]} {line(commit.title)}" for commit in found.commits]
+    named = [*commits[:NAMED], *([f"and {len(commits) - NAMED} more"] if len(commits) > NAMED else [])]
+    size = summary(len(commits), len(found.files), found.added, found.removed, found.uncommitted)
+    whose = f" (in all of the worktree of {of})" if of else ""
+    return [("changes", f"{size or 'none'}{whose}"), ("commits", "\n".join(named))]

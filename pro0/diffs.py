@@ -1,0 +1,263 @@
+"""Differences: what a worktree or a branch holds beyond the project's checkout, committed or not. Nothing is changed.
+
+The files of a worktree are read into a scratch repository, so uncommitted and untracked ones are compared like the
+others. A submodule is compared in the same way, from the commit which its project had where the work forked.
+"""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound
+from pro0.git import Git, last_line, top
+
+_FORM = (
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-relative",
+    "--find-renames",
+    "--submodule=short",
+    "--ignore-submodules=none",
+)
+_KINDS = {"A": "added", "C": "copied", "D": "deleted", "M": "changed", "R": "renamed", "T": "changed type"}
+_SUBMODULE = "160000"
+
+
+class Fork(msgspec.Struct, frozen=True):
+    """One line of work: the folder of its files, the commit where it left the checkout, and its newest commit."""
+
+    folder: Path
+    base: str
+    """The empty tree for a history without a common commit."""
+    tip: str
+    branch: str = ""
+    files: bool = True
+    """False when only the commits count, since the files in the folder are of another line."""
+
+
+class UnmergedCommit(msgspec.Struct, frozen=True):
+    """A commit which the checkout does not have."""
+
+    id: str
+    at: datetime
+    author: str
+    title: str
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """A file which differs: how, by how many lines (None for a binary one), and whether all of it is committed."""
+
+    path: str
+    kind: str
+    added: int | None
+    removed: int | None
+    was: str = ""
+    """The path before, for a renamed file."""
+    committed: bool = True
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """All which one line of work holds beyond its fork."""
+
+    base: str
+    tip: str
+    branch: str
+    commits: tuple[UnmergedCommit, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    added: int = 0
+    removed: int = 0
+    unreadable: str = ""
+    """Git's complaint about files which it could not read."""
+
+    @property
+    def uncommitted(self) -> int:
+        """Return the number of files not committed, or not as they are now."""
+        return sum(not change.committed for change in self.files)
+
+
+class _Part(NamedTuple):
+    """The two trees to compare in one repository, and its folder as a prefix of paths."""
+
+    git: Git
+    base: str
+    tree: str
+    tip: str
+    prefix: str
+    unreadable: str = ""
+
+
+def fork(checkout: Path, folder: Path | None = None, branch: str = "") -> Fork:
+    """Return the line of work in a folder, or else of a branch alone; without both that of the checkout itself.
+
+    Raises EnvironmentMissing outside a repository, NotFound for a branch or a commit which is not there.
+    """
+    here = _repository(checkout)
+    if folder is None and branch:
+        return Fork(checkout, _meeting(here, commit := _commit(here, branch)), commit, branch, files=False)
+    there = here if folder is None else _worktree(folder)
+    commit, (code, own) = _commit(there, "HEAD"), there.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
+    return Fork(there.folder, _meeting(here, commit), commit, "" if code else own)
+
+
+def difference(line: Fork) -> Difference:
+    """Return the commits and the files of a line of work."""
+    commits = _commits(line)
+    files: list[FileChange] = []
+    complaints = []
+    for part in _parts(line):
+        saved = _names(part, part.tip) if line.files else set()
+        files += (_change(part, fields, saved) for fields in _listed(part))
+        complaints.append(part.unreadable)
+    return Difference(
+        base=line.base,
+        tip=line.tip,
+        branch=line.branch,
+        commits=commits,
+        files=tuple(files),
+        added=sum(change.added or 0 for change in files),
+        removed=sum(change.removed or 0 for change in files),
+        unreadable="\n".join(filter(None, complaints)),
+    )
+
+
+def patch(line: Fork) -> Iterator[bytes]:
+    """Yield the lines of the patch, as git prints it."""
+    for part in _parts(line):
+        places = (f"--src-prefix=a/{part.prefix}", f"--dst-prefix=b/{part.prefix}")
+        yield from part.git.stream("diff", *_FORM, *places, part.base, part.tree)
+
+
+def pager(folder: Path) -> str:
+    """Return the person's pager for diffs in git's order, "" for none. No repository has a say in it."""
+    said = os.environ.get("GIT_PAGER")
+    if said is None:
+        said = _setting(folder, "pager.diff")
+        said = "" if said == "false" else said if said not in (None, "true") else _setting(folder, "core.pager")
+    if said is None:
+        said = os.environ.get("PAGER", "less")
+    return "" if said.strip() == "cat" else said.strip()
+
+
+def _setting(folder: Path, name: str) -> str | None:
+    """Return a setting of the person or the system, and none of a repository."""
+    code, text = Git(folder).attempt("config", "--null", "--show-scope", "--get-all", name)
+    fields = [] if code else text.split("\0")
+    said = [value for scope, value in zip(fields[::2], fields[1::2], strict=False) if scope in ("system", "global")]
+    return said[-1] if said else None
+
+
+def _repository(folder: Path) -> Git:
+    there = Git(top(folder))
+    if not there.succeeds("rev-parse", "--git-dir"):
+        hint = "make one: git init, and a first commit"
+        raise EnvironmentMissing(f"{folder} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+    return there
+
+
+def _worktree(folder: Path) -> Git:
+    """Return the worktree with its top in a folder. Any other repository around the folder is none of the work's."""
+    git = _repository(folder)
+    if git.folder != folder:
+        raise EnvironmentMissing(f"{folder} is no git worktree", code=ErrorCode.NO_REPOSITORY, hint="git worktree list")
+    return git
+
+
+def _commit(git: Git, name: str) -> str:
+    code, commit = git.attempt("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    if code and name == "HEAD":
+        raise NotFound(f"{git.folder} has no commit yet", hint="git commit something first")
+    if code:
+        raise NotFound(f"{git.folder} has no branch {name}", hint="git branch --list 'teams/*'")
+    return commit
+
+
+def _meeting(git: Git, commit: str) -> str:
+    """Return the last commit which the checkout and a commit have in common; the empty tree for none."""
+    code, base = git.attempt("merge-base", "HEAD", commit)
+    if code > 1:
+        raise EnvironmentMissing(f"git merge-base failed in {git.folder}: {last_line(base)}", code=ErrorCode.GIT_FAILED)
+    return _nothing(git) if code else base
+
+
+def _nothing(git: Git) -> str:
+    return git.run("hash-object", "-t", "tree", "/dev/null")
+
+
+def _commits(line: Fork) -> tuple[UnmergedCommit, ...]:
+    git = Git(line.folder)
+    known = (f"^{line.base}",) if git.succeeds("rev-parse", "--verify", f"{line.base}^{{commit}}") else ()
+    said = git.run("log", "-z", "--no-color", "--format=%H%x1f%aI%x1f%an%x1f%s", line.tip, *known)
+    found = (one.split("\x1f", 3) for one in said.split("\0") if one)
+    return tuple(UnmergedCommit(id, datetime.fromisoformat(at), author, title) for id, at, author, title in found)
+
+
+def _parts(line: Fork) -> Iterator[_Part]:
+    """Yield the repository of a line of work, and each of its submodules."""
+    if line.files:
+        yield from _below(line.folder, line.base, line.tip, "")
+    else:
+        with Git(line.folder).apart(head=line.tip, lasting=False) as git:
+            yield _Part(git, line.base, line.tip, line.tip, "")
+
+
+def _below(folder: Path, base: str, tip: str, prefix: str) -> Iterator[_Part]:
+    with Git(folder).present() as (git, tree, unreadable):
+        yield _Part(git, base, tree, tip, prefix, unreadable)
+        modules = _modules(git, tree)
+        before = _modules(git, base) if modules else {}
+    for path in modules:
+        place = folder / path
+        if (place / ".git").exists() and place.resolve() == folder.resolve() / path:
+            there = Git(place)
+            code, head = there.attempt("rev-parse", "--verify", "HEAD^{commit}")
+            start = before.get(path, head)
+            if not code and there.succeeds("cat-file", "-e", f"{start}^{{commit}}"):
+                yield from _below(place, start, head, f"{prefix}{path}/")
+
+
+def _modules(git: Git, tree: str) -> dict[str, str]:
+    """Return the submodules of a tree: path and commit."""
+    entries = (entry.partition("\t") for entry in git.run("ls-tree", "-r", "-z", tree).split("\0"))
+    return {path: about.split()[2] for about, _, path in entries if about.startswith(_SUBMODULE)}
+
+
+def _names(part: _Part, since: str) -> set[str]:
+    said = part.git.run("diff", *_FORM, "--no-renames", "--name-status", "-z", since, part.tree)
+    return set(said.split("\0")[1::2])
+
+
+def _listed(part: _Part) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield kind, old path, path, and lines added and removed of each file in a part."""
+    raw = iter(part.git.run("diff", *_FORM, "--raw", "-z", part.base, part.tree).split("\0"))
+    counts = iter(part.git.run("diff", *_FORM, "--numstat", "-z", part.base, part.tree).split("\0"))
+    for about in raw:
+        if about:
+            letter = about.split()[-1][0]
+            was = next(raw)
+            path = next(raw) if letter in "RC" else was
+            added, removed, name = next(counts).split("\t", 2)
+            if not name:
+                next(counts), next(counts)
+            yield letter, was, path, added, removed
+
+
+def _change(part: _Part, fields: tuple[str, str, str, str, str], unsaved: set[str]) -> FileChange:
+    letter, was, path, added, removed = fields
+    return FileChange(
+        path=_readable(part.prefix + path),
+        kind=_KINDS.get(letter, "changed"),
+        added=None if added == "-" else int(added),
+        removed=None if removed == "-" else int(removed),
+        was=_readable(part.prefix + was) if was != path else "",
+        committed=path not in unsaved and was not in unsaved,
+    )
+
+
+def _readable(path: str) -> str:
+    """Return a path as valid text: other bytes are escaped."""
+    return os.fsencode(path).decode(errors="backslashreplace")

@@ -1,0 +1,141 @@
+"""What a member, a worker or the session of a task did: found by name, compared with the project's checkout, merged."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.diffs import Difference, Fork, difference, fork
+from pro0.errors import BadInput, NotFound, Pro0Error, Refused
+from pro0.model.caller import ANYONE, IN_CHARGE
+from pro0.model.task import Task
+from pro0.model.team import Seat
+from pro0.ops.context import Context, operation
+from pro0.ops.seats import roster
+from pro0.ops.tasks import tasks
+from pro0.ops.work.workers import find as find_worker
+from pro0.store.paths import worktree
+from pro0.worktrees import Repository
+
+
+class NamedWork(msgspec.Struct, frozen=True):
+    """Somebody's work in git: in a worktree, on a branch, or among the others' files in the project's checkout."""
+
+    name: str
+    fork: Fork
+    shared: bool = False
+    """True in the project's checkout, where nobody knows whose changes are whose."""
+
+
+def find(context: Context, name: str) -> NamedWork:
+    """Return the work of a member, a worker or a task; raises NotFound when it left nothing that is not merged."""
+    folded = name.strip().casefold()
+    for seat in roster(context.team).wanted.seats:
+        if folded in (seat.agent_id, seat.name.casefold()):
+            return _of_seat(context, seat)
+    return _of_task(context, _task(context, name))
+
+
+@operation("diff.show", ANYONE, changes=False)
+def show(context: Context, name: str) -> tuple[NamedWork, Difference]:
+    """Return some work with its commits and changed files."""
+    work = find(context, name)
+    return work, difference(work.fork)
+
+
+def measured(context: Context, name: str) -> Difference | None:
+    """Return the commits and files of somebody's own work, None where there is none or git cannot tell."""
+    try:
+        work = find(context, name)
+        return None if work.shared else difference(work.fork)
+    except Pro0Error:
+        return None
+
+
+def measured_task(context: Context, task: Task) -> tuple[str, Difference | None]:
+    """Return the member in whose worktree a task was done, "" for its own worktree, and all changes there, or None."""
+    if not (task.started_at or task.branch or task.worktree):
+        return "", None
+    try:
+        work = _of_task(context, task)
+        whose = "" if work.name == task.id else work.name
+        return whose, None if work.shared else difference(work.fork)
+    except Pro0Error:
+        return "", None
+
+
+@operation("member.predict", ANYONE, changes=False)
+def predict(context: Context, name: str) -> tuple[str, ...]:
+    """Return the files in which a merge of a member's commits would conflict; no checkout is touched."""
+    return Repository(_project(context)).predict(_mergeable(context, name).fork.tip)
+
+
+@operation("member.merge", IN_CHARGE)
+def merge(context: Context, name: str) -> tuple[NamedWork, str]:
+    """Merge what a member has committed into the project's checkout; return its work before that, and the commit.
+
+    Raises Refused, and changes nothing, for conflicts.
+    """
+    work = _mergeable(context, name)
+    branch = work.fork.branch or work.fork.tip[:12]
+    return work, Repository(_project(context)).merge(
+        work.fork.branch or work.fork.tip, f"Merge {branch} of {work.name}"
+    )
+
+
+def _mergeable(context: Context, name: str) -> NamedWork:
+    work = _of_seat(context, roster(context.team).find(name))
+    if work.shared:
+        what = f"{work.name} has no worktree: it works in the project's checkout"
+        raise Refused(what, hint="members with one: pro0 member spawn NAME --worktree")
+    if work.fork.tip == work.fork.base:
+        what = f"{work.name} has committed nothing that is not merged"
+        raise NotFound(what, hint=f"what is not committed: pro0 diff {work.name}")
+    return work
+
+
+def _of_seat(context: Context, seat: Seat) -> NamedWork:
+    config = context.team.config.read()
+    state = roster(context.team).state(seat.agent_id)
+    if not seat.worktree:
+        return NamedWork(seat.agent_id, fork(Path(config.project)), shared=True)
+    place = worktree(context.team.paths.home, config.name, config.uid, seat.agent_id)
+    folder = Path(state.worktree) if state and state.worktree else place
+    if folder.exists():
+        return NamedWork(seat.agent_id, fork(Path(config.project), folder))
+    if state is None or not state.branch:
+        raise NotFound(f"{seat.agent_id} has no worktree yet", hint=f"pro0 member show {seat.agent_id}")
+    return NamedWork(seat.agent_id, fork(Path(config.project), branch=state.branch))
+
+
+def _of_task(context: Context, task: Task) -> NamedWork:
+    if task.worktree and Path(task.worktree).exists():
+        return NamedWork(task.id, fork(_project(context), Path(task.worktree)))
+    if task.branch:
+        return NamedWork(task.id, fork(_project(context), branch=task.branch))
+    who = task.claim.agent_id if task.claim else task.assignee
+    seats = roster(context.team).wanted.seats
+    own = next((seat for seat in seats if seat.task == task.id), None)
+    if own:
+        return replace(_of_seat(context, own), name=task.id)
+    seat = next((seat for seat in seats if seat.agent_id == who and not seat.task), None)
+    if seat is None:
+        raise NotFound(f"{task.id} has left nothing that is not merged", hint=f"what it did: pro0 task show {task.id}")
+    return _of_seat(context, seat)
+
+
+def _task(context: Context, name: str) -> Task:
+    """Return the task of that id, or of the worker of that name."""
+    try:
+        return find_worker(context, name).task
+    except NotFound:
+        pass
+    try:
+        return tasks.show(context, name)
+    except (BadInput, NotFound):
+        what = f"{name!r} is no member, worker or task"
+        raise NotFound(what, hint="look: pro0 member list, pro0 task list") from None
+
+
+def _project(context: Context) -> Path:
+    return Path(context.team.require().config.read().project)
