@@ -93,7 +93,7 @@ class Applier:
         if self._record.trouble:  # ending needs no disk; starts and the lead's own end wait for it
             self.trouble.append(self._record.trouble)
             return False
-        self._opener.enlist(snapshot)
+        self._opener.list_missing_members(snapshot)
         starts = [action for action in decision.actions if isinstance(action, Start)]
         if starts:
             self._opener.open(runtime, starts, before=snapshot.runtime)

@@ -13,8 +13,8 @@ from pro0.rpc.method import Method
 from pro0.rpc.protocol import CANCELLED, RpcRequest, notice
 from pro0.rpc.table import METHODS
 from pro0.rpc.views import plain
-from pro0.rules.misfit import misfit
 from pro0.rules.text import visible
+from pro0.rules.validation import validation_message
 from pro0.wire import INTERNAL_ERROR, INVALID_PARAMS, JSON, METHOD_NOT_FOUND, Fault, encode, is_text
 
 FIRST_CODE = -32000
@@ -78,7 +78,7 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     try:
         found = msgspec.convert({names[name]: value for name, value in params.items()}, arguments_of(method.function))
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadInput(f"{method.name}: {visible(method.worded(misfit(error)))}", hint=_WHICH) from None
+        raise BadInput(f"{method.name}: {visible(method.worded(validation_message(error)))}", hint=_WHICH) from None
     return {name: getattr(found, name) for name in found.__struct_fields__}
 
 

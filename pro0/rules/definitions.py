@@ -8,7 +8,7 @@ import msgspec
 from pro0.errors import BadInput
 from pro0.model.agent import BUILT_IN, DRAWN, Definition
 from pro0.model.ids import NAME
-from pro0.rules.misfit import misfit
+from pro0.rules.validation import validation_message
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 """The name of a variable, or the common prefix of several before a `*`."""
@@ -41,7 +41,7 @@ def _definition(where: str, value: object) -> Definition:
     try:
         found = msgspec.convert(value, Definition)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: {misfit(error)}") from None
+        raise BadInput(f"{where}: {validation_message(error)}") from None
     for trouble in _troubles(found):
         raise BadInput(f"{where}: {trouble}")
     return found

@@ -11,7 +11,7 @@ import msgspec
 
 from pro0.errors import BadInput, ErrorCode
 from pro0.model.layout import Layout
-from pro0.rules.misfit import misfit
+from pro0.rules.validation import validation_message
 
 Data: TypeAlias = dict[str, object]
 
@@ -64,7 +64,7 @@ def checked(data: Data) -> Layout:
             _camel({key: value for key, value in data.items() if key != "start_directory"}), Layout
         )
     except msgspec.ValidationError as error:
-        raise _wrong(misfit(error)) from None
+        raise _wrong(validation_message(error)) from None
     _unique("member", (member.name.strip().casefold() for member in layout.members))
     _unique("window", (window.window_name for window in layout.windows))
     return layout

@@ -163,7 +163,7 @@ GATES = (
     Row("task.complete", starts.gated, lambda w: tasks.complete(w.member("w2"), "11"), "reviewed", owes=True),
     Row("task.fail", starts.gated, lambda w: tasks.fail(w.member("w2"), "11", "no"), "a tree stops", owes=True),
 )
-CROP = workers.Crop(branch="pro0/alpha/task-8", commits=1)
+CROP = workers.WorkerResult(branch="pro0/alpha/task-8", commits=1)
 HARVEST = Harvest(agent_id="w2", incarnation="inc-w2", task="task-8")
 TICKETS = [
     Ticket(origin="ticks:1", file="1.md", title="open", status="open", blocked_by=("ticks:2",)),
@@ -172,7 +172,9 @@ TICKETS = [
 WORKERS = (
     Row("worker.delegate", starts.base, lambda w: workers.delegate(w.human(), [Draft(title="a", shared=True)])),
     Row("worker.kill", starts.delegated, lambda w: workers.kill(w.human(), "8"), owes=True),
-    Row("worker.harvested", starts.delegated, lambda w: workers.harvested(w.lead(), HARVEST, CROP, "end"), owes=True),
+    Row(
+        "worker.harvested", starts.delegated, lambda w: workers.record_result(w.lead(), HARVEST, CROP, "end"), owes=True
+    ),
     Row("task.count", starts.base, lambda w: runs.counted(w.member("w1"), "2", Usage(input_tokens=7), 0.5)),
     Row("run.stop", starts.base, lambda w: runs.stopped(w.member("w1"), "cost limit reached"), owes=True),
     Row("run.stop", starts.led, lambda w: runs.stopped(w.member("w1"), "stuck"), "two are told", True),

@@ -9,7 +9,7 @@ from pro0.cli.output import words
 from pro0.errors import BadInput
 from pro0.model.ids import task_id
 from pro0.model.task import Draft
-from pro0.rules.misfit import misfit
+from pro0.rules.validation import validation_message
 
 _REFERENCES = ("key", "parent")
 _LISTS = ("blockedBy", "labels")
@@ -59,7 +59,9 @@ def _draft(item: object, where: str) -> Draft:
     try:
         return msgspec.convert({key: value for key, value in fields.items() if value is not None}, Draft)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: {misfit(error)}", hint="pro0 task create --help lists the fields") from None
+        raise BadInput(
+            f"{where}: {validation_message(error)}", hint="pro0 task create --help lists the fields"
+        ) from None
 
 
 def _camel(key: str) -> str:

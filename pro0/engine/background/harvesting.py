@@ -12,7 +12,7 @@ from pro0.errors import Pro0Error
 from pro0.model.decision import Harvest
 from pro0.ops.context import lead_context
 from pro0.ops.work import workers
-from pro0.ops.work.workers import Crop
+from pro0.ops.work.workers import WorkerResult
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository
 
@@ -52,25 +52,25 @@ class Harvester:
 
     def _harvest(self, harvest: Harvest) -> None:
         try:
-            workers.harvested(lead_context(self._team), harvest, self._crop(harvest), self._tail(harvest))
+            workers.record_result(lead_context(self._team), harvest, self._collect(harvest), self._tail(harvest))
             self._done.add(harvest.incarnation)
         except Pro0Error as error:
             self._log.write("harvest", why=error.message)
             threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
         self._woken()
 
-    def _crop(self, harvest: Harvest) -> Crop:
+    def _collect(self, harvest: Harvest) -> WorkerResult:
         """Save and remove a worktree. An unsavable one stays, and the result says so."""
         if not harvest.worktree:
-            return Crop()
+            return WorkerResult()
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
         try:
             repository = Repository(project)
             branch = repository.remove(Path(harvest.worktree), message)
             branch = branch or (harvest.branch if harvest.branch in repository.unmerged() else "")
-            return Crop(branch, *repository.measure(branch)) if branch else Crop()
+            return WorkerResult(branch, *repository.measure(branch)) if branch else WorkerResult()
         except Pro0Error as error:
-            return Crop(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
+            return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
 
     def _tail(self, harvest: Harvest) -> str:
         """Return the end of the worker's output, as far as it is still visible."""

@@ -57,7 +57,7 @@ class Briefs:
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),
         )
 
-    def furnish(self, incarnation: str, call: Invocation) -> None:
+    def write_agent_files(self, incarnation: str, call: Invocation) -> None:
         """Write an agent's start files into its session's own folder."""
         place = self._team.paths.agent_folder(incarnation)
         with suppress(OSError):

@@ -58,15 +58,15 @@ class Opener:
         # A bad seat must not keep the others from starting, so each failure is undone alone.
         for start in starts:
             try:
-                openings[start] = self._opening(start, states[start.incarnation], self._begun(start))
+                openings[start] = self._opening(start, states[start.incarnation], self._claim_task(start))
             except Pro0Error as error:
                 self._undo([start], error, before)
             except OSError as error:
                 self._undo([start], StoreError(f"its launch file cannot be written: {error.strerror}"), before)
         if openings:
-            self._show(openings, before)
+            self._open_all(openings, before)
 
-    def enlist(self, snapshot: Snapshot) -> None:
+    def list_missing_members(self, snapshot: Snapshot) -> None:
         """List opened sessions in config.json after a lead died before listing them.
 
         Members without a seat are removed from the list.
@@ -77,19 +77,21 @@ class Opener:
         seats = {seat.agent_id: seat for seat in snapshot.wanted.seats}
         if any(member.agent_id not in seats for member in snapshot.config.members):
             with self._team.config.change("list members") as listing:
-                kept = tuple(member for member in listing.value.members if member.agent_id in seats)
-                listing.value = replace(listing.value, members=kept)
-        self._list([_member(seats[name], state.incarnation) for name, state in missing.items() if name in seats])
+                seated = tuple(member for member in listing.value.members if member.agent_id in seats)
+                listing.value = replace(listing.value, members=seated)
+        self._list_members(
+            [_member(seats[name], state.incarnation) for name, state in missing.items() if name in seats]
+        )
 
-    def _show(self, openings: Mapping[Start, Opening], before: Runtime) -> None:
+    def _open_all(self, openings: Mapping[Start, Opening], before: Runtime) -> None:
         try:
             handles = self._backend.open(self._place, [*openings.values()])
         except Pro0Error as error:
             self._undo([*openings], error, before)
         else:
-            self._enter([*openings], handles)
+            self._record_handles([*openings], handles)
 
-    def _begun(self, start: Start) -> Task | None:
+    def _claim_task(self, start: Start) -> Task | None:
         """Give a session the claim on its task before its process starts."""
         seat = start.seat
         if seat.task is None:
@@ -112,7 +114,7 @@ class Opener:
         name = paths.launch(start.incarnation)
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
-            self._briefs.furnish(start.incarnation, call)
+            self._briefs.write_agent_files(start.incarnation, call)
             with atomic.folder(paths.sessions) as folder:
                 atomic.replace(folder, name, encode(launch))
         return Opening(
@@ -142,35 +144,35 @@ class Opener:
         )
 
     def _environment(self, adapter: Adapter, seat: Seat, state: SeatState, task: Task | None) -> dict[str, str]:
-        own = members.task_identity(task.id, task.parent or "") if task else members.task_identity("", "")
-        identity = members.identity(self._team, state) | own
+        task_variables = members.task_identity(task.id, task.parent or "") if task else members.task_identity("", "")
+        identity = members.identity(self._team, state) | task_variables
         if seat.disposable:
             identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
         return member_environment(of_agent(self._started_in(), adapter.passes), identity)
 
-    def _enter(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
+    def _record_handles(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
         by_incarnation = {handle.incarnation: handle for handle in handles}
         with self._team.runtime.change("record handles") as change:
             seats = (self._opened(s, by_incarnation.get(s.incarnation)) for s in change.value.seats)
             change.value = replace(change.value, seats=tuple(seats))
-        self._list([_member(start.seat, start.incarnation) for start in starts])
+        self._list_members([_member(start.seat, start.incarnation) for start in starts])
 
     def _opened(self, state: SeatState, handle: Handle | None) -> SeatState:
         if handle is None:
             return state
         return replace(state, handle=handle, session=self._sessions.pop(state.incarnation, state.session))
 
-    def _list(self, members: Sequence[Member]) -> None:
+    def _list_members(self, members: Sequence[Member]) -> None:
         new = {member.agent_id: member for member in members}
         if new:
             with self._team.config.change("list members") as listing:
-                kept = [m for m in listing.value.members if m.agent_id not in new]
-                listing.value = replace(listing.value, members=(*kept, *new.values()))
+                unchanged = [m for m in listing.value.members if m.agent_id not in new]
+                listing.value = replace(listing.value, members=(*unchanged, *new.values()))
 
     def _started_in(self) -> Environment:
         """Return the team's start environment, or this process's for a team without one."""
-        kept = self._team.environment.read()
-        return kept if kept.variables else Environment(variables=start_environment(os.environ))
+        recorded = self._team.environment.read()
+        return recorded if recorded.variables else Environment(variables=start_environment(os.environ))
 
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
         """Undo a failed spawn completely, and record its reason."""
@@ -190,8 +192,8 @@ class Opener:
                 with suppress(NotFound, Refused):
                     trees.undo_start(self._lead, task, error.message, incarnation=start.incarnation)
         with self._team.runtime.change("record a failed spawn") as change:
-            kept = (earlier.get(s.agent_id) if s.incarnation in failed else s for s in change.value.seats)
-            seats = tuple(state for state in kept if state)
+            restored = (earlier.get(s.agent_id) if s.incarnation in failed else s for s in change.value.seats)
+            seats = tuple(state for state in restored if state)
             change.value = replace(change.value, seats=seats, failures=(*change.value.failures, *failures)[-MEMORY:])
         for start in starts:
             state = earlier.get(start.seat.agent_id)
@@ -204,11 +206,11 @@ def _startable(launch: Launch) -> None:
     """Raise EnvironmentMissing when the guard would not find the program."""
     program, path = launch.argv[0], launch.env.get("PATH", os.defpath)
     folders = [""] if "/" in program else path.split(os.pathsep)
-    found = [place for folder in folders if (place := Path(launch.cwd, folder, program)).is_file()]
-    if not found:
+    programs = [place for folder in folders if (place := Path(launch.cwd, folder, program)).is_file()]
+    if not programs:
         raise EnvironmentMissing(f"there is no program {program!r}", hint="name one that is on the PATH of the team")
-    if not any(os.access(place, os.X_OK) for place in found):
-        raise EnvironmentMissing(f"{program!r} is not executable", hint=f"chmod +x {found[0]}")
+    if not any(os.access(place, os.X_OK) for place in programs):
+        raise EnvironmentMissing(f"{program!r} is not executable", hint=f"chmod +x {programs[0]}")
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:

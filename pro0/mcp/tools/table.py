@@ -18,8 +18,8 @@ from pro0.mcp.tools.tool import TOOLS, Tool
 from pro0.model.caller import Who
 from pro0.ops.mail import messages
 from pro0.ops.signature import arguments_of
-from pro0.rules.misfit import misfit
 from pro0.rules.text import visible
+from pro0.rules.validation import validation_message
 from pro0.rules.words.instructions import unread_here
 from pro0.wire import JSON, encode, is_text
 
@@ -70,7 +70,7 @@ def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
     try:
         given = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadInput(f"{tool.name}: {misfit(error)}", hint="its inputSchema says what it takes") from None
+        raise BadInput(f"{tool.name}: {validation_message(error)}", hint="its inputSchema says what it takes") from None
     return {name: getattr(given, name) for name in given.__struct_fields__}
 
 

@@ -33,7 +33,7 @@ TITLE = 100
 """The longest title made from a text, in characters."""
 
 
-class Crop(msgspec.Struct, frozen=True):
+class WorkerResult(msgspec.Struct, frozen=True):
     """A worker's output in git: the unmerged branch, its commits, and the part it could not save."""
 
     branch: str = ""
@@ -132,13 +132,13 @@ def merge(context: Context, name: str) -> Task:
 
 
 @operation("worker.harvested", LEAD_ONLY)
-def harvested(context: Context, harvest: Harvest, crop: Crop, tail: str) -> None:
+def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail: str) -> None:
     """Note what a dead worker left, and owe the report of it; doing it again tells nobody twice."""
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(harvest.task))
-        done = replace(task, branch=crop.branch or None, worktree=harvest.worktree if crop.left else None)
-        said = prompts.harvested(harvest, task, tail, (crop.branch, crop.commits, crop.stat, crop.left))
+        done = replace(task, branch=result.branch or None, worktree=harvest.worktree if result.left else None)
+        said = prompts.harvested(harvest, task, tail, (result.branch, result.commits, result.stat, result.left))
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
         owed = [(address, f"{harvest.incarnation}:harvest:{address}", said) for address in to]
         changed, task = _with(tasks, done)

@@ -77,7 +77,7 @@ def is_to_harvest(view: View, plan: Plan) -> bool:
     return dead and state is not None and state.incarnation not in view.snapshot.workers.harvested
 
 
-def pass_on(view: View, plan: Plan) -> Plan:
+def forward_comments(view: View, plan: Plan) -> Plan:
     """Forward a worker's comments on its task to the lead address, each comment once."""
     state, task_id = plan.state, _whose_worker(plan.seat)
     if state is None or task_id is None:

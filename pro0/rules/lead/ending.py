@@ -30,7 +30,7 @@ def ask(view: View, plan: Plan) -> Plan:
     return plan.then(asked, Ask(id, state.agent_id, prompts.shutdown_request(wish.reason)))
 
 
-def hear(view: View, plan: Plan) -> Plan:
+def on_shutdown_answer(view: View, plan: Plan) -> Plan:
     """End a member that agreed; at the deadline, force the end if wanted, else note the reason for staying."""
     state, wish = plan.living, _wish(view, plan.seat)
     if state is None or wish is None or state.ending_since:

@@ -58,7 +58,7 @@ WAYS: Mapping[Policy, Way] = {Policy.SUPERVISED: SUPERVISED, Policy.DISPATCH: DI
 """By policy; a task that a human wants started works like a supervised one."""
 
 
-def let_go(view: View, plan: Plan) -> Plan:
+def end_finished_sessions(view: View, plan: Plan) -> Plan:
     """End a session with nothing left to do: after its turn when its task is completed, else at once."""
     state = plan.living
     if state is None or state.ending_since or not is_over(view, plan.seat, state):

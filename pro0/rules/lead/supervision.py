@@ -141,7 +141,7 @@ def _sweep_what_is_left(view: View, plan: Plan) -> Plan:
     return plan.then(state, End(state.agent_id, state.incarnation, firm=True))
 
 
-def _bury(view: View, plan: Plan) -> Plan:
+def _release_dead(view: View, plan: Plan) -> Plan:
     """Give back a dead session's tasks, and tell the lead address once; only a proved death changes tasks."""
     state = plan.state
     if state is None or state.state not in ENDED:
@@ -225,16 +225,16 @@ STEPS: tuple[Step, ...] = (
     _open_again,
     _notice_the_guard_is_gone,
     _sweep_what_is_left,
-    _bury,
-    dispatch.pass_on,
+    _release_dead,
+    dispatch.forward_comments,
     dispatch.warn,
     dispatch.harvest,
     plan_approval.renew,
     _start,
-    hiring.let_go,
+    hiring.end_finished_sessions,
     hiring.remind,
     ending.ask,
-    ending.hear,
+    ending.on_shutdown_answer,
     ending.overdue,
     _tell_idle,
     turns.tell_who_is_needed,

@@ -145,9 +145,9 @@ def stuck(agent_id: str, task_id: str, seconds: float) -> str:
     return f"Worker {agent_id} may be stuck on {task_id} (no activity for {minutes}); {look}"
 
 
-def harvested(harvest: Harvest, task: Task, tail: str, crop: tuple[str, int, str, str]) -> str:
+def harvested(harvest: Harvest, task: Task, tail: str, result: tuple[str, int, str, str]) -> str:
     """Return the report on a finished worker: its result, its commits, and the command to merge them."""
-    branch, commits, stat, left = crop
+    branch, commits, stat, left = result
     who, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
     head = f"{who} completed {task.id}: {task.title}" if over else _unfinished(who, harvest, task)
     parts = [head, (task.result or "").strip() if over else ""]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 import pytest
 
-from pro0.rules.misfit import misfit
+from pro0.rules.validation import validation_message
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,13 +50,13 @@ CASES: dict[str, tuple[object, str]] = {
 def test_what_does_not_fit(data: object, said: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert(data, Outer)
-    assert misfit(refused.value) == said
+    assert validation_message(refused.value) == said
 
 
 @pytest.mark.parametrize("said", ["something new", "Expected something", "Object of another kind"])
 def test_what_nobody_knows_is_said_as_it_is(said: str) -> None:
-    assert misfit(ValueError(said)) == said
+    assert validation_message(ValueError(said)) == said
 
 
 def test_a_kind_that_nobody_knows_keeps_its_name() -> None:
-    assert misfit(ValueError("Expected `datetime`, got `ext`")) == "it must be datetime, not ext"
+    assert validation_message(ValueError("Expected `datetime`, got `ext`")) == "it must be datetime, not ext"

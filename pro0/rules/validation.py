@@ -17,7 +17,7 @@ _CHOICE = re.compile(r"Invalid enum value (.*)")
 _STEP = re.compile(r"[^.\[\]]+")
 
 
-def misfit(error: Exception) -> str:
+def validation_message(error: Exception) -> str:
     """Return the fault after its place, if it has one: `members, 1, agent: it must be a text`."""
     what, _, path = str(error).partition(" - at `$")
     place = ", ".join(str(int(step) + 1) if step.isdigit() else step for step in _STEP.findall(path.removesuffix("`")))
