@@ -11,20 +11,8 @@ from pro0.ops.context import Context, require_living
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.work import runs
 from pro0.rules.runs import run_limits
-from pro0.rules.runs.running import (
-    Course,
-    Rest,
-    RunEnd,
-    Take,
-    TurnStep,
-    budget,
-    choose,
-    denied,
-    epic_of,
-    judge,
-    summary,
-    too_many,
-)
+from pro0.rules.runs.judging import TurnStep, denied, judge, too_many
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, epic_of, summary
 from pro0.rules.runs.turn_prompt import prompt
 from pro0.rules.tasks.acts import Act
 from pro0.runner.account import Account

@@ -22,7 +22,7 @@ from pro0.ops.context import Context
 from pro0.ops.seats import roster
 from pro0.ops.team.members import task_identity
 from pro0.rules.lead.permissions import permission_mode
-from pro0.rules.runs.running import Turn
+from pro0.rules.runs.judging import Turn
 from pro0.store import atomic
 from pro0.voice import Voice
 

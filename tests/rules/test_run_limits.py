@@ -8,8 +8,9 @@ from pro0.model.run import RunOptions
 from pro0.model.runtime import RateLimit
 from pro0.model.task import Task
 from pro0.rules.lead.throttling import FIRST
+from pro0.rules.runs.judging import Turn, TurnStep, judge
 from pro0.rules.runs.run_limits import counted, held
-from pro0.rules.runs.running import Course, Rest, RunEnd, Take, Turn, TurnStep, judge
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take
 from pro0.rules.tasks.acts import Act
 from tests.rules.building import T0, at
 

@@ -6,20 +6,8 @@ from msgspec.structs import replace
 from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
-from pro0.rules.runs.running import (
-    Course,
-    Rest,
-    RunEnd,
-    Take,
-    Turn,
-    TurnStep,
-    budget,
-    choose,
-    denied,
-    judge,
-    summary,
-    too_many,
-)
+from pro0.rules.runs.judging import Turn, TurnStep, denied, judge, too_many
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, summary
 from pro0.rules.runs.turn_prompt import prompt
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board

@@ -13,7 +13,8 @@ from pro0.model.decision import Seen
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import RateLimit, State
 from pro0.rules.lead import throttling
-from pro0.rules.runs.running import Course, Rest, RunEnd, Take, TurnStep
+from pro0.rules.runs.judging import TurnStep
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take
 from pro0.rules.words import prompts
 
 
