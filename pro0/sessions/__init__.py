@@ -12,7 +12,7 @@ BACKENDS = {
     "headless": "pro0.sessions.headless:Headless",
     "in-process": "pro0.sessions.in_process:InProcess",
     "iterm2": "pro0.sessions.iterm2.backend:ITerm2",
-    "memory": "pro0.sessions.memory:Memory",
+    "memory": "pro0.sessions.memory:InMemory",
     "tmux": "pro0.sessions.tmux.backend:Tmux",
 }
 

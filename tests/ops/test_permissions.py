@@ -82,7 +82,10 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "worker.kill": (CHARGE, lambda c: workers.kill(c, "1")),
     "worker.predict": (ANYONE, lambda c: workers.predict(c, "1")),
     "worker.merge": (CHARGE, lambda c: workers.merge(c, "1")),
-    "worker.harvested": ({LEAD}, lambda c: workers.record_result(c, Harvest("t1", "inc-t1", "1"), workers.WorkerResult(), "")),
+    "worker.harvested": (
+        {LEAD},
+        lambda c: workers.record_result(c, Harvest("t1", "inc-t1", "1"), workers.WorkerResult(), ""),
+    ),
     "diff.show": (ANYONE, lambda c: diffs.show(c, "1")),
     "member.predict": (ANYONE, lambda c: diffs.predict(c, "w1")),
     "member.merge": (CHARGE, lambda c: diffs.merge(c, "w1")),
