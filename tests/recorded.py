@@ -5,30 +5,15 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents.claude.screens import CLAUDE_SCREENS
-from pro0.agents.codex.screens import CODEX_SCREENS
-from pro0.agents.gemini.screens import GEMINI_SCREENS
-from pro0.agents.opencode.screens import OPENCODE_SCREENS
-from pro0.agents.pi.screens import PI_SCREENS
-from pro0.agents.screens.aider import AIDER_SCREENS
-from pro0.agents.screens.copilot import COPILOT_SCREENS
-from pro0.agents.screens.qwen import QWEN_SCREENS
+from pro0.agents.drawings import drawing_named
+from pro0.model.agent import DRAWN
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.rules.screens import screens
 from pro0.rules.screens.escapes import screen_of
 
 FOLDER = Path(__file__).parent / "screens"
-DRAWINGS = {
-    "aider": AIDER_SCREENS,
-    "claude": CLAUDE_SCREENS,
-    "codex": CODEX_SCREENS,
-    "copilot": COPILOT_SCREENS,
-    "gemini": GEMINI_SCREENS,
-    "opencode": OPENCODE_SCREENS,
-    "pi": PI_SCREENS,
-    "qwen": QWEN_SCREENS,
-}
+DRAWINGS = {name: drawing_named(name) for name in DRAWN}
 QUIET = (State.IDLE, State.WORKING, State.ERROR)
 """States of a screen on which a line may be typed some time."""
 

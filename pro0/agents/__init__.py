@@ -1,35 +1,24 @@
 """Agents: the programs a member can run."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
+from pro0.agents.drawings import loaded
 from pro0.errors import BadInput
+from pro0.model.agent import AGENTS
 
 if TYPE_CHECKING:
     from pro0.agents.adapter import Adapter
     from pro0.model.agent import Definition
     from pro0.model.team import Seat
 
-AGENTS = {
-    "claude": "pro0.agents.claude.adapter:CLAUDE",
-    "codex": "pro0.agents.codex.adapter:CODEX",
-    "command": "pro0.agents.command:COMMAND",
-    "gemini": "pro0.agents.gemini.adapter:GEMINI",
-    "opencode": "pro0.agents.opencode.adapter:OPENCODE",
-    "pi": "pro0.agents.pi.adapter:PI",
-    "runner": "pro0.agents.runner:RUNNER",
-    "shell": "pro0.agents.shell:SHELL",
-}
-
 
 def adapter_named(name: str) -> "Adapter":
     """Return the adapter of the agent of that name; raises BadInput for an unknown name."""
     if name not in AGENTS:
         raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(AGENTS))}")
-    module, _, attribute = AGENTS[name].partition(":")
-    return cast("Adapter", getattr(import_module(module), attribute))
+    return cast("Adapter", loaded(AGENTS[name]))
 
 
 def adapter_of(seat: "Seat") -> "Adapter":

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter, Brief, Invocation, Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
+from pro0.model.agent import AGENTS
 from pro0.model.run import RUNNER as NAME
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State

@@ -76,8 +76,8 @@ def _roles(_context: click.Context) -> Iterable[Offer]:
 
 
 def _agents(_context: click.Context) -> Iterable[Offer]:
-    from pro0.agents import AGENTS
     from pro0.cli.context import store
+    from pro0.model.agent import AGENTS
     from pro0.ops import trust
     from pro0.ops.team import project
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from pro0 import processes
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import adapter_named
 from pro0.config import Settings
 from pro0.engine.background.aides import Aides
 from pro0.engine.background.ledger import Ledger
@@ -14,6 +14,7 @@ from pro0.engine.jumps import Jumps
 from pro0.engine.places import place_of
 from pro0.engine.record import Record
 from pro0.errors import Pro0Error
+from pro0.model.agent import AGENTS
 from pro0.model.decision import Snapshot, Workers
 from pro0.model.hook import HookEvent
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread

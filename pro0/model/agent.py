@@ -1,12 +1,34 @@
 """Agents that the settings define: which program is run, how, and what is known of its screen."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pro0.model.stored import Argument, Stored
 
-BUILT_IN = frozenset({"claude", "codex", "command", "gemini", "opencode", "pi", "runner", "shell"})
-"""The names of pro0's own agents, which nobody else's agent may have."""
-DRAWN = frozenset({"aider", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"})
+
+class Places(NamedTuple):
+    """Where `pro0/agents` keeps what is known of one program, as `module:NAME`; empty for what is not known."""
+
+    adapter: str = ""
+    screens: str = ""
+
+
+PROGRAMS = {
+    "aider": Places(screens="screens.aider:AIDER_SCREENS"),
+    "claude": Places("claude.adapter:CLAUDE", "claude.screens:CLAUDE_SCREENS"),
+    "codex": Places("codex.adapter:CODEX", "codex.screens:CODEX_SCREENS"),
+    "command": Places("command:COMMAND"),
+    "copilot": Places(screens="screens.copilot:COPILOT_SCREENS"),
+    "gemini": Places("gemini.adapter:GEMINI", "gemini.screens:GEMINI_SCREENS"),
+    "opencode": Places("opencode.adapter:OPENCODE", "opencode.screens:OPENCODE_SCREENS"),
+    "pi": Places("pi.adapter:PI", "pi.screens:PI_SCREENS"),
+    "qwen": Places(screens="screens.qwen:QWEN_SCREENS"),
+    "runner": Places("runner:RUNNER"),
+    "shell": Places("shell:SHELL"),
+}
+"""The one table of the programs that pro0 knows; a new agent is one folder and one row here."""
+AGENTS = {name: places.adapter for name, places in PROGRAMS.items() if places.adapter}
+"""pro0's own agents, whose names nobody else's agent may have."""
+DRAWN = {name: places.screens for name, places in PROGRAMS.items() if places.screens}
 """The programs whose screens pro0 can read."""
 
 

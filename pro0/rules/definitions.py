@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from pro0.errors import BadInput
-from pro0.model.agent import BUILT_IN, DRAWN, Definition
+from pro0.model.agent import AGENTS, DRAWN, Definition
 from pro0.model.ids import NAME
 from pro0.rules.validation import validation_message
 
@@ -32,7 +32,7 @@ def _name(name: object) -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         hint = "use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit"
         raise BadInput(f"agents: {str(name)[:80]!r} cannot be the name of an agent", hint=hint)
-    if name in BUILT_IN or name == "none":
+    if name in AGENTS or name == "none":
         raise BadInput(f"agents.{name}: {name} is pro0's own and cannot be defined anew", hint="choose another name")
     return name
 

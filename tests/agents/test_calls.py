@@ -6,11 +6,12 @@ import tomllib
 import pytest
 from msgspec.structs import replace
 
-from pro0.agents import AGENTS, adapter_named, own_tools
+from pro0.agents import adapter_named, own_tools
 from pro0.agents.adapter import Brief, Invocation
 from pro0.agents.first_prompt import IN_ARGV
 from pro0.agents.opencode import adapter as opencode
 from pro0.errors import BadInput
+from pro0.model.agent import AGENTS
 from pro0.model.team import PermissionMode, Seat
 
 REAL = ("claude", "codex", "gemini", "opencode", "pi")

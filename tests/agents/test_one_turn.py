@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import adapter_named
 from pro0.agents.adapter import OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE, IN_ARGV
+from pro0.model.agent import AGENTS
 from pro0.model.screen import Usage
 from pro0.model.team import PermissionMode
 from pro0.rules.runs import signals

@@ -3,14 +3,15 @@
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from pro0.agents import AGENTS
 from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.drawings import drawing_named
 from pro0.cli.agent.programs import ask_version
+from pro0.model.agent import AGENTS
 from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.tasks.drafts import SeatDraft
@@ -44,7 +45,8 @@ def program(folder: Path, text: str, name: str = "fake-agent") -> str:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Let there be an agent `fake`, and return a folder of the search path where its program is looked for."""
-    monkeypatch.setitem(AGENTS, "fake", f"{__name__}:FAKE")
+    monkeypatch.setitem(sys.modules, "pro0.agents.fake", sys.modules[__name__])
+    monkeypatch.setitem(AGENTS, "fake", "fake:FAKE")
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import agents
+from pro0.model.agent import AGENTS
 from pro0.rules.words.skill import SKILL
 from tests.cli.conftest import Pro0
 
@@ -60,5 +61,5 @@ def test_an_agent_without_skills_is_named(name: str, pro0: Pro0, person: Path) -
 
 def test_every_agent_that_looks_for_skills_gets_it(pro0: Pro0, person: Path) -> None:
     assert pro0("agent", "install-skill").code == 0
-    wanted = {f"{agents.adapter_named(name).skills}/pro0/SKILL.md" for name in agents.AGENTS}
+    wanted = {f"{agents.adapter_named(name).skills}/pro0/SKILL.md" for name in AGENTS}
     assert files(person) == {path for path in wanted if not path.startswith("/")}

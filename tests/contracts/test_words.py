@@ -16,11 +16,11 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import agents
-from pro0.agents import AGENTS, adapter_named, defined
+from pro0.agents import adapter_named, defined
 from pro0.agents.adapter import Memory, Sight
 from pro0.agents.opencode.database import FINISHES, ROLES, _Message, _Time, _turn
 from pro0.agents.opencode.server import STATUSES, _state
-from pro0.model.agent import DRAWN, Definition, Signs
+from pro0.model.agent import AGENTS, DRAWN, Definition, Signs
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Reading, Screen
 from pro0.rules.screens import nudges, screens

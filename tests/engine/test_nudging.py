@@ -1,6 +1,7 @@
 """One line reaches one agent, or waits and says why: the pane of a drawn agent, without any agent (checks 35 to 37)."""
 
 import math
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -9,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import sessions
-from pro0.agents import AGENTS
 from pro0.agents.adapter import Adapter, Invocation, Sight
 from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.engine.background.nudging import FORGETS, Nudger
 from pro0.engine.log import Log
+from pro0.model.agent import AGENTS
 from pro0.model.decision import Nudge, Nudged
 from pro0.model.runtime import Handle, Process, Report, SeatState, State
 from pro0.model.screen import Screen
@@ -117,7 +118,8 @@ TOY = Adapter(
 def pane(monkeypatch: pytest.MonkeyPatch) -> Pane:
     made = Pane()
     monkeypatch.setattr(sessions, "backend_named", lambda name: made)
-    monkeypatch.setitem(AGENTS, "toy", f"{__name__}:TOY")
+    monkeypatch.setitem(sys.modules, "pro0.agents.toy", sys.modules[__name__])
+    monkeypatch.setitem(AGENTS, "toy", "toy:TOY")
     return made
 
 

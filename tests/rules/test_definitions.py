@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from pro0.agents import AGENTS
-from pro0.agents.drawings import DRAWINGS
 from pro0.errors import BadInput
-from pro0.model.agent import BUILT_IN, DRAWN, Definition, Modes, Signs
+from pro0.model.agent import Definition, Modes, Signs
 from pro0.model.decision import Ask, End, Nudge, Snapshot
 from pro0.model.runtime import Unread
 from pro0.rules.definitions import definitions
@@ -81,12 +79,6 @@ WRONG: dict[str, tuple[object, str]] = {
 def test_what_is_wrong_is_named(written: object, said: str) -> None:
     with pytest.raises(BadInput, match=f"^{re.escape(said)}"):
         definitions(written)
-
-
-def test_the_names_that_are_pro0s_own_are_all_of_them() -> None:
-    """The rules import no agent, so they have lists of their own."""
-    assert frozenset(AGENTS) == BUILT_IN
-    assert frozenset(DRAWINGS) == DRAWN
 
 
 def defined(**fields: Any) -> Snapshot:

@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import adapter_named
 from pro0.engine.opening.environment import kept_environment, keys_of_agents, of_agent
-from pro0.model.agent import Definition
+from pro0.model.agent import AGENTS, Definition
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, team
 from tests.scenarios.claudes import claudes

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pro0.agents import AGENTS, defined
-from pro0.agents.drawings import DRAWINGS, drawing_named
+from pro0.agents import defined
+from pro0.agents.drawings import drawing_named
 from pro0.cli.context import project_here
 from pro0.cli.named_file import data_of
 from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
 from pro0.config import Settings
 from pro0.errors import BadInput, NotFound
+from pro0.model.agent import AGENTS, DRAWN
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.ops import trust
@@ -88,7 +89,7 @@ def _settings() -> Settings:
 
 
 @click.command()
-@click.argument("agent", shell_complete=lambda _c, _p, start: [name for name in DRAWINGS if name.startswith(start)])
+@click.argument("agent", shell_complete=lambda _c, _p, start: [name for name in DRAWN if name.startswith(start)])
 @click.option("--screen", metavar="FILE", help="What its terminal shows, with or without escapes; - for stdin.")
 @click.option("--title", default="", metavar="TEXT", help="The title that it has set.")
 @json_option

@@ -12,10 +12,10 @@ from contextlib import suppress
 
 import msgspec
 
-from pro0.agents import AGENTS, defined
+from pro0.agents import defined
 from pro0.agents.adapter import Adapter
 from pro0.agents.installed import how_to_get
-from pro0.model.agent import Definition
+from pro0.model.agent import AGENTS, Definition
 from pro0.sessions.starting import surroundings
 
 PATIENCE = 10.0

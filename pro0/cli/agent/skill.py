@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import adapter_named
 from pro0.cli.output import write
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
+from pro0.model.agent import AGENTS
 from pro0.rules.words.skill import NAME, SKILL
 
 FILE = "SKILL.md"

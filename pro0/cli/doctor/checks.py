@@ -12,11 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import AGENTS, adapter_named, defined
+from pro0.agents import adapter_named, defined
 from pro0.agents.adapter import Adapter
 from pro0.cli.agent.programs import look, unproved
 from pro0.config import Settings
 from pro0.errors import EnvironmentMissing, Pro0Error
+from pro0.model.agent import AGENTS
 from pro0.ops import trust, verdicts
 from pro0.ops.team import project
 from pro0.sessions.iterm2 import it2

@@ -2,13 +2,13 @@
 
 import click
 
-from pro0.agents import AGENTS
 from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.config import PERMISSIONS
 from pro0.errors import Unwritable
+from pro0.model.agent import AGENTS
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat

@@ -7,7 +7,7 @@ import click
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.agents import AGENTS, adapter_named, defined
+from pro0.agents import adapter_named, defined
 from pro0.agents.installed import USUAL, first_installed, require
 from pro0.cli import completing
 from pro0.cli.context import given, need_lead, team_option
@@ -15,7 +15,7 @@ from pro0.cli.output import json_option, live, terminal
 from pro0.cli.team.own_team import own_team, settings_here, team_or_none
 from pro0.config import PERMISSIONS, Settings
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
-from pro0.model.agent import Definition
+from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import SeatState
 from pro0.model.task import Kind

@@ -2,10 +2,10 @@
 
 import click
 
-from pro0.agents import AGENTS
 from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import going_on, json_option, line, live, say, write, write_json
+from pro0.model.agent import AGENTS
 from pro0.ops.tasks import trees
 
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pro0.agents import AGENTS, adapter_named
+from pro0.agents import adapter_named
 from pro0.config import SETTINGS
-from pro0.model.agent import Definition
+from pro0.model.agent import AGENTS, Definition
 from pro0.model.team import Environment
 from pro0.ops.identity import IDENTITY
 from pro0.processes.table import SPARED

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import AGENTS, defined
+from pro0.agents import defined
 from pro0.agents.installed import require
 from pro0.errors import BadInput
-from pro0.model.agent import Definition
+from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER
 from pro0.model.team import PermissionMode
 
