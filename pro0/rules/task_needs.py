@@ -1,6 +1,6 @@
 """What the tasks of a team need of the person: a part of the list in `needs`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from pro0.model.ids import HUMAN
@@ -76,6 +76,23 @@ def untaken(picture: Picture, board: Board) -> Iterator[Need]:
     can, why = _nobody(there, left[0])
     what = f"{names}{more}: ready, but {why}"
     yield need_of(NeedKind.UNTAKEN, left[0].id, what, can, left[0].created_at, why=why, look=_show(left[0]))
+
+
+def beyond(there: Sequence[Seat], board: Board, made: Iterable[Task]) -> str:
+    """Return which of these tasks no member that is there can do, in one sentence; empty for none, or without members.
+
+    It is said when they are made or assigned, so that nobody waits for what cannot happen.
+    """
+    pool = [task for task in made if _in_a_pool(board, task) and task.type is not Kind.EPIC and not task.waits]
+    left = [task for task in pool if there and not any(_can(seat, task) for seat in there)]
+    if not left:
+        return ""
+    names = ", ".join(task.id for task in left[:NAMED])
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    owner = next((seat for seat in there if seat.agent_id == left[0].assignee), None)
+    who = f"{owner.agent_id} cannot do" if owner else "no member here can do"
+    why = "its program takes no tasks" if owner and owner.agent == "command" else "a shell runs only commands (--run)"
+    return f"{who} {names}{more}: {why}; somebody who can: pro0 member spawn NAME --agent AGENT"
 
 
 def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, Seat, Task]]:

@@ -275,3 +275,40 @@ def test_failed_tasks_are_a_persons_to_decide(pro0: Pro0, team: Context, monkeyp
 def test_an_update_is_one_kind_of_change(arguments: str, pro0: Pro0, team: Context) -> None:
     pro0("task", "create", "one", "--awaiting", "work")
     assert pro0("task", "update", "1", *arguments.split()).code == 2
+
+
+@pytest.mark.parametrize("verb", ["complete", "done", "close"])
+def test_a_person_ticks_a_task_off_with_one_command(verb: str, pro0: Pro0, team: Context) -> None:
+    """s004: also what waits for another one; a gated one waits for its gate then (AC-07), a parent for its subtasks."""
+    for words in ("one", "two --requires review", "three --parent 2", "four --blocked-by 2"):
+        pro0("task", "create", *words.split())
+    assert told(pro0, "task", verb, "1", "by hand")["result"] == "by hand"
+    called = pro0("task", verb, "2")
+    assert (called.code, "it has open subtasks: pro0 task tree task-2" in called.err) == (4, True)
+    pro0("task", verb, "3")
+    called = pro0("task", verb, "2")
+    assert (called.code, "hint: pro0 task approve task-2" in called.err) == (4, True)
+    assert told(pro0, "task", "show", "2")["awaiting"]["kind"] == "review"
+    assert told(pro0, "task", verb, "4")["status"] == "completed"
+
+
+@pytest.mark.parametrize("mended", ["retry", "close"])
+def test_an_epic_with_a_failed_subtask_is_not_completed(
+    mended: str, pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """s004: not before a person has decided, and more can be added to it meanwhile."""
+    for words in (("epic", "--type", "epic"), ("one", "--parent", "1"), ("two", "--parent", "1")):
+        pro0("task", "create", *words)
+    pro0("task", "done", "3")
+    with monkeypatch.context() as member:
+        become(member, team, "w1")
+        pro0("task", "claim", "2")
+        pro0("task", "fail", "2", "broken")
+    assert told(pro0, "task", "show", "1")["status"] == "pending"
+    assert pro0("task", "create", "three", "--parent", "1").code == 0
+    pro0("task", "done", "4")
+    pro0("task", mended, "2")
+    if mended == "retry":
+        assert told(pro0, "task", "show", "1")["status"] == "pending"
+        pro0("task", "done", "2")
+    assert told(pro0, "task", "show", "1")["status"] == "completed"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.model.runtime import State
 from pro0.ops.context import Context
@@ -241,3 +242,22 @@ def test_labels_are_split_at_commas(given: tuple[str, ...], kept: list[str], pro
     (tmp_path / "tasks.yaml").write_text("- {title: y, labels: 'a, b'}\n- {title: z, labels: ['a, b']}\n")
     written = json.loads(pro0("task", "create", "-f", str(tmp_path / "tasks.yaml"), "--json").out)
     assert [task["labels"] for task in written] == [["a", "b"], ["a, b"]]
+
+
+def test_a_task_that_nobody_there_can_do_is_said_when_it_is_made_or_assigned(pro0: Pro0, team: Context) -> None:
+    """ux 13, s004: shells run only commands; nothing is said where somebody can, or where nobody is there yet."""
+    said = pro0("task", "create", "look around").err
+    assert "Warning: no member here can do task-1: a shell runs only commands (--run); somebody who can: " in said
+    assert "Warning" not in pro0("task", "create", "build it", "--run", "make").err
+    assert "Warning" not in pro0("task", "create", "all of it", "--type", "epic").err
+    assert "Warning: w1 cannot do task-1: a shell runs only commands" in pro0("task", "assign", "1", "w1").err
+    assert "Warning" not in pro0("task", "assign", "1", "--nobody", "--json").out
+    seat(team, "ada")
+    with team.team.wanted.change("a test") as wanted:
+        seats = [replace(one, agent="claude") if one.agent_id == "ada" else one for one in wanted.value.seats]
+        wanted.value = replace(wanted.value, seats=tuple(seats))
+    assert "Warning" not in pro0("task", "create", "look around again").err
+    assert "Warning: w1 cannot do task-5" in pro0("task", "create", "look", "--assignee", "w1").err
+    for member in ("w1", "w2", "ada"):
+        set_state(team.team, member, State.CRASHED)
+    assert "Warning" not in pro0("task", "create", "nobody is here").err

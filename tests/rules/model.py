@@ -17,6 +17,10 @@ RETURNS = 3
 """How often in a row a task of sessions of its own is given back, until a human is asked."""
 
 
+ESCALATIONS = 3
+"""How often an escalation may be approved without progress, until the next one ends the task."""
+
+
 def mail(who: str) -> str:
     """The mailbox that somebody reads: a lead agent reads the lead's."""
     return "lead" if who == "lead agent" else who
@@ -42,6 +46,7 @@ class Item:
     open_before: int | None = None
     cycles: int = 0
     returned: int = 0
+    escalated: int = 0
     from_done: bool = False
     just_started: bool = False
 
@@ -132,7 +137,8 @@ class Model:
         while changed:
             changed = False
             for n, item in self.items.items():
-                begun = item.epic and item.status == "pending" and bool(self.children(n, still_open=False))
+                below = [self.items[m].status for m in self.children(n, still_open=False)]
+                begun = item.epic and item.status == "pending" and bool(below) and "failed" not in below
                 settles = begun or (item.status == "done" and (item.epic or self.policy(n) != "supervised"))
                 if settles and not item.waits and not self.children(n):
                     self.finish(n)

@@ -1,6 +1,16 @@
 """What may be done to the tasks of the model, by whom, and what it makes of them (rulings 2)."""
 
-from tests.rules.model import AGENTS, CANCELS, COMPLETES, CYCLES, IN_CHARGE, RETURNS, Item, Model
+from tests.rules.model import (
+    AGENTS,
+    CANCELS,
+    COMPLETES,
+    CYCLES,
+    ESCALATIONS,
+    IN_CHARGE,
+    RETURNS,
+    Item,
+    Model,
+)
 
 
 def act(model: Model, verb: str, number: int, who: str, *, kind: str = "work", session: str = "w1") -> bool:
@@ -67,28 +77,41 @@ def _wish(model: Model, number: int, item: Item, who: str, _kind: str, _session:
     return True
 
 
+def _escalate(item: Item) -> None:
+    item.holder = None
+    if item.escalated < ESCALATIONS:
+        item.waits = "escalation"
+    else:
+        item.status, item.escalated = "failed", 0
+
+
 def _release(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
     if not _working(item) or (who in AGENTS and not _owns(item, who)):
         return False
     item.returned += 1
     if who in ("w1", "w2") and item.returned >= RETURNS and model.policy(number) in ("supervised", "dispatch"):
-        item.holder, item.waits = None, "escalation"
+        _escalate(item)
     else:
         model.back(number)
     return True
 
 
 def _complete(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
+    left = len(model.children(number))
+    if item.status == "pending" and not item.waits and who == "human" and not left:
+        model.finish(number)
+        return True
     if not _working(item) or who == "lead" or (who in AGENTS and not _owns(item, who)):
         return False
-    left = len(model.children(number))
     if not left or model.policy(number) != "supervised":
         model.finish(number)
         return True
+    if item.open_before is not None and left < item.open_before:
+        item.escalated = 0
     item.cycles = item.cycles + 1 if item.open_before is not None and left >= item.open_before else 0
     item.open_before = left
     if item.cycles > CYCLES:
-        item.holder, item.waits = None, "escalation"
+        _escalate(item)
     else:
         item.status, item.watch = "done", set()
     return True
@@ -97,7 +120,10 @@ def _complete(model: Model, number: int, item: Item, who: str, _kind: str, _sess
 def _hand_off(_model: Model, _number: int, item: Item, who: str, kind: str, _session: str) -> bool:
     if not _working(item) or who == "lead" or not _owns(item, who):
         return False
-    item.holder, item.waits = None, kind
+    if kind == "escalation":
+        _escalate(item)
+    else:
+        item.holder, item.waits, item.escalated = None, kind, 0
     return True
 
 
@@ -114,7 +140,9 @@ def _approve(model: Model, number: int, item: Item, who: str, _kind: str, _sessi
     if item.waits in COMPLETES:
         model.finish(number, passed=item.waits)
     else:
-        item.unagreed = item.unagreed and item.waits != "escalation"
+        if item.waits == "escalation":
+            item.escalated += not item.unagreed
+            item.unagreed = False
         model.back(number)
     return True
 
@@ -160,7 +188,8 @@ def _continue(model: Model, number: int, item: Item, who: str, _kind: str, sessi
 
 
 def _close(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
-    if who != "human" or not item.stopped:
+    idle = item.status == "pending" and not item.waits and not model.children(number)
+    if who != "human" or not (item.stopped or idle):
         return False
     return _if_no_circle(model, lambda: model.finish(number))
 

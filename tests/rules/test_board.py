@@ -284,10 +284,13 @@ def forests(draw: st.DrawFn) -> list[Task]:
 
 
 def over(board: Board, one: Task) -> bool:
-    """Whether a parent is over: done, or an epic with subtasks, and no subtask open."""
+    """Whether a parent is over: done, or an epic with subtasks of which none has failed, and no subtask open."""
     children = [child for child in board if child.parent == one.id]
     waits = phase(one) is TaskPhase.DONE or (
-        phase(one) is TaskPhase.PENDING and one.type is Kind.EPIC and bool(children)
+        phase(one) is TaskPhase.PENDING
+        and one.type is Kind.EPIC
+        and bool(children)
+        and all(child.status is not Status.FAILED for child in children)
     )
     return waits and all(child.status in SETTLED for child in children)
 

@@ -30,6 +30,8 @@ ALLOWED: dict[tuple[TaskPhase, Act], tuple[tuple[Who, ...], TaskPhase]] = {
     (TaskPhase.PENDING, Act.HOLD): ((HUMAN,), TaskPhase.AWAITING),
     (TaskPhase.PENDING, Act.DIED): ((LEAD,), TaskPhase.PENDING),
     (TaskPhase.PENDING, Act.CANCEL): (IN_CHARGE, TaskPhase.CANCELLED),
+    (TaskPhase.PENDING, Act.COMPLETE): ((HUMAN,), TaskPhase.COMPLETED),
+    (TaskPhase.PENDING, Act.CLOSE): ((HUMAN,), TaskPhase.COMPLETED),
     (TaskPhase.PENDING, Act.SETTLE): ((LEAD,), TaskPhase.COMPLETED),
     (TaskPhase.WORKING, Act.RELEASE): (EVERYONE, TaskPhase.PENDING),
     (TaskPhase.WORKING, Act.COMPLETE): (PEOPLE, TaskPhase.COMPLETED),

@@ -70,7 +70,7 @@ ACTS: dict[str, Case] = {
     ),
     "not in the table": (
         lambda: act(standing(TaskPhase.PENDING), Act.COMPLETE), 4, "wrong_phase",
-        "task-1 is pending: a task that is pending cannot be completed", "see it: pro0 task show task-1",
+        "task-1 is pending: a task that is pending cannot be completed", "claim it first: pro0 task claim task-1",
     ),
     "a claimed one is reopened": (
         lambda: act(standing(TaskPhase.WORKING), Act.REOPEN, THE_HUMAN), 4, "wrong_phase",

@@ -17,6 +17,7 @@ from pro0.ops.tasks import tasks
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.team import members
+from pro0.ops.team.needs import beyond_all
 from pro0.rules import text
 
 
@@ -92,6 +93,8 @@ def spawn(
     seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
     made = tasks.create(context, [Draft(title=one, assignee=seats[0].agent_id) for one in titles])
+    if said := beyond_all(context, made):
+        say(f"Warning: {said}")
     if as_json:
         write_json(_look(context, seats[0]) | {"made": [task.id for task in made]})
         return

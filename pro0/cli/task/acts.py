@@ -4,10 +4,11 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
-from pro0.cli.output import json_option, line, text_or_stdin, write, write_json
+from pro0.cli.output import json_option, line, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
 from pro0.model.task import Task
 from pro0.ops.tasks import tasks
+from pro0.ops.team.needs import beyond_all
 from pro0.rules.tasks import answers
 from pro0.rules.text import visible
 
@@ -112,8 +113,11 @@ def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json:
     """
     if (member is None) is not nobody:
         raise BadInput("assign to whom?", hint=f"pro0 task assign {id} MEMBER, or --nobody")
-    task = tasks.assign(here(team), id, member)
+    context = here(team)
+    task = tasks.assign(context, id, member)
     told(task, f"reserved for {task.assignee}" if task.assignee else "free for anybody", as_json=as_json)
+    if said := beyond_all(context, [task]):
+        say(f"Warning: {said}")
 
 
 @click.command()

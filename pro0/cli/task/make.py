@@ -8,6 +8,7 @@ from pro0.cli.output import json_option, label_option, line, name_option, say, t
 from pro0.errors import BadInput
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
 from pro0.ops.tasks import tasks
+from pro0.ops.team.needs import beyond_all
 from pro0.rules.tasks.gates import wait_in_words
 
 _KINDS = click.Choice([str(kind) for kind in Kind])
@@ -64,14 +65,17 @@ def create(
       pro0 task create "new price list" --requires content
       pro0 task create -f tasks.yaml
     """
+    team_here = here(team)
     if file is None:
-        made = tasks.create(here(team), [_draft(given)])
+        made = tasks.create(team_here, [_draft(given)])
     else:
         _alone(context)
         from pro0.cli.task.file import read
 
-        made = tasks.create(here(team), read(file))
+        made = tasks.create(team_here, read(file))
     _tell(made, as_json=as_json, output=output, single=file is None)
+    if said := beyond_all(team_here, made):
+        say(f"Warning: {said}")
 
 
 def _draft(given: dict[str, object]) -> Draft:

@@ -25,6 +25,7 @@ from pro0.ops.context import Context, in_process
 from pro0.ops.tasks import tasks
 from pro0.ops.tasks.drafts import SeatDraft, startable, with_definitions
 from pro0.ops.team import costs, members
+from pro0.ops.team.needs import beyond_all
 from pro0.rules import text
 
 
@@ -98,8 +99,10 @@ def start(
     context = _make(name, here, settings, drafts, mode_of_all, layout, worktrees=worktrees)
     if max_cost is not None:
         costs.limit(replace(context, vouch=in_process), max_cost)  # its first limit is no change of one
-    tasks.create(context, first)
+    made = tasks.create(context, first)
     _bring_up(context, drafts, settings)
+    if said := beyond_all(context, made):
+        say(f"Warning: {said}")
     _tell(context, as_json=as_json)
     if not detach and not as_json and terminal() and not context.team.config.read().inside_tmux:
         from pro0.cli.team.attaching import attach

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from pro0.errors import BadInput
 from pro0.mcp import views, waiting
@@ -10,7 +11,7 @@ from pro0.mcp.desk import Desk
 from pro0.mcp.tools.team import seen
 from pro0.mcp.tools.tool import LEADS, tool
 from pro0.model.ids import LEAD
-from pro0.model.task import Draft
+from pro0.model.task import Draft, Task
 from pro0.model.team import Seat
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
@@ -18,6 +19,7 @@ from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.tasks.roles import told
 from pro0.ops.team import members, plan_approval
+from pro0.ops.team.needs import beyond_all
 
 TeammateName = Annotated[str, Meta(description="The teammate's name or id.")]
 TITLE = 100
@@ -57,11 +59,13 @@ def spawn_teammate(
     takeable(known)
     [seat] = members.spawn(context, [told(desk.store, known)], settings.max_teammates)
     waiting.started(context, seat)
+    given: list[Task] = []
     if task.strip():
-        tasks.create(context, [_first(task.strip(), seat)])
+        given = tasks.create(context, [_first(task.strip(), seat)])
     elif todo_id:
-        tasks.assign(context, todo_id, seat.agent_id)
-    return _view(context, seat)
+        given = [tasks.assign(context, todo_id, seat.agent_id)]
+    found, said = _view(context, seat), beyond_all(context, given)
+    return replace(found, note="; ".join(filter(None, (found.note, said)))) if said else found
 
 
 @tool("member.shutdown", LEADS, waits=True, ends=True)

@@ -3,12 +3,14 @@
 from typing import Annotated, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from pro0.mcp import views
 from pro0.mcp.desk import Desk
 from pro0.mcp.tools.tool import EVERYBODY, LEADS, TaskId, tool
-from pro0.model.task import SETTLED, Changes, Draft, Gate
+from pro0.model.task import SETTLED, Changes, Draft, Gate, Task
 from pro0.ops.tasks import gates, tasks
+from pro0.ops.team.needs import beyond_all
 
 Which = Literal["open", "all", "pending", "in_progress", "done", "completed", "failed", "cancelled"]
 Gates = Literal["approval", "review", "content"]
@@ -91,7 +93,7 @@ def create_task(
         requires=Gate(requires) if requires else None,
     )
     [made] = tasks.create(desk.context, [draft], last=True)
-    return _line(desk, made.id)
+    return _doable(desk, made)
 
 
 @tool("task.assign", LEADS)
@@ -101,7 +103,7 @@ def assign_task(
     teammate_name: Annotated[str | None, Meta(description="Who; without it the reservation is dropped.")] = None,
 ) -> views.TaskLine:
     """Reserve a pending task for one teammate, who is told so."""
-    return _line(desk, tasks.assign(desk.context, task_id, teammate_name).id)
+    return _doable(desk, tasks.assign(desk.context, task_id, teammate_name))
 
 
 @tool("task.update", EVERYBODY)
@@ -149,6 +151,13 @@ def cancel_task(
 def _line(desk: Desk, id: str) -> views.TaskLine:
     """Return a task as it is now: what it waits for may be told only by looking at all of them."""
     return views.task_line(tasks.board(desk.context), tasks.show(desk.context, id))
+
+
+def _doable(desk: Desk, task: Task) -> views.TaskLine:
+    """Return a task, with the warning that nobody there can do it."""
+    found = _line(desk, task.id)
+    said = beyond_all(desk.context, [task])
+    return replace(found, note=f"{found.note}; {said}") if said else found
 
 
 def _detail(desk: Desk, id: str) -> views.TaskDetail:

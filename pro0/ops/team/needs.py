@@ -1,5 +1,6 @@
 """What needs the person: the picture of the store for the rule, and the troubles that the person has seen."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 
@@ -12,12 +13,14 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Message
 from pro0.model.need import Need, NeedKind, Picture, Trouble, Troubles
 from pro0.model.runtime import Phase, Runtime
-from pro0.model.task import TaskList
+from pro0.model.task import Task, TaskList
 from pro0.model.team import Wanted
 from pro0.ops.context import Context, new_id, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.team.costs import spent
 from pro0.rules.needs import needs
+from pro0.rules.task_needs import beyond
+from pro0.rules.tasks.board import Board
 from pro0.store.teams import TeamStore
 
 MOST = 50
@@ -98,3 +101,9 @@ def over(team: TeamStore, kind: NeedKind, subject: str) -> None:
 
 def _without(known: Troubles, kind: NeedKind, subject: str) -> tuple[Trouble, ...]:
     return tuple(one for one in known.troubles if (one.kind, one.subject) != (kind, subject))
+
+
+def beyond_all(context: Context, made: Iterable[Task]) -> str:
+    """Return which of these tasks no living member can do, in one sentence, empty for none."""
+    there = [seat for seat in roster(context.team).live() if not seat.task]
+    return beyond(there, Board(context.team.tasks.read().tasks), made)

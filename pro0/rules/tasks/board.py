@@ -142,11 +142,12 @@ def settling(board: Board) -> list[Task]:
 
 
 def _may_settle(board: Board, task: Task) -> bool:
-    """Return True for a done parent or an epic with subtasks. An epic without subtasks has yet to begin."""
+    """Return True for a done parent or an epic with subtasks, none of which has failed: a person decides about that."""
     if task.awaiting:
         return False
     if task.type is Kind.EPIC and task.status is Status.PENDING:
-        return bool(board.children(task.id))
+        below = board.children(task.id)
+        return bool(below) and not any(child.status is Status.FAILED for child in below)
     supervised = task.type is not Kind.EPIC and board.declared(task) is Policy.SUPERVISED
     return task.status is Status.DONE and not supervised
 

@@ -16,8 +16,8 @@ A person may do every act except the lead's. Verdicts (approve, reject), hold, c
 are a person's alone. The lead agent assigns, cancels and retries. It cancels no gated or awaiting task, and retries
 only tasks of a pool. Any agent claims ready tasks. It completes, releases, fails or hands off the task of its own claim
 only; a person too hands off only their own. The lead starts tasks, undoes starts, frees tasks of dead sessions, settles
-parents and begins reviews. The lead may also release and fail tasks. Only a person leaves COMPLETED and CANCELLED, by
-reopen.
+parents and begins reviews. A person also completes what nobody has claimed, when nothing below it is open. The lead may
+also release and fail tasks. Only a person leaves COMPLETED and CANCELLED, by reopen.
 
 A claim is the right of one session, or of a person, to work on one task. It exists in WORKING, and in DONE while a
 supervised session waits for its subtasks. A claim ends by an act, and by the clock only at the limit of behaviour 2.7.
@@ -83,6 +83,8 @@ TRANSITIONS: Mapping[tuple[TaskPhase, Act], Step] = {
     (TaskPhase.PENDING, Act.START): Step(LEAD_ONLY, effects.claim),
     (TaskPhase.PENDING, Act.WISH): Step(HUMAN_ONLY, effects.wish),
     (TaskPhase.PENDING, Act.ASSIGN): Step(IN_CHARGE, effects.assign),
+    (TaskPhase.PENDING, Act.COMPLETE): Step(HUMAN_ONLY, effects.close),
+    (TaskPhase.PENDING, Act.CLOSE): Step(HUMAN_ONLY, effects.close),
     (TaskPhase.PENDING, Act.DIED): Step(LEAD_ONLY, effects.unreserve),
     (TaskPhase.PENDING, Act.HOLD): Step(HUMAN_ONLY, effects.hold),
     (TaskPhase.PENDING, Act.CANCEL): Step(IN_CHARGE, effects.cancel),
@@ -119,6 +121,8 @@ TRANSITIONS: Mapping[tuple[TaskPhase, Act], Step] = {
 
 def _permit(task: Task, step: Step, request: Request) -> None:
     caller, act = request.caller, request.act
+    if phase(task) is TaskPhase.PENDING and act in (Act.COMPLETE, Act.CLOSE):
+        _ticks_off(task, request)
     if caller.who not in step.by:
         raise _not_for(task, request, step.by)
     if caller.who in step.own:
@@ -148,6 +152,14 @@ def _led_by_an_agent(task: Task, request: Request) -> None:
         raise Refused(f"{task.id} is gated: only a human may cancel it", code=ErrorCode.NOT_ALLOWED)
     if request.act is Act.RETRY and request.policy not in (None, Policy.POOL):
         raise Refused(f"{task.id} is {request.policy}: only a human may retry it", code=ErrorCode.NOT_ALLOWED)
+
+
+def _ticks_off(task: Task, request: Request) -> None:
+    """Refuse to complete a task that nobody has claimed, except to a person, when nothing below it is open."""
+    if request.act is Act.COMPLETE and request.caller.who in AGENTS:
+        raise _not_in_the_table(task, request, hint=f"claim it first: pro0 task claim {task.id}")
+    if request.open_subtasks:
+        raise _not_in_the_table(task, request, hint=f"it has open subtasks: pro0 task tree {task.id}")
 
 
 def _own_claim(task: Task, request: Request) -> None:
@@ -183,7 +195,7 @@ def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
     return Refused(said, code=ErrorCode.NOT_ALLOWED)
 
 
-def _not_in_the_table(task: Task, request: Request) -> Refused:
+def _not_in_the_table(task: Task, request: Request, hint: str = "") -> Refused:
     now, act = phase(task), request.act
     if now is TaskPhase.WORKING and act in (Act.CLAIM, Act.START, Act.WISH) and task.claim:
         return Refused(
@@ -193,4 +205,6 @@ def _not_in_the_table(task: Task, request: Request) -> Refused:
         )
     kind = "an epic" if task.type is Kind.EPIC else "a task"
     said = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
-    return Refused(said, code=ErrorCode.WRONG_PHASE, hint=answers.fitting(task) or f"see it: pro0 task show {task.id}")
+    return Refused(
+        said, code=ErrorCode.WRONG_PHASE, hint=hint or answers.fitting(task) or f"see it: pro0 task show {task.id}"
+    )
