@@ -18,7 +18,7 @@ EXITS = [
     pytest.param(("task", "show", "9"), 3, "not_found", id="S004-036 unknown task"),
     pytest.param(("task", "show", "x9"), 2, "bad_input", id="no task id"),
     pytest.param(("task", "claim", "9"), 3, "not_found", id="S004-050 unknown task"),
-    pytest.param(("task", "complete", "1"), 4, "wrong_phase", id="AC-62 not claimed"),
+    pytest.param(("task", "fail", "1"), 4, "wrong_phase", id="AC-62 not claimed"),
     pytest.param(("task", "claim", "2"), 4, "not_ready", id="S004-038 blocked"),
     pytest.param(("send", "nobody", "x"), 3, "not_found", id="AC-68 unknown recipient"),
     pytest.param(("send", "w1", ""), 2, "bad_input", id="empty message"),
@@ -104,7 +104,7 @@ def test_a_closed_pipe_is_quiet(team: Context) -> None:
 def test_a_closed_stream_is_no_fault(team: Context, closed: str) -> None:
     """As some daemons start programs: the act is done and told where it can be, exit 0, no traceback."""
     shut = " ".join(f"{number}>&-" for number in closed.split())
-    call = ["sh", "-c", f'"$0" -m pro0 task create x {shut}', sys.executable]
+    call = ["sh", "-c", f'"$0" -m pro0 task create x --run true {shut}', sys.executable]
     done = subprocess.run(call, capture_output=True, text=True, timeout=STUCK)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     said = done.stderr if "1" in closed else done.stdout
@@ -116,7 +116,7 @@ def test_a_closed_stream_is_no_fault(team: Context, closed: str) -> None:
 def test_what_is_done_and_cannot_be_printed(team: Context, buffered: str) -> None:
     """A full disk behind stdout: it is done, and said that it may be."""
     with open("/dev/full", "wb") as full:
-        call = [sys.executable, "-m", "pro0", "task", "create", "x"]
+        call = [sys.executable, "-m", "pro0", "task", "create", "x", "--run", "true"]
         done = subprocess.run(
             call, env=os.environ | {"PYTHONUNBUFFERED": buffered}, stdout=full, stderr=subprocess.PIPE, text=True
         )
