@@ -28,12 +28,9 @@ def perform(client: RpcClient, request: RpcRequest) -> JSON | Fault:
     if request.cancelled:
         return Fault(CANCELLED, "the request was cancelled before it began")
     try:
-        if request.method == DISCOVER:
-            return encode(document())
-        method = METHODS.get(request.method)
-        if method is None:
+        if request.method not in (*METHODS, DISCOVER):
             return Fault(METHOD_NOT_FOUND, f"there is no method {visible(request.method[:100])}", _HINT)
-        return _done(client, method, request.params)
+        return encode(call(client, request.method, request.params))
     except Pro0Error as error:
         return fault(error)
     except Exception as error:  # noqa: BLE001 - a client goes on after a fault of pro0
@@ -42,6 +39,17 @@ def perform(client: RpcClient, request: RpcRequest) -> JSON | Fault:
 
             traceback.print_exc()
         return Fault(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {visible(str(error))}")
+
+
+def call(client: RpcClient, name: str, params: object) -> object:
+    """Do one call and return its result; raises Pro0Error."""
+    if name == DISCOVER:
+        return document()
+    if (method := METHODS.get(name)) is None:
+        raise BadInput(f"there is no method {visible(name[:100])}", hint=f"pro0 rpc {DISCOVER} lists the methods")
+    given = _arguments(method, params)
+    value = method.function(client.context if method.direct else client, **given)
+    return _harmless(plain(value, method.worded), client.veil())
 
 
 def news(client: RpcClient) -> list[JSON]:
@@ -55,12 +63,6 @@ def fault(error: Pro0Error) -> Fault:
     """Return an error of pro0 as the answer to a request."""
     data = {"code": error.code, "exit_code": error.exit_code} | ({"hint": visible(error.hint)} if error.hint else {})
     return Fault(CODES.get(error.exit_code, FIRST_CODE - error.exit_code), visible(error.message), data)
-
-
-def _done(client: RpcClient, method: Method, params: object) -> JSON:
-    given = _arguments(method, params)
-    value = method.function(client.context if method.direct else client, **given)
-    return encode(_harmless(plain(value, method.worded), client.veil()))
 
 
 def _arguments(method: Method, params: object) -> dict[str, object]:

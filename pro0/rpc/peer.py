@@ -4,10 +4,11 @@ import os
 import socket
 
 from pro0.errors import ErrorCode, Refused
-from pro0.ops.context import caller_of
+from pro0.model.caller import Who
+from pro0.ops.context import Context, caller_of
 from pro0.ops.identity import IDENTITY
 from pro0.processes import table
-from pro0.rpc.client import RpcClient
+from pro0.rpc.client import RpcClient, by_program
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
 
@@ -22,7 +23,9 @@ def client_at(connection: socket.socket, team: TeamStore) -> RpcClient:
     caller, own = caller_of(table.variables(process, IDENTITY), team.paths.home, process.pid)
     if not table.alive(process):  # nothing that was seen of it is sure: its ancestors, its mark, its environment
         raise _unseen()
-    return RpcClient(team, caller, own)
+    if caller.who is not Who.HUMAN and own != team.name:
+        raise Refused(f"{caller.agent_id} is not a member of {team.name}", code=ErrorCode.NOT_MEMBER)
+    return RpcClient(Context(team, caller, vouch=by_program))
 
 
 def _unseen() -> Refused:

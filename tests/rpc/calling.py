@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
-from pro0.model.caller import THE_HUMAN, Who
+from msgspec.structs import replace
+
+from pro0.model.caller import Who
 from pro0.ops.context import Context
 from pro0.rpc.calls import perform
-from pro0.rpc.client import RpcClient
+from pro0.rpc.client import RpcClient, by_program
 from pro0.rpc.protocol import RpcRequest
 from pro0.store.teams import TeamStore
 from pro0.wire import Fault
@@ -26,7 +28,7 @@ class Failed(Exception):
 def client(team: TeamStore, who: Who | Context = Who.HUMAN) -> RpcClient:
     """A client of one team; the member is w1."""
     context = who if isinstance(who, Context) else as_who(team, who)
-    return RpcClient(team, context.caller, None if context.caller == THE_HUMAN else team.name)
+    return RpcClient(replace(context, vouch=by_program))
 
 
 def call(one: RpcClient, method: str, params: object = None, **named: object) -> Any:
