@@ -17,7 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("pro0.cli.member.plan:plan", "Hand in the plan that your session was asked for"),
     "shutdown": ("pro0.cli.member.shutdown:shutdown", "Answer the shutdown that your session was asked for"),
     "mcp": ("pro0.cli.mcp:mcp", "Serve the tools of a team to an agent, over stdio (MCP)"),
-    "rpc": ("pro0.cli.rpc:rpc", "Call one method of JSON-RPC, or let an editor speak to a team"),
+    "rpc": ("pro0.cli.rpc.command:rpc", "Call one method of JSON-RPC, or let an editor speak to a team"),
     "agent": ("pro0.cli.agent:agent", "Look at the programs that members can run"),
     "config": ("pro0.cli.config.settings:config", "Show the settings in force and where each comes from"),
     "doctor": ("pro0.cli.doctor.command:doctor", "Check this machine and the store, and say how to mend what is wrong"),

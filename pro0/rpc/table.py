@@ -7,6 +7,8 @@ from pro0.rpc.method import METHODS, Method
 
 FAMILIES = (tickets, roles, members)
 NOT_SERVED = {
+    "diff.show": "it shows commits of git: pro0 diff",
+    "member.merge": "it shows commits of git: pro0 member merge",
     "member.restart": "it reads settings: pro0 member restart",
     "message.acknowledge": "message.inbox does it",
     "message.fate": "it is about a message that was just sent: pro0 message send",

@@ -96,6 +96,7 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "agent.role.create": (None, Who.HUMAN, {"name": "Tester", "role_prompt": "You test."}),
     "agent.role.update": (None, Who.HUMAN, {"role_id": "engineer", "name": "Builder", "role_prompt": "You build."}),
     "agent.role.delete": (None, Who.HUMAN, {"role_id": "designer"}),
+    "member.predict": (None, W1, {"name": "w1"}),
     "member.list": (a_task, W1, {}),
     "member.shutdown": (None, Who.LEAD_AGENT, {"name": "w1", "reason": "enough", "timeout": 5, "force": True}),
     "member.env": (None, Who.HUMAN, {"name": "w1"}),
@@ -155,6 +156,7 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
 }
 """Method → what is prepared, who calls it with which parameters; parameters stand in the order of the signature."""
 REFUSES = {
+    "member.predict": "no_repository",
     "need.seen": "not_found",
     "task.list.unsubscribe": "not_found",
     "worker.kill": "not_found",
