@@ -8,8 +8,9 @@ import msgspec
 
 from pro0.agents.memory import Memory as Memory
 from pro0.model.runtime import Process, State
-from pro0.model.screen import Reading, Usage
+from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode, Seat
+from pro0.model.usage import Usage
 from pro0.rules.screens.screens import Drawing
 from pro0.rules.screens.words import Words
 

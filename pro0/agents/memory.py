@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from pro0.agents.transcripts import Follower
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 
 
 class Memory:
@@ -37,18 +35,4 @@ class Memory:
         if before and before.output_tokens > used.output_tokens:
             return
         self._counted[key] = used
-        self.total = exchanged(self.total or Usage(), used, before or Usage())
-
-
-def exchanged(so_far: Usage, added: Usage, removed: Usage) -> Usage:
-    """Return a sum with one part replaced by another."""
-    costs = [used.cost_usd for used in (so_far, added) if used.cost_usd is not None]
-    return replace(
-        so_far,
-        input_tokens=so_far.input_tokens + added.input_tokens - removed.input_tokens,
-        output_tokens=so_far.output_tokens + added.output_tokens - removed.output_tokens,
-        cache_read_tokens=so_far.cache_read_tokens + added.cache_read_tokens - removed.cache_read_tokens,
-        cache_write_tokens=so_far.cache_write_tokens + added.cache_write_tokens - removed.cache_write_tokens,
-        cost_usd=sum(costs) - (removed.cost_usd or 0) if costs else None,
-        models=tuple(dict.fromkeys((*so_far.models, *added.models))),
-    )
+        self.total = (self.total or Usage()) + used - (before or Usage())

@@ -14,8 +14,8 @@ from pro0.model.agent import AGENTS
 from pro0.model.run import RUNNER as NAME
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
-from pro0.model.screen import Usage
 from pro0.model.team import Seat
+from pro0.model.usage import Usage
 
 USED = "used.json"
 """The file of its turns' usage so far, in its session's folder."""

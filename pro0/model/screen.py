@@ -29,16 +29,3 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own id of its session, when this source knows it."""
     lost: bool = False
     """Whether its screen shows nothing that is known, whatever else says this."""
-
-
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """What one session has used so far, by its transcript; an estimate, since not every request is in there."""
-
-    input_tokens: int = 0
-    """Not read from a cache."""
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    cost_usd: float | None = None
-    """What the agent itself says it cost; None when it says nothing, and prices must tell."""
-    models: tuple[str, ...] = ()

@@ -3,11 +3,12 @@
 from contextlib import suppress
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from pro0.agents.runner import USED
 from pro0.errors import Pro0Error
 from pro0.model.runtime import SessionUsage
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 from pro0.ops.context import Context
 from pro0.ops.team import costs
 from pro0.ops.work import runs
@@ -33,7 +34,7 @@ class Account:
         cost = known or 0.0
         self.spent += cost
         self.unpriced += known is None
-        self._total = _sum(self._total, used, cost)
+        self._total = self._total + replace(used, cost_usd=cost)
         if used == Usage() and self._agent == "shell":
             return  # a command is no turn of an agent, and this would be one more write for each
         with suppress(Pro0Error):  # the task may be gone, or another's by now
@@ -54,21 +55,5 @@ class Account:
             agent_id=self._context.caller.agent_id,
             incarnation=self._context.caller.incarnation,
             agent=self._agent,
-            models=used.models,
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            cache_read_tokens=used.cache_read_tokens,
-            cache_write_tokens=used.cache_write_tokens,
-            cost_usd=used.cost_usd,
+            **asdict(used),
         )
-
-
-def _sum(total: Usage, used: Usage, cost: float) -> Usage:
-    return Usage(
-        input_tokens=total.input_tokens + used.input_tokens,
-        output_tokens=total.output_tokens + used.output_tokens,
-        cache_read_tokens=total.cache_read_tokens + used.cache_read_tokens,
-        cache_write_tokens=total.cache_write_tokens + used.cache_write_tokens,
-        cost_usd=(total.cost_usd or 0.0) + cost,
-        models=tuple(dict.fromkeys((*total.models, *used.models))),
-    )

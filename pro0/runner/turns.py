@@ -15,9 +15,9 @@ from pro0.config import Settings
 from pro0.engine.opening.briefs import PRO0
 from pro0.engine.opening.environment import of_agent
 from pro0.model.run import RunOptions
-from pro0.model.screen import Usage
 from pro0.model.task import Task
 from pro0.model.team import Environment, Seat
+from pro0.model.usage import Usage
 from pro0.ops.context import Context
 from pro0.ops.seats import roster
 from pro0.ops.team.members import task_identity

@@ -12,8 +12,9 @@ from pro0.agents import adapter_named
 from pro0.agents.adapter import OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE, IN_ARGV
 from pro0.model.agent import AGENTS
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 from pro0.model.team import PermissionMode
+from pro0.model.usage import Usage
 from pro0.rules.runs import signals
 from tests.agents.test_calls import BRIEF, ID, REAL, SECRET
 

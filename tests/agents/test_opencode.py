@@ -17,7 +17,7 @@ from pro0.agents.adapter import Memory, Sight
 from pro0.agents.opencode.adapter import OPENCODE
 from pro0.agents.opencode.server import OpenCodeServer
 from pro0.model.runtime import State
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 from tests.agents import placed
 from tests.agents.placed import recording
 from tests.waiting import STUCK

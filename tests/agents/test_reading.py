@@ -9,7 +9,7 @@ import pytest
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Memory, Sight
 from pro0.model.runtime import State
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 from tests.agents import placed
 from tests.agents.placed import recording
 

@@ -16,9 +16,9 @@ from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.decision import Harvest
 from pro0.model.runtime import Process
-from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
+from pro0.model.usage import Usage
 from pro0.ops import grants
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, importing, tasks, trees

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from pro0.errors import Pro0Error
-from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft, Status
+from pro0.model.usage import Usage
 from pro0.ops.catalog import OPERATIONS
 from pro0.ops.tasks import gates, tasks, trees
 from pro0.ops.work import runs

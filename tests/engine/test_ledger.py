@@ -6,7 +6,7 @@ from pro0.agents.adapter import Memory, Sight
 from pro0.engine.background.ledger import Ledger
 from pro0.engine.background.sights import Watched
 from pro0.model.runtime import SeatState, State
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 from pro0.ops.context import clock
 from tests.engine.crew import Crew
 from tests.engine.test_nudging import TOY

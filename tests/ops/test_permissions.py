@@ -10,8 +10,8 @@ from pro0.model.caller import ANYONE, Who
 from pro0.model.decision import Harvest
 from pro0.model.message import Message, MessageType
 from pro0.model.runtime import ENDED, State
-from pro0.model.screen import Usage
 from pro0.model.task import Awaiting, Changes, Draft
+from pro0.model.usage import Usage
 from pro0.ops import grants
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context

@@ -10,10 +10,10 @@ from pro0.errors import Refused
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import State
-from pro0.model.screen import Usage
 from pro0.model.stored import Process
 from pro0.model.task import Draft
 from pro0.model.team import OutsideAgent, Seat
+from pro0.model.usage import Usage
 from pro0.ops.tasks import tasks
 from pro0.ops.team.members import SeatDraft
 from pro0.ops.work import runs

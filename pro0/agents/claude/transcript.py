@@ -11,7 +11,7 @@ import msgspec
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import decoded, shortened, tail
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 
 _NOT_A_MODEL = "<synthetic>"
 """The model name in messages written by Claude Code itself."""

@@ -4,7 +4,7 @@ import msgspec
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 
 WORDS = ("-p", "--output-format", "stream-json", "--verbose")
 

@@ -11,10 +11,11 @@ import msgspec
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
-from pro0.agents.memory import Memory, exchanged
+from pro0.agents.memory import Memory
 from pro0.agents.transcripts import head, shortened, tail
 from pro0.model.runtime import State
-from pro0.model.screen import Reading, Usage
+from pro0.model.screen import Reading
+from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
@@ -123,7 +124,7 @@ def usage(sight: Sight, memory: Memory) -> Usage | None:
             if line.timestamp < sight.started_at:
                 memory.before = used
             else:
-                memory.count(_ROLLOUT, exchanged(used, Usage(), memory.before))
+                memory.count(_ROLLOUT, used - memory.before)
     return memory.total
 
 

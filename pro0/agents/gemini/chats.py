@@ -13,7 +13,8 @@ from pro0.agents.gemini.memory import begins_with, conversation
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, decoded, head, shortened, tail
 from pro0.model.runtime import State
-from pro0.model.screen import Reading, Usage
+from pro0.model.screen import Reading
+from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 _LETTERS = 8

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 
 
 class _Failure(msgspec.Struct, frozen=True):

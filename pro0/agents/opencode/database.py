@@ -16,7 +16,8 @@ from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import decoded, shortened
 from pro0.model.runtime import State
-from pro0.model.screen import Reading, Usage
+from pro0.model.screen import Reading
+from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 PATIENCE = 0.3

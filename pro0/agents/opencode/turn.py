@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded, shortened
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 
 
 class _Cache(msgspec.Struct, frozen=True):
@@ -43,18 +43,18 @@ def read(output: TurnOutput, line: bytes) -> TurnOutput:
         if event.type == "text":
             return replace(output, message=f"{output.message}\n{event.part.text}".strip())
         if event.type == "step_finish":
-            return replace(output, usage=_sum(output.usage, event.part))
+            return replace(output, usage=output.usage + _usage(event.part))
         if event.type == "error":
             return replace(output, failure=shortened(bytes(event.error).decode(errors="replace")) or "error")
     return output
 
 
-def _sum(before: Usage, part: _Part) -> Usage:
+def _usage(part: _Part) -> Usage:
     tokens = part.tokens
     return Usage(
-        input_tokens=before.input_tokens + tokens.input,
-        output_tokens=before.output_tokens + tokens.output + tokens.reasoning,
-        cache_read_tokens=before.cache_read_tokens + tokens.cache.read,
-        cache_write_tokens=before.cache_write_tokens + tokens.cache.write,
-        cost_usd=(before.cost_usd or 0.0) + part.cost,
+        input_tokens=tokens.input,
+        output_tokens=tokens.output + tokens.reasoning,
+        cache_read_tokens=tokens.cache.read,
+        cache_write_tokens=tokens.cache.write,
+        cost_usd=part.cost,
     )

@@ -15,7 +15,8 @@ from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import shortened, value
 from pro0.model.runtime import State
-from pro0.model.screen import Reading, Usage
+from pro0.model.screen import Reading
+from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 FOLDER = "PRO0_BRIDGE"

@@ -4,7 +4,7 @@ import msgspec
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 
 WORDS = ("-p", "--mode", "json")
 
@@ -49,18 +49,18 @@ def read(output: TurnOutput, line: bytes) -> TurnOutput:
             parts = next(iter(decoded([event.message.content], _PARTS)), [])
             message = "\n".join(part.text for part in parts if part.type == "text")
             return TurnOutput(
-                message=message, usage=_sum(output.usage, event.message), failure=event.message.error_message
+                message=message, usage=output.usage + _usage(event.message), failure=event.message.error_message
             )
     return output
 
 
-def _sum(before: Usage, message: _Message) -> Usage:
+def _usage(message: _Message) -> Usage:
     counts = message.usage
     return Usage(
-        input_tokens=before.input_tokens + counts.input,
-        output_tokens=before.output_tokens + counts.output,
-        cache_read_tokens=before.cache_read_tokens + counts.cache_read,
-        cache_write_tokens=before.cache_write_tokens + counts.cache_write,
-        cost_usd=(before.cost_usd or 0.0) + counts.cost.total,
-        models=tuple(dict.fromkeys((*before.models, *([message.model] if message.model else [])))),
+        input_tokens=counts.input,
+        output_tokens=counts.output,
+        cache_read_tokens=counts.cache_read,
+        cache_write_tokens=counts.cache_write,
+        cost_usd=counts.cost.total,
+        models=(message.model,) if message.model else (),
     )

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Iterable
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from pro0.engine.background.sights import Watched
 from pro0.model.runtime import SessionUsage
-from pro0.model.screen import Usage
+from pro0.model.usage import Usage
 from pro0.ops.context import clock
 from pro0.ops.team.costs import spent
 from pro0.store.teams import TeamStore
@@ -65,13 +65,8 @@ def _of(watched: Watched, usage: Usage) -> SessionUsage:
         incarnation=state.incarnation,
         agent=watched.adapter.name,
         session=state.session,
-        models=usage.models,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        cost_usd=usage.cost_usd,
         at=clock(),
+        **asdict(usage),
     )
 
 

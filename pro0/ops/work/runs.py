@@ -12,9 +12,9 @@ from pro0.model.ids import task_id
 from pro0.model.message import Notice
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import ENDED, RateLimit
-from pro0.model.screen import Usage
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Seat
+from pro0.model.usage import Usage
 from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster

@@ -1,0 +1,39 @@
+"""The tokens and the cost of model calls, and their sums."""
+
+import msgspec
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens and cost so far, by a transcript or an agent's output; an estimate: some requests are missing there."""
+
+    input_tokens: int = 0
+    """Not read from a cache."""
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+    """The cost by the agent's own word; None without one, and prices must tell."""
+    models: tuple[str, ...] = ()
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return the sum; its cost is that of the parts with one."""
+        costs = [part.cost_usd for part in (self, other) if part.cost_usd is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cost_usd=sum(costs) if costs else None,
+            models=tuple(dict.fromkeys((*self.models, *other.models))),
+        )
+
+    def __sub__(self, earlier: "Usage") -> "Usage":
+        """Return the usage since an earlier count; the models stay."""
+        return Usage(
+            input_tokens=self.input_tokens - earlier.input_tokens,
+            output_tokens=self.output_tokens - earlier.output_tokens,
+            cache_read_tokens=self.cache_read_tokens - earlier.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens - earlier.cache_write_tokens,
+            cost_usd=None if self.cost_usd is None else self.cost_usd - (earlier.cost_usd or 0),
+            models=self.models,
+        )

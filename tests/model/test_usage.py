@@ -1,0 +1,23 @@
+"""Sums of usage."""
+
+from pro0.model.usage import Usage
+
+WHOLE = Usage(
+    input_tokens=10, output_tokens=10, cache_read_tokens=10, cache_write_tokens=10, cost_usd=1.0, models=("m",)
+)
+PART = Usage(input_tokens=1, output_tokens=2, cache_read_tokens=3, cache_write_tokens=4, cost_usd=0.5)
+
+
+def test_a_part_taken_off_again_leaves_the_whole() -> None:
+    assert WHOLE + PART - PART == WHOLE
+    assert Usage() + PART == PART + Usage() == PART
+
+
+def test_a_cost_is_known_as_soon_as_one_part_has_one() -> None:
+    assert (Usage() + Usage() - Usage()).cost_usd is None
+    assert (Usage(output_tokens=1) + PART).cost_usd == 0.5
+    assert (Usage() - PART).cost_usd is None
+
+
+def test_a_sum_names_each_model_once() -> None:
+    assert (WHOLE + Usage(models=("n", "m"))).models == ("m", "n")
