@@ -6,10 +6,9 @@ from pathlib import Path
 import msgspec
 
 from pro0.model.caller import Pin
-from pro0.model.hook import Consent
+from pro0.model.home import Consent, Roles
 from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Troubles
-from pro0.model.role import Roles
 from pro0.model.runtime import Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, TeamConfig, Wanted

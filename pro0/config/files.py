@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pro0.config.keys import strict
 from pro0.config.table import NAMES
 from pro0.errors import BadInput, ErrorCode
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.rules.spelling import nearest
 
 if TYPE_CHECKING:

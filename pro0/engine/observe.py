@@ -16,7 +16,7 @@ from pro0.engine.record import Record
 from pro0.errors import Pro0Error
 from pro0.model.agent import AGENTS
 from pro0.model.decision import Snapshot, Workers
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from pro0 import config
 from pro0.errors import ErrorCode, Refused
-from pro0.model.hook import Consent
+from pro0.model.home import Consent
 from pro0.store.files import File, make_folder
 from pro0.store.paths import LAYOUT_SUFFIXES, TRUSTED
 

@@ -1,8 +1,8 @@
 """The methods of roles, word by word as the documents have them."""
 
 from pro0.model.caller import HUMAN_ONLY
+from pro0.model.home import Role
 from pro0.model.ids import agent_id_from
-from pro0.model.role import Role
 from pro0.ops.tasks import roles
 from pro0.rpc.client import RpcClient
 from pro0.rpc.method import method

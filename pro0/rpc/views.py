@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
-from pro0.model.role import Role
+from pro0.model.home import Role
 from pro0.model.stored import iso
 from pro0.model.task import Awaiting, Gate, Kind, Policy, Remark, Task
 from pro0.model.team import Grant, Seat, Wanted, Wish

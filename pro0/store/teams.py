@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
+from pro0.model.home import Roles
 from pro0.model.need import Troubles
-from pro0.model.role import Roles
 from pro0.model.runtime import Report, Runtime, UsageBook
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0
 

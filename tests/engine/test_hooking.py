@@ -7,7 +7,7 @@ import pytest
 
 from pro0.config import USER_FILE
 from pro0.engine.background.hooking import changes
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops.tasks import gates, trees

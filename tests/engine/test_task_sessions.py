@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pro0.engine import outcomes
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.caller import THE_HUMAN, Caller, Who
-from pro0.model.role import Role
+from pro0.model.home import Role
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Draft, Policy, Status, Task
 from pro0.ops.context import Context

@@ -13,7 +13,7 @@ import pytest
 from pro0 import processes
 from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.errors import BadInput, Refused
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status
 from pro0.ops import trust

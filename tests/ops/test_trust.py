@@ -12,7 +12,7 @@ import pytest
 from pro0 import config
 from pro0.config.rules import never
 from pro0.errors import BadInput, Refused
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.ops import trust
 from pro0.ops.tasks import hooks
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pro0.engine import outcomes
 from pro0.model.caller import THE_HUMAN
-from pro0.model.role import Role
+from pro0.model.home import Role
 from pro0.model.task import Draft
 from pro0.ops.tasks import roles, tasks, trees
 from tests.engine.crew import Crew

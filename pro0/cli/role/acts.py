@@ -9,8 +9,8 @@ from pro0.cli import completing
 from pro0.cli.context import caller, store
 from pro0.cli.output import json_option, line, name_option, pairs, table, text_or_stdin, write, write_json
 from pro0.errors import BadInput
+from pro0.model.home import Role
 from pro0.model.ids import agent_id_from
-from pro0.model.role import Role
 from pro0.ops.tasks import roles
 from pro0.rules.text import visible
 from pro0.store.teams import Store

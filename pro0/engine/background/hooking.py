@@ -9,7 +9,7 @@ from pro0 import config
 from pro0.engine.background.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.runtime import Runtime, SeatState
 from pro0.ops.tasks import hooks
 from pro0.ops.tasks.hook_runs import Runs

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.children import Running
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN
 from pro0.ops import trust
 from pro0.ops.context import TEAM_UID, clock, new_id

@@ -11,7 +11,7 @@ from pathlib import Path
 from pro0 import config
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.task import Task
 from pro0.ops import trust
 from pro0.ops.context import Context

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model import ids
 from pro0.model.caller import ANYONE, Caller, Who
-from pro0.model.role import Role, Roles
+from pro0.model.home import Role, Roles
 from pro0.model.runtime import ENDED
 from pro0.model.task import SETTLED
 from pro0.ops.context import Context, operation

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
-from pro0.model.hook import HookEvent
+from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN, task_id, task_number
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
 from pro0.model.team import Seat, Wish

@@ -1,6 +1,6 @@
 """The preset roles of pro0; people may change or remove each of them."""
 
-from pro0.model.role import Role, Roles
+from pro0.model.home import Role, Roles
 
 _MANAGER = """\
 You plan; others do the work.
