@@ -12,7 +12,6 @@ from pro0.agents import adapter_named
 from pro0.agents.adapter import OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE, IN_ARGV
 from pro0.model.agent import AGENTS
-from pro0.model.usage import Usage
 from pro0.model.team import PermissionMode
 from pro0.model.usage import Usage
 from pro0.rules.runs import signals
