@@ -261,3 +261,10 @@ def test_a_task_that_nobody_there_can_do_is_said_when_it_is_made_or_assigned(pro
     for member in ("w1", "w2", "ada"):
         set_state(team.team, member, State.CRASHED)
     assert "Warning" not in pro0("task", "create", "nobody is here").err
+
+
+def test_how_to_tell_that_it_is_done_is_said_when_it_is_made_or_changed(pro0: Pro0, team: Context) -> None:
+    assert pro0("task", "create", "parse", "--acceptance", "make test passes").code == 0
+    assert json.loads(pro0("task", "show", "1", "--json").out)["acceptance"] == "make test passes"
+    assert pro0("task", "update", "1", "--acceptance", "both formats are read").code == 0
+    assert json.loads(pro0("task", "show", "1", "--json").out)["acceptance"] == "both formats are read"

@@ -37,6 +37,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 @click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Reserve it for this member.")
 @label_option("Labels; repeatable.")
 @click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
+@click.option("--acceptance", metavar="TEXT", help="How to tell that it is done.")
 @click.option("--type", "kind", type=_KINDS, help="An epic only groups tasks.  [default: task]")
 @click.option("--requires", type=_GATES, help="What a person has to give before it is completed.")
 @click.option("--awaiting", type=_AWAITING, help="It waits for a person from the start; agents pass it over.")

@@ -78,6 +78,7 @@ def create_task(
     run: Annotated[str | None, Meta(description="A command for a shell member; a person must agree.")] = None,
     role_id: Role = None,
     requires: Annotated[Gates | None, Meta(description="What a person must give before it is complete.")] = None,
+    labels: Annotated[list[str], Meta(description="Words to find it by.")] = [],  # noqa: B006
 ) -> views.TaskLine:
     """Add a task to the team's list. Teammates take ready tasks by themselves, in the order of priority."""
     draft = Draft(
@@ -91,6 +92,7 @@ def create_task(
         priority=priority,
         role=role_id,
         requires=Gate(requires) if requires else None,
+        labels=tuple(labels),
     )
     [made] = tasks.create(desk.context, [draft], last=True)
     return _doable(desk, made)
@@ -116,6 +118,7 @@ def update_task(
     priority: int | None = None,
     add_dependencies: Names = [],  # noqa: B006 - never changed
     drop_dependencies: Annotated[list[str], Meta(description="Ids it need not wait for.")] = [],  # noqa: B006
+    labels: Annotated[list[str] | None, Meta(description="All of its labels.")] = None,
 ) -> views.TaskLine:
     """Change what a task says, its priority, or what it depends on; what is not named stays.
 
@@ -128,6 +131,7 @@ def update_task(
         priority=priority,
         add_dependencies=tuple(add_dependencies),
         drop_dependencies=tuple(drop_dependencies),
+        labels=None if labels is None else tuple(labels),
     )
     return _line(desk, tasks.update(desk.context, task_id, changes).id)
 

@@ -1,0 +1,101 @@
+"""Each field and act of a task is reached from the command line and by a tool, or stands here with its reason."""
+
+from inspect import signature
+
+import msgspec
+import pytest
+
+from pro0.mcp.tools.table import TOOLS
+from pro0.model.task import Changes, Draft
+from pro0.rules.tasks.acts import Act
+from tests.cli.conftest import commands
+
+COMMANDS = dict(commands())
+NAMED = {"type": "kind", "add_dependencies": "add_dependency", "drop_dependencies": "drop_dependency"}
+"""A field → the option, where both have names of their own."""
+CALLED = {"blocked_by": "dependencies", "role": "role_id"}
+"""A field → the parameter of the tool, where both have names of their own."""
+FILES_ONLY = "names a task within one file of tasks"
+DELEGATED = "pro0 delegate and its tool have it"
+PERSONS = "a person's to set: it decides what an agent may do or complete"
+NOT_MADE_BY: dict[str, dict[str, str]] = {
+    "command": {"key": FILES_ONLY, "agent": DELEGATED, "shared": DELEGATED},
+    "tool": {
+        "key": FILES_ONLY,
+        "agent": DELEGATED,
+        "shared": DELEGATED,
+        "type": "an agent groups tasks by subtasks",
+        "timeout": "the limit of a command goes with the person's agreement to it",
+        "awaiting": "ticket_request_review and task_request_review hand a task to a person",
+        "policy": PERSONS,
+    },
+}
+NOT_CHANGED_BY: dict[str, dict[str, str]] = {
+    "command": {},
+    "tool": {"run": PERSONS, "timeout": PERSONS, "role": PERSONS, "requires": PERSONS},
+}
+
+
+class Reason(str):
+    """Why an act has no command or no tool."""
+
+
+LEADS_OWN = Reason("the lead does it by itself")
+VERDICT = Reason("a verdict is a person's")
+ACTS: dict[Act, tuple[str, str]] = {
+    Act.CLAIM: ("task claim", "claim_task"),
+    Act.START: ("task start", LEADS_OWN),
+    Act.UNDO_START: (LEADS_OWN, LEADS_OWN),
+    Act.WISH: ("task start", Reason("a person starts a tree")),
+    Act.ASSIGN: ("task assign", "assign_task"),
+    Act.RELEASE: ("task release", "release_task"),
+    Act.COMPLETE: ("task complete", "complete_task"),
+    Act.HAND_OFF: ("task update", "task_request_review"),
+    Act.FAIL: ("task fail", "task_mark_failed"),
+    Act.DIED: (LEADS_OWN, LEADS_OWN),
+    Act.HOLD: ("task update", Reason("a person holds a task")),
+    Act.CLEAR: ("task update", Reason("a person takes a hold back")),
+    Act.APPROVE: ("task approve", VERDICT),
+    Act.REJECT: ("task reject", VERDICT),
+    Act.RETRY: ("task retry", "retry_task"),
+    Act.CONTINUE: ("task continue", VERDICT),
+    Act.CLOSE: ("task close", VERDICT),
+    Act.CANCEL: ("task cancel", "cancel_task"),
+    Act.SETTLE: (LEADS_OWN, LEADS_OWN),
+    Act.REVIEW: (LEADS_OWN, LEADS_OWN),
+    Act.REOPEN: ("task reopen", Reason("a person reopens what is settled")),
+}
+"""An act → its command and its tool, or why there is none."""
+
+
+def options(command: str) -> set[str]:
+    return {parameter.name or "" for parameter in COMMANDS[f"pro0 {command}"].params}
+
+
+def parameters(*tools: str) -> set[str]:
+    return {name for tool in tools for name in signature(TOOLS[tool].function).parameters}
+
+
+def fields(kind: type[msgspec.Struct]) -> set[str]:
+    return {field.name for field in msgspec.structs.fields(kind)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "tool", "exceptions"),
+    [(Draft, "task create", "create_task", NOT_MADE_BY), (Changes, "task update", "update_task", NOT_CHANGED_BY)],
+)
+def test_each_field_is_an_option_and_a_parameter(
+    kind: type[msgspec.Struct], command: str, tool: str, exceptions: dict[str, dict[str, str]]
+) -> None:
+    given, called = options(command), parameters(tool)
+    lacking = {name for name in fields(kind) if NAMED.get(name, name) not in given}
+    assert lacking == set(exceptions["command"]), f"pro0 {command}"
+    lacking = {name for name in fields(kind) if CALLED.get(name, name) not in called}
+    assert lacking == set(exceptions["tool"]), tool
+
+
+def test_each_act_has_its_command_and_its_tool() -> None:
+    assert set(ACTS) == set(Act)
+    for command, tool in ACTS.values():
+        assert isinstance(command, Reason) or f"pro0 {command}" in COMMANDS
+        assert isinstance(tool, Reason) or tool in TOOLS
