@@ -9,7 +9,8 @@ from pro0.model.runtime import State
 from pro0.model.task import Task
 from pro0.ops.context import Context, require_living
 from pro0.ops.tasks import gates, tasks
-from pro0.ops.work import runs
+from pro0.ops.work import claims, runs
+from pro0.ops.work.claims import NOT_NOW, OVER
 from pro0.rules.runs import run_limits
 from pro0.rules.runs.judging import TurnStep, denied, judge, too_many
 from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, epic_of, summary
@@ -19,15 +20,9 @@ from pro0.runner.account import Account
 from pro0.runner.orders import Orders
 from pro0.runner.tell import Teller
 from pro0.runner.turns import Ran, Turns
-from pro0.store.paths import CONCERNS_A_MEMBER
-from pro0.store.watch import Watch
 from pro0.voice import Voice
 
 INTERRUPTED = 130
-OVER = frozenset({ErrorCode.STALE_SESSION, ErrorCode.NOT_MEMBER})
-"""Error codes of a session counted as over. None of its requests will be done any more."""
-NOT_NOW = frozenset({ErrorCode.PAUSED, ErrorCode.STOPPING})
-"""Error codes of a team without claims for now."""
 
 
 class Runner:
@@ -42,8 +37,7 @@ class Runner:
         self._turns = Turns(context, options, settings, self._voice)
         self._account = Account(context, options.agent)
         self._course = Course()
-        paths = context.team.paths
-        self._watch = Watch([paths.tasks, paths.mailbox(context.caller.agent_id), paths.team], CONCERNS_A_MEMBER)
+        self._watch = claims.changes(context)
 
     def work(self) -> int:
         """Run tasks until the run is over; return its exit code."""
@@ -138,15 +132,11 @@ class Runner:
         if why := self._orders.why_to_end(busy_with=task):
             return why
         try:
-            return "" if self._is_ours(task) else "it was taken away"
+            return "" if claims.holds(self._context, task) else claims.TAKEN_AWAY
         except NotFound as error:
             return error.message
         except Pro0Error as error:
             return error.message if error.code in OVER else ""
-
-    def _is_ours(self, task: Task) -> bool:
-        claim = tasks.show(self._context, task.id).claim
-        return claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
 
     def _follow(self, task: Task, text: str, ran: Ran) -> TurnStep | None:
         """Act on a finished turn and return the step; None when the claim has ended already.
@@ -154,7 +144,7 @@ class Runner:
         The agent itself, or somebody else, may have ended the claim.
         """
         try:
-            ours = self._is_ours(task)
+            ours = claims.holds(self._context, task)
         except NotFound:
             ours = False
         if not ours:

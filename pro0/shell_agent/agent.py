@@ -3,8 +3,7 @@
 import os
 import selectors
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 
 from pro0.children import Ending, Running
 from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
@@ -14,12 +13,10 @@ from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team.mail_reader import MailReader
 from pro0.ops.team.members import task_identity
-from pro0.store.paths import CONCERNS_A_MEMBER
+from pro0.ops.work import claims
+from pro0.ops.work.claims import NOT_NOW, OVER
 from pro0.store.watch import Watch
 from pro0.voice import Voice
-
-OVER = frozenset({ErrorCode.STALE_SESSION, ErrorCode.NOT_MEMBER})
-"""Error codes of a session counted as over. None of its requests will be done any more."""
 
 
 class ShellAgent:
@@ -46,7 +43,7 @@ class ShellAgent:
         purpose = self._own or "waiting for tasks that carry a command"
         self._voice.say(f"{self._context.caller.agent_id} is ready: {purpose}")
         idle = False
-        with self._watching() as watch, selectors.DefaultSelector() as selector:
+        with closing(claims.changes(self._context)) as watch, selectors.DefaultSelector() as selector:
             selector.register(watch, selectors.EVENT_READ)
             while not self._mail.agreed:
                 try:
@@ -66,15 +63,6 @@ class ShellAgent:
                     watch.drain()
         self._voice.say("shutting down, as agreed")
         return 0
-
-    @contextmanager
-    def _watching(self) -> Iterator[Watch]:
-        paths = self._context.team.paths
-        watch = Watch([paths.tasks, paths.mailbox(self._context.caller.agent_id), paths.team], CONCERNS_A_MEMBER)
-        try:
-            yield watch
-        finally:
-            watch.close()
 
     def _turn(self, watch: Watch, idle: bool) -> bool:
         """Read the mail and do one task; return True for nothing to do, reported once."""
@@ -97,7 +85,7 @@ class ShellAgent:
         try:
             return tasks.take(self._context, runnable=True)
         except Pro0Error as error:
-            if error.code in ("paused", "stopping"):
+            if error.code in NOT_NOW:
                 return None
             raise
 
@@ -142,14 +130,12 @@ class ShellAgent:
         """Answer mail while working; return the reason to end the work now, empty for none."""
         try:
             self._mail.read(busy_with=task)
-            claim = tasks.show(self._context, task.id).claim
+            return "" if claims.holds(self._context, task) else claims.TAKEN_AWAY
         except NotFound as error:
             return error.message
         except Pro0Error as error:
             self._complain(error)
             return error.message if error.code in OVER else ""
-        ours = claim is not None and (claim.incarnation, claim.epoch) == (self._context.caller.incarnation, task.epoch)
-        return "" if ours else "it was taken away"
 
     def _report(self, task: Task, ending: Ending) -> None:
         """Report a task's outcome, retrying until it is stored: only this session can release its claim."""
