@@ -40,7 +40,6 @@ class LayoutRole(Stored, frozen=True):
 class Layout(Stored, frozen=True):
     """A whole layout, with every short form written out and everything inherited."""
 
-    session_name: str = ""
     description: str = ""
     mode: str = ""
     lead: str = ""

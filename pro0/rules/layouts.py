@@ -17,8 +17,14 @@ Data: TypeAlias = dict[str, object]
 
 INHERITED = ("agent", "role", "model", "effort", "permission_mode", "nudge")
 """The keys of a member with a default in its window or in the file."""
-_TOP = frozenset({*Layout.__struct_fields__, *INHERITED, "start_directory"})
-_WINDOW = frozenset({"window_name", "layout", "panes", "start_directory", "focus", *INHERITED})
+_TOP = frozenset({*Layout.__struct_fields__, *INHERITED})
+_WINDOW = frozenset({"window_name", "layout", "panes", *INHERITED})
+_REFUSED = {
+    "session_name": "the team has the name that `pro0 team start` is given",
+    "start_directory": "members work in the project, or in worktrees of their own",
+    "focus": "the person's own window keeps the focus",
+}
+"""Words of tmuxp that mean nothing here, with the reason: a layout that holds one would not do what it says."""
 
 
 def layout_of(written: object) -> Layout:
@@ -60,9 +66,7 @@ def inherit(data: Data) -> Data:
 def checked(data: Data) -> Layout:
     """Return the layout, or raise BadInput for an unknown word, a wrong type, or two of one name."""
     try:
-        layout = msgspec.convert(
-            _camel({key: value for key, value in data.items() if key != "start_directory"}), Layout
-        )
+        layout = msgspec.convert(_camel(data), Layout)
     except msgspec.ValidationError as error:
         raise _wrong(validation_message(error)) from None
     _unique("member", (member.name.strip().casefold() for member in layout.members))
@@ -84,8 +88,6 @@ def _pane(value: object, window: str, number: int) -> Data:
         return {"name": value}
     pane = dict(_mapping(value, f"{window}, pane {number}", None))
     command = pane.pop("shell_command", None)
-    for word in ("focus", "start_directory"):
-        pane.pop(word, None)
     if command is None:
         if "name" not in pane:
             raise _wrong(f"{window}, pane {number}: it needs a name or a shell_command")
@@ -134,6 +136,8 @@ def _mapping(value: object, where: str, known: frozenset[str] | None) -> Data:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise _wrong(f"{where}: it must be a mapping of names to values")
     for key in value:
+        if key in _REFUSED:
+            raise _wrong(f"{where}: {key!r} means nothing here: {_REFUSED[key]}", hint="leave it out")
         if known is not None and key not in known:
             raise _wrong(f"{where}: there is no {key!r}", hint=f"known: {', '.join(sorted(known))}")
     return value

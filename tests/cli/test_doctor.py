@@ -388,3 +388,22 @@ def test_a_team_that_has_lost_everything_works_again(pro0: Pro0, home: Path, pro
     config = team.team.config.read()
     assert (config.name, config.uid, config.project) == ("alpha", uid, str(project)), "as the event of its making says"
     assert team.team.report(known.incarnation) is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("/no/such/program --fast", "/no/such/program"),
+        ("no-such-program", "no-such-program"),
+        ("echo 3 tests fail >&2; exit 2", ""),
+        ("test -e x || exit 2", ""),
+        ("'unclosed", ""),
+        ("$HOME/x", ""),
+    ],
+)
+def test_a_hook_whose_program_is_missing_is_named(command: str, missing: str, pro0: Pro0, home: Path) -> None:
+    """A gate whose hook is missing is closed: better known before the first task is complete."""
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCompleted": command}}))
+    found = [row for row in rows(pro0) if row["name"] == "hook TaskCompleted"]
+    assert [row["what"] for row in found] == ([f"{missing} is not there: {command}"] if missing else [])

@@ -84,13 +84,29 @@ def test_what_a_hook_is_told(team: TeamStore, home: Path, tmp_path: Path) -> Non
     assert (told["task"]["status"], told["result"], told["cwd"]) == ("in_progress", "all of it", place)
 
 
-@pytest.mark.parametrize("command", ["exit 1", "kill -9 $$", "/no/such/program", "exit 127"])
+@pytest.mark.parametrize("command", ["exit 1", "kill -9 $$"])
 def test_any_other_failure_is_noted_once_and_changes_nothing(command: str, team: TeamStore, home: Path) -> None:
     ada = begun(team)
     settings(home, f"hooks: {{TaskCompleted: {json.dumps(command)}}}")
     assert tasks.complete(ada, "1").status is Status.COMPLETED
     [event] = events(team)
     assert (event["event"], event["command"]) == ("hook.failed", command)
+
+
+@pytest.mark.parametrize("command", ["/no/such/program", "exit 127", "/dev/null x"])
+def test_one_whose_program_is_missing_closes_its_gate_until_it_is_mended(
+    command: str, team: TeamStore, home: Path
+) -> None:
+    """Nobody says yes there; a person mends it or takes it out. Of changes that only are told, nothing is held up."""
+    ada = begun(team)
+    settings(home, f"hooks: {{TaskCompleted: {json.dumps(command)}}}")
+    for who in (ada, human(team)):
+        with pytest.raises(Refused, match=f"the hook '{command}' cannot run .*says neither yes nor no") as error:
+            tasks.complete(who, "1")
+        assert error.value.code == "blocked_by_hook"
+    assert {event["event"] for event in events(team)} == {"hook.failed"}
+    settings(home, "hooks: {TaskCompleted: 'true'}")
+    assert tasks.complete(ada, "1").status is Status.COMPLETED
 
 
 def test_one_that_hangs_is_ended_with_its_tree_and_blocks_nobody(

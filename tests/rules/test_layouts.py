@@ -34,6 +34,7 @@ EXPANDED: list[tuple[dict[str, Any], dict[str, Any]]] = [
         },
     ),
 ]
+SHIPPED = {"pair", "trio", "review", "feature", "demo"}
 NOTHING: dict[str, Any] = {"members": [], "windows": [], "roles": [], "tasks": []}
 
 
@@ -44,18 +45,19 @@ def test_short_forms_are_written_out(before: dict[str, Any], after: dict[str, An
     assert expand(again) == expand(before), "what is written out stays as it is"
 
 
-def test_what_tmuxp_files_say_besides_is_left_out() -> None:
-    """Where a window begins and which pane has the focus is not ours to say."""
-    written = {
-        "start_directory": "/src",
-        "windows": [{"panes": [
-            {"name": "ada", "agent": "pi", "focus": True, "start_directory": "/x"},
-            {"name": "run", "shell_command": "make", "focus": False},
-        ]}],
-    }  # fmt: skip
-    ada, run = layout_of(written).members
-    assert (ada.name, ada.agent, run.name, run.agent) == ("ada", "pi", "run", "command")
-    assert run.argv == ("/bin/sh", "-c", "make")
+@pytest.mark.parametrize("word", ["session_name", "start_directory", "focus"])
+def test_words_of_tmuxp_that_mean_nothing_here_are_refused_by_name(word: str) -> None:
+    """A word is honoured or refused: where a window begins and which pane has the focus is not ours to say."""
+    places: list[tuple[dict[str, Any], str]] = [
+        ({word: "x"}, "the layout"),
+        ({"windows": [{word: True}]}, "windows, 1"),
+        ({"windows": [{"window_name": "w", "panes": [{"name": "ada", word: True}]}]}, "w, pane 1"),
+        ({"members": {"ada": {word: True}}}, "members, ada"),
+    ]
+    for written, where in places:
+        with pytest.raises(BadInput, match=f"{where}: '{word}' means nothing here: ") as error:
+            layout_of(written)
+        assert error.value.hint == "leave it out"
 
 
 INHERITED: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
@@ -84,7 +86,6 @@ def test_members_take_what_stands_above_them(written: dict[str, Any], members: l
 def test_a_whole_layout() -> None:
     layout = layout_of(
         {
-            "session_name": "dev",
             "lead": "claude",
             "permission_mode": "edits",
             "agent": "shell",
@@ -138,7 +139,7 @@ def test_what_is_wrong_is_named_with_its_place(written: object, said: str) -> No
     assert said in error.value.message
 
 
-@pytest.mark.parametrize("name", ["pair", "trio", "checks", "demo"])
+@pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_the_shipped_layouts_are_sound(name: str) -> None:
     written = yaml.safe_load((resources.data("layouts") / f"{name}.yaml").read_text())
     layout = layout_of(written)
@@ -150,4 +151,4 @@ def test_the_shipped_layouts_are_sound(name: str) -> None:
 
 
 def test_every_shipped_layout_is_tested() -> None:
-    assert {path.stem for path in Path(resources.data("layouts")).glob("*.yaml")} == {"pair", "trio", "checks", "demo"}
+    assert {path.stem for path in Path(resources.data("layouts")).glob("*.yaml")} == SHIPPED

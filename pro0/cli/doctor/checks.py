@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pro0.config import Settings
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.agent import AGENTS
 from pro0.ops import trust, verdicts
+from pro0.ops.tasks import hooks
 from pro0.ops.team import project
 from pro0.sessions.iterm2 import it2
 from pro0.sessions.starting import surroundings
@@ -80,8 +82,31 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
     waiting_text = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
     yield Check("settings", Health.OK, f"can be read{waiting_text}")
     yield _verdicts(home, config)
+    yield from _hooks(home, project.root(folder))
     for name, definition in sorted(config.agents.items()):
         yield _installed(defined(name, definition))
+
+
+def _hooks(home: Path, folder: Path) -> Iterator[Check]:
+    """Check that the programs of the hooks in force are there: a missing one closes its gate."""
+    for event, commands in hooks.in_force(home, folder).items():
+        for command in commands:
+            if missing := _missing(command, folder):
+                mend = f"install it, or take the hook out of the settings (hooks, {event})"
+                yield Check(f"hook {event}", Health.FAIL, f"{missing} is not there: {command}", mend)
+
+
+def _missing(command: str, folder: Path) -> str:
+    """Return the program of a command line that is not there, as far as that can be told without running it."""
+    try:
+        first = shlex.split(command)[:1]
+    except ValueError:
+        return ""
+    plain = first and re.fullmatch(r"[\w./+@-]+", first[0])
+    asks = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", *first]
+    if not plain or subprocess.run(asks, cwd=folder, check=False, capture_output=True).returncode == 0:
+        return ""
+    return first[0]
 
 
 def _verdicts(home: Path, config: Settings) -> Check:

@@ -74,8 +74,8 @@ def start(
     The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
     shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. With a PROMPT a lead
     agent starts first, plans, spawns teammates and brings the work together. A layout is a file of the project
-    (.pro0/layouts), of yours (layouts in PRO0_HOME), or one that is shipped: pair, trio, checks, demo. --json prints
-    what `team status --json` prints.
+    (.pro0/layouts), of yours (layouts in PRO0_HOME), or one that is shipped: pair, trio, review, feature, demo. --json
+    prints what `team status --json` prints.
 
     \b
     Examples:
