@@ -85,6 +85,18 @@ def test_members_come_and_go(alpha: str, cli: Cli) -> None:
     assert (later["agentId"], later["made"]) == ("later", ["task-3"])
 
 
+def test_the_last_lines_of_a_member_come_first(alpha: str, cli: Cli) -> None:
+    """Issue 14, 3: also when it has ended, which is when they are wanted most."""
+    cli("member", "spawn", "dies", "--", "sh", "-c", "echo some words; echo Traceback: boom; exit 9")
+    wait_until(
+        lambda: json.loads(cli("member", "show", "dies", "--json").out)["state"] in ("exited", "crashed"), 30, "it ends"
+    )
+    shown = cli("member", "show", "dies").out.splitlines()
+    assert shown[0] == "dies showed last:"
+    assert [row.strip() for row in shown[1:3]] == ["some words", "Traceback: boom"]
+    assert "Traceback: boom" in json.loads(cli("member", "show", "dies", "--json").out)["lastLines"]
+
+
 def test_a_killed_lead_is_replaced_by_resume(alpha: str, cli: Cli) -> None:
     """Must show 4: every live session is adopted."""
     look = json.loads(cli("team", "status", "--json").out)

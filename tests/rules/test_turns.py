@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.decision import Nudge, Nudged, Seen, Tell
+from pro0.model.decision import Decision, Nudge, Nudged, Seen, Tell
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import State, Unread
+from pro0.model.task import Status, Task
 from pro0.model.team import Seat
 from pro0.rules.lead.turns import AGAIN, LOOK, LOST_AFTER, REMIND, need
 from pro0.rules.words import prompts
 from tests.rules.building import T0, at, task
-from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
+from tests.rules.supervising import decided, held, look, only, recorded, seat, session, wish
 
 NOW, AGO = T0, at(-60)
 
@@ -286,3 +287,32 @@ def test_mail_is_urgent_until_its_line_arrived() -> None:
 def test_work_is_offered_only_to_who_is_idle_in_a_team_that_goes_on(state: State, paused: bool) -> None:
     at_rest = session(state=state, since=AGO)
     assert not only(Nudge, decided(look(at_rest, seats=CLAUDE, tasks=[task(1)], paused=paused)))
+
+
+def asked(agent: str, idle: float, *tasks: Task, told: tuple[str, ...] = (), **more: Any) -> Decision:
+    """What the lead decides about a member of the pool that ended its turn so long ago."""
+    state = replace(session(), since=T0, told=told)
+    return decided(look(state, now=idle, seats=[seat(agent=agent)], tasks=tasks, **more))
+
+
+def words(decision: Decision) -> list[str]:
+    return [tell.content for tell in only(Tell, decision) if tell.to == "w1"]
+
+
+def test_an_agent_that_ends_its_turn_with_a_claim_is_asked_once_for_a_word() -> None:
+    """Issue 14, 3: within 15 s, once for each claim; never whoever takes no messages in, or has some to read."""
+    one, two = held(1), held(2)
+    early = asked("claude", 9, one)
+    assert words(early) == []
+    assert early.wake_at is not None
+    assert early.wake_at <= at(10)
+    first = asked("claude", 10, one, two)
+    second = asked("claude", 10, one, two, told=recorded(first).told)
+    assert [words(first), words(second)] == [[prompts.owes_a_word(one)], [prompts.owes_a_word(two)]]
+    assert words(asked("claude", 999, one, two, told=recorded(second).told)) == []
+    assert words(asked("claude", 10, replace(one, epoch=2), told=recorded(second).told)) != []
+    for agent in ("shell", "command", "runner"):
+        assert words(asked(agent, 999, one)) == []
+    assert words(asked("claude", 999, one, unread={"w1": Unread(1, 1)})) == []
+    assert words(asked("claude", 999, replace(one, status=Status.DONE))) == []
+    assert words(asked("claude", 999, one, stop=wish())) == []

@@ -9,7 +9,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
-from pro0.errors import NotFound
+from pro0.errors import NotFound, Pro0Error
 from pro0.model.runtime import ENDED, Handle, SeatState
 from pro0.ops.context import Context
 from pro0.ops.team import members
@@ -56,16 +56,21 @@ def _row(member: MemberStatus) -> tuple[str, ...]:
     return (*what, _count(member.unread), local(member.since), member.note)
 
 
+LAST_LINES = 8
+"""Lines shown of what a member showed last, of the last LOOKED_AT rows."""
+LOOKED_AT = 40
+
+
 @click.command()
 @click.argument("name", shell_complete=completing.members)
 @team_option
 @json_option
 def show(name: str, team: str | None, as_json: bool) -> None:
-    """Show all that is known of one member, named by id or name, in any case.
+    """Show all that is known of one member, named by id or name, in any case; first the last lines that it showed.
 
-    --json prints what `member list --json` prints of it, and role, prompt, argv, generation, exit, gate: the plan
-    that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}, and changes: what it did in its
-    own worktree, null or {commits, files, added, removed, uncommitted}.
+    --json prints what `member list --json` prints of it, and lastLines, role, prompt, argv, generation, exit, gate: the
+    plan that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}, and changes: what it did in
+    its own worktree, null or {commits, files, added, removed, uncommitted}.
 
     \b
     Examples:
@@ -82,11 +87,14 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     look = mapping(next(m for m in status(context).members if m.agent_id == seat.agent_id))
     more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
     work = diffs.measured(context, seat.agent_id)
+    last = _last_lines(context, name)
     if as_json:
         gate = view(seat) if seat.gate else None
         left = state.exit if state else None
-        write_json({**look, **more, "gate": gate, "exit": left, "changes": sized(work)})
+        write_json({**look, **more, "lastLines": last, "gate": gate, "exit": left, "changes": sized(work)})
         return
+    if last:
+        write("\n".join((f"{seat.agent_id} showed last:", *(f"  {row}" for row in last), "")))
     pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items()])
     pairs([("ended", _ended(state)), *changed(work), ("merge", _merge(context, seat.agent_id, work))])
     if seat.gate:
@@ -142,6 +150,18 @@ def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:
         return ""
     conflicts = diffs.predict(context, agent_id)
     return f"would conflict in {', '.join(conflicts)}" if conflicts else "without conflicts"
+
+
+def _last_lines(context: Context, name: str) -> list[str]:
+    """Return the last lines that a member showed, none when nothing of its screen is left."""
+    from pro0.engine.places import backend_of
+
+    _, handle = _shown(context, name)
+    try:
+        text = backend_of(context.team.config.read()).peek(handle, LOOKED_AT) if handle else ""
+    except Pro0Error:
+        return []
+    return [row.rstrip() for row in visible(text).splitlines() if row.strip()][-LAST_LINES:]
 
 
 def _shown(context: Context, name: str) -> tuple[str, Handle | None]:

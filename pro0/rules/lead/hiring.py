@@ -26,7 +26,7 @@ from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.task import Policy, Status, Task
 from pro0.model.team import Seat
 from pro0.rules.lead import budget, dispatch, ending, supervised
-from pro0.rules.lead.plan import MEMORY, Plan, View
+from pro0.rules.lead.plan import MEMORY, Plan, View, listens
 from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
 
@@ -70,7 +70,12 @@ def end_finished_sessions(view: View, plan: Plan) -> Plan:
 
 
 def remind(view: View, plan: Plan) -> Plan:
-    """Remind a session that ended its turn with its task still open; after the last reminder, tell people."""
+    """Remind a session that ended its turn with its task still open; after the last reminder, tell people.
+
+    A member of the pool is asked once for each claim: it may have ended its turn to wait for an answer.
+    """
+    if plan.seat.task is None:
+        return _ask_once(view, plan)
     state, task = plan.living, view.board.get(plan.seat.task)
     if state is None or task is None or task.claim is None or view.stopping or not _owes_a_word(view, task, state):
         return plan
@@ -86,6 +91,24 @@ def remind(view: View, plan: Plan) -> Plan:
         return plan.then(told, Tell(key, state.agent_id, prompts.owes_a_word(task)))
     text = prompts.silent(state.agent_id, task)
     return plan.then(told, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
+
+
+def _ask_once(view: View, plan: Plan) -> Plan:
+    """Ask a member of the pool for a word on a task that it holds, once, after its turn."""
+    state = plan.living
+    if state is None or view.stopping or view.blind or plan.seat.agent == "shell" or not listens(view, plan.seat):
+        return plan
+    for task in view.board:
+        key = f"{state.incarnation}:owes:{task.id}:{task.epoch}"
+        if task.claim is None or key in state.told or task.waits or not _owes_a_word(view, task, state):
+            continue
+        due = max(view.at(state.since), view.at(task.claim.since or task.claim.claimed_at)) + REMIND_AFTER
+        if view.now < due:
+            plan = plan.wake(due)
+        else:
+            told = replace(state, told=(*state.told, key)[-MEMORY:])
+            return plan.then(told, Tell(key, state.agent_id, prompts.owes_a_word(task)))
+    return plan
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
