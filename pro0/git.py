@@ -76,6 +76,8 @@ _PLAIN = (
     r"|extensions\.(objectformat|partialclone)|merge\.(renames|renamelimit|directoryrenames|conflictstyle))$"
 )
 """Repository settings about the form of files, without any program."""
+OWN_EXCLUDE = "pro0-exclude"
+"""A list of ignored files in a worktree's own `info`, for our calls alone."""
 _NOTES = 1024 * 1024
 """Byte limit for copied lists, such as ignore rules."""
 _WHO = {"GIT_AUTHOR_NAME": "pro0", "GIT_AUTHOR_EMAIL": "pro0@localhost"}
@@ -121,11 +123,7 @@ class Git:
         """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
         with tempfile.TemporaryFile() as errors, self._started(words, errors) as process:
             assert process.stdout
-            try:
-                yield from process.stdout
-            except GeneratorExit:
-                process.kill()
-                raise
+            yield from process.stdout
             if process.wait():
                 errors.seek(0)
                 why = last_line(errors.read().decode(errors="replace").strip()) or process.returncode
@@ -186,6 +184,10 @@ class Git:
         if tree == self.run("rev-parse", f"{onto}^{{tree}}"):
             return ""
         return self.signing().run("commit-tree", tree, "-p", onto, "-m", message)
+
+    def private(self) -> Path:
+        """Return git's own folder of this worktree; it goes away with the worktree."""
+        return self._place("--git-dir")
 
     def signing(self) -> Self:
         """Return git with a committer's name, ours when git knows none."""
@@ -252,6 +254,7 @@ def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, s
     (there / "config").write_text(_form(plain))
     for folder, name in ((common, "exclude"), (common, "attributes"), (own, "sparse-checkout")):
         _take(folder / "info" / name, there / "info" / name)
+    _take(own / "info" / OWN_EXCLUDE, there / "info" / "exclude")
     for shared in own.glob("sharedindex.*"):
         (there / shared.name).symlink_to(shared)
 
@@ -275,11 +278,12 @@ def _form(plain: Mapping[str, str]) -> str:
 
 
 def _take(source: Path, target: Path) -> None:
-    """Copy a list, if it is a regular file."""
+    """Add a list to another, if it is a regular file."""
     try:
         with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                target.write_bytes(stream.read(_NOTES))
+                with target.open("ab") as copy:
+                    copy.write(stream.read(_NOTES))
     except OSError:
         return
 

@@ -11,7 +11,7 @@ from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Troubles
 from pro0.model.runtime import Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
-from pro0.model.team import Environment, TeamConfig, Wanted
+from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -21,6 +21,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "wanted": (Wanted, "teams/{team}/wanted.json"),
     "runtime": (Runtime, "teams/{team}/runtime.json"),
     "pin": (Pin, "pin.json"),
+    "ports": (PortRanges, "ports.json"),
     "trusted": (Consent, "trusted.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
     "troubles": (Troubles, "teams/{team}/troubles.json"),

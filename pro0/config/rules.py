@@ -132,3 +132,27 @@ def mapping(variable: str, about: str) -> SettingRule:
     return SettingRule(
         variable, about, "a mapping of names to definitions", parse, definitions, joined=True, widens=_adds
     )
+
+
+def commands(variable: str, about: str, names: tuple[str, ...]) -> SettingRule:
+    """Make the rule of shell commands by name; the text form is JSON. Any other value of a project needs agreement."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, dict) or not set(value) <= set(names) or not all(map(_is_command, value.values())):
+            raise ValueError(value)
+        return value
+
+    def parse(text: str) -> object:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            raise ValueError(text) from None
+
+    def widens(value: object, other: object) -> bool:
+        return value != other
+
+    return SettingRule(variable, about, f"shell commands by name: {', '.join(names)}", parse, check, widens=widens)
+
+
+def _is_command(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value

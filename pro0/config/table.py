@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, cast
 
 import msgspec
 
-from pro0.config.rules import SettingRule, choice, limit, mapping, names, switch, whole, word
+from pro0.config.rules import SettingRule, choice, commands, limit, mapping, names, switch, whole, word
 from pro0.model.agent import Definition
 from pro0.model.team import WINDOW_LAYOUTS, Approver, WindowLayout
 
@@ -81,6 +81,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pass_environment: Annotated[
         tuple[str, ...], names("PRO0_PASS_ENVIRONMENT", "Variables that members get beyond the usual ones.")
     ] = ()
+    worktree: Annotated[
+        dict[str, str],
+        commands("PRO0_WORKTREE", "Commands that make a new worktree ready and tidy it.", ("setup", "teardown")),
+    ] = {}
     agents: Annotated[dict[str, Definition], mapping("PRO0_AGENTS", "Agents besides pro0's own, by name.")] = {}
 
 

@@ -44,7 +44,7 @@ from pro0.ops.context import lead_context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks, trees
 from pro0.ops.team import members
-from pro0.ops.work import checkouts, hiring
+from pro0.ops.work import checkouts, hiring, readying
 from pro0.store import atomic
 from pro0.store.paths import trees_of
 from pro0.store.teams import TeamStore
@@ -111,7 +111,8 @@ class Applier:
     def dismantle(self) -> None:
         """Remove the team's server, reports and unused worktrees (3.14, cleanupOnExit)."""
         self._backend.dismantle(self._place)
-        checkouts.clear_unused(trees_of(self._team.paths.home, self._team.name, self._uid), self._place.project)
+        if not readying.tears_down(self._team):
+            checkouts.clear_unused(trees_of(self._team.paths.home, self._team.name, self._uid), self._place.project)
         with suppress(OSError), atomic.folder(self._team.paths.sessions) as folder:
             for name in os.listdir(folder):
                 with suppress(OSError):

@@ -14,8 +14,9 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership
 from pro0.ops.context import Context, already
+from pro0.ops.repair.evidence import entries
 from pro0.ops.team import teams
-from pro0.ops.work import checkouts
+from pro0.ops.work import checkouts, readying
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
@@ -57,6 +58,9 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
     config = team.config.read()
     backend_of(config).dismantle(place_of(team, config))
     project = Path(config.project)
+    for tree in entries(trees_of(store.home, config.name, config.uid)):
+        if why := readying.tear_down(team, tree.name, tree):
+            show(f"the tear-down of {tree.name}'s worktree failed: {why}")
     kept = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
     kept += [branch for branch in checkouts.unmerged(team, project) if branch not in kept]
     with already("all that ran has ended"):

@@ -5,6 +5,7 @@ The waiting client also keeps a lead alive. After the last guard is told to end,
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from pro0 import processes
 from pro0.engine.opening.launch import ensure_lead
@@ -14,6 +15,7 @@ from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
 from pro0.ops.context import clock
 from pro0.ops.seats import roster
+from pro0.ops.work import readying
 from pro0.rules.tasks.changes import find
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
@@ -58,10 +60,20 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         # A rate-limited member starts later, so waiting for it here would only time out.
         for agent_id in _held_back(runtime, {name: agents[name] for name in waiting}):
             del waiting[agent_id]
-        if waiting and late:
+        if any(list(map(partial(_set_up, team, show), waiting))):
+            deadline = time.monotonic() + START_PATIENCE
+        elif waiting and late:
             raise _slow(team, runtime, waiting)
         time.sleep(PAUSE)
     return [up[agent_id] for agent_id in wanted if agent_id in up]
+
+
+def _set_up(team: TeamStore, show: Show, agent_id: str) -> bool:
+    """Show how far the set-up of a member's worktree is; return False when none runs."""
+    line = readying.progress(team, agent_id)
+    if line:
+        show(f"{agent_id} is being set up: {line}")
+    return bool(line)
 
 
 def looked_at(team: TeamStore) -> None:

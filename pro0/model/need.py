@@ -25,6 +25,7 @@ class NeedKind(StrEnum):
     ESCALATION = "escalation"
     CRASH = "crash"
     NOT_STARTED = "not started"
+    WORKTREE = "worktree"
     LOST = "lost"
     ERROR = "error"
     UNRESPONSIVE = "unresponsive"
@@ -61,7 +62,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Trouble(Stored, frozen=True):
-    """A hook or a notice that failed, or a repair with losses; kept until it goes well again, or the person saw it."""
+    """A failed hook, notice or set-up, or a repair with losses; kept until it goes well again, or the person saw it."""
 
     id: Tag
     kind: NeedKind

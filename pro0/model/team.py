@@ -113,6 +113,16 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     """Whether teammates get git worktrees of their own, unless their spawn says otherwise."""
 
 
+PortOwner = Annotated[str, msgspec.Meta(pattern=r"^[^/]+/[^/]*/[^/]+$(?!\n)")]
+FirstPort = Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,4}$(?!\n)")]
+
+
+class PortRanges(Document, frozen=True, kw_only=True):
+    """ports.json: the first port of each member's range, with its team, the team's uid and the member."""
+
+    ranges: dict[FirstPort, PortOwner] = {}
+
+
 class Environment(Document, frozen=True, kw_only=True):
     """environment.json: what the team was started with, of which leads and members get the same each time."""
 

@@ -165,5 +165,6 @@ def _troubles(picture: Picture) -> Iterator[Need]:
 _TROUBLES = {
     NeedKind.HOOK: "the hook {subject!r} could not run: {why}",
     NeedKind.NOTICE: "a notice to {subject} failed: {why}",
+    NeedKind.WORKTREE: "the worktree of {subject} could not be made ready: {why}",
     NeedKind.LOSSES: "{subject} was repaired, and not all could be kept: {why}",
 }

@@ -18,6 +18,7 @@ USAGE = "usage.json"
 TROUBLES = "troubles.json"
 ROLES = "roles.json"
 TRUSTED = "trusted.json"
+PORTS = "ports.json"
 PIN = "pin.json"
 TASKS = "tasks.json"
 COMMENTS = "comments.json"
@@ -94,6 +95,10 @@ class TeamPaths:
         """Return the log of a session without a terminal."""
         checked = agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
         return self.logs / f"{checked}.log"
+
+    def setup_log(self, agent_id: str) -> Path:
+        """Return the log of the command that makes a member's worktree ready."""
+        return self.logs / f"{ids.agent_id(agent_id)}.setup.log"
 
     def run_log(self, agent_id: str) -> Path:
         """Return a runner's log of its runs."""

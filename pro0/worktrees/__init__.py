@@ -1,5 +1,6 @@
 """Git worktrees for members: made, saved, merged, removed. Unmerged work is never lost."""
 
+from pro0.worktrees.including import include
 from pro0.worktrees.repository import Repository, branch_of
 
-__all__ = ["Repository", "branch_of"]
+__all__ = ["Repository", "branch_of", "include"]

@@ -126,6 +126,7 @@ KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
     "a notice": (picture(mail=(letter(kind=MessageType.NOTIFICATION),)), NeedKind.MAIL, "pro0", "pro0 inbox"),
     "hook": (trouble(NeedKind.HOOK), NeedKind.HOOK, "it", "pro0 needs --seen t-1"),
     "failed notice": (trouble(NeedKind.NOTICE), NeedKind.NOTICE, "it", "pro0 needs --seen t-1"),
+    "failed set-up": (trouble(NeedKind.WORKTREE), NeedKind.WORKTREE, "it", "pro0 needs --seen t-1"),
     "losses": (trouble(NeedKind.LOSSES), NeedKind.LOSSES, "it", "pro0 needs --seen t-1"),
 }
 

@@ -1,5 +1,6 @@
 """Grounds: worktrees for a team's seats, made in the background, one after the other."""
 
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.decision import Ground
 from pro0.model.team import Seat, TeamConfig
+from pro0.ops.work import readying
 from pro0.store.paths import worktree
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository, branch_of
@@ -44,7 +46,23 @@ class Grounds:
         return dict(self._found)
 
     def _prepare(self, seat: Seat) -> None:
-        self._found[(seat.agent_id, seat.generation)] = self._made(seat)
+        ground = self._made(seat)
+        if ground.error:
+            self._tell(seat, ground)
+        else:  # git's work is done one by one, the members' set-ups at once
+            threading.Thread(target=self._make_ready, args=(seat, ground), daemon=True).start()
+
+    def _make_ready(self, seat: Seat, ground: Ground) -> None:
+        try:
+            readying.make_ready(self._team, seat, Path(ground.path))
+        except Pro0Error as error:
+            ground = Ground(error=error.message, hint=error.hint or "")
+        except OSError as error:
+            ground = Ground(error=f"its worktree cannot be made ready: {error.strerror}")
+        self._tell(seat, ground)
+
+    def _tell(self, seat: Seat, ground: Ground) -> None:
+        self._found[(seat.agent_id, seat.generation)] = ground
         self._woken()
 
     def _made(self, seat: Seat) -> Ground:

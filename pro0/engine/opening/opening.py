@@ -23,6 +23,7 @@ from pro0.model.team import Environment, Member, Seat, TeamConfig
 from pro0.ops.context import clock, lead_context
 from pro0.ops.tasks import trees
 from pro0.ops.team import members
+from pro0.ops.team.ports import PORT_BASE, port_base
 from pro0.rules.lead.plan import MEMORY
 from pro0.sessions.backend import Opening
 from pro0.store import atomic
@@ -148,6 +149,8 @@ class Opener:
         identity = members.identity(self._team, state) | task_variables
         if seat.disposable:
             identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
+        if base := port_base(self._team, seat.agent_id):
+            identity |= {PORT_BASE: str(base)}
         return member_environment(of_agent(self._started_in(), adapter.passes), identity)
 
     def _record_handles(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:

@@ -1,0 +1,158 @@
+"""Ready worktrees: the listed files, the person's set-up command, and the tear-down command before a worktree goes."""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pro0.children import Ending, Running
+from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
+from pro0.git import Git
+from pro0.model.need import NeedKind
+from pro0.model.team import Seat
+from pro0.ops import trust
+from pro0.ops.context import TEAM_UID, clock
+from pro0.ops.team import needs
+from pro0.ops.team.ports import PORT_BASE, port_base
+from pro0.processes.table import SPARED
+from pro0.rules.text import visible
+from pro0.store.teams import TeamStore
+from pro0.worktrees import include
+
+SETUP, TEARDOWN = "setup", "teardown"
+SETUP_SECONDS = 1800.0
+TEARDOWN_SECONDS = 60.0
+GRACE = 2.0
+POLL = 1.0
+LOG_BYTES = 4 * 1024 * 1024
+"""Bytes of a command's output which its log keeps; the rest is dropped."""
+TOLD = 300
+"""Characters of a failed command's last output in the reason."""
+_READY = "pro0-ready"
+"""A mark in git's own folder of a worktree: the set-up has succeeded there."""
+_OVER = "-- "
+"""The beginning of the last line of a finished log."""
+
+
+def make_ready(team: TeamStore, seat: Seat, tree: Path) -> None:
+    """Make a worktree ready, once: copy the listed files, run the set-up; raises EnvironmentMissing when that fails."""
+    mark = Git(tree).private() / _READY
+    if mark.exists():
+        return
+    project = Path(team.config.read().project)
+    copied, skipped = include(project, tree)
+    if copied or skipped:
+        left = ", ".join(map(visible, skipped[:5])) + (" …" if len(skipped) > 5 else "")
+        team.log_event(clock(), seat.agent_id, "worktree.files", copied=copied, skipped=left or None)
+    if command := _command(team, SETUP):
+        _set_up(team, seat, tree, command)
+    needs.over(team, NeedKind.WORKTREE, seat.agent_id)
+    mark.touch()
+
+
+def tear_down(team: TeamStore, agent_id: str, tree: Path) -> str:
+    """Run the tear-down command in a worktree which is about to go; return why it failed, "" for no failure."""
+    try:
+        command = _command(team, TEARDOWN)
+        if not command or not (tree / ".git").exists():
+            return ""
+        ending = _run(command, _variables(team, agent_id, tree), tree, TEARDOWN_SECONDS, lambda _: None, str)
+        return _reason(ending)
+    except (Pro0Error, OSError) as error:
+        return error.message if isinstance(error, Pro0Error) else error.strerror or str(error)
+
+
+def tears_down(team: TeamStore) -> bool:
+    """Return True when a command runs before a worktree goes; so no worktree goes as unused meanwhile."""
+    try:
+        return bool(_command(team, TEARDOWN))
+    except Pro0Error:
+        return False
+
+
+def progress(team: TeamStore, agent_id: str) -> str:
+    """Return the last line which a running set-up printed, "" when none runs."""
+    try:
+        with team.paths.setup_log(agent_id).open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
+            lines = log.read().decode(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return "" if not lines or lines[-1].startswith(_OVER) else visible(lines[-1].strip())
+
+
+def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
+    team.log_event(clock(), seat.agent_id, "worktree.setup", command=command)
+    began, place = time.monotonic(), team.paths.setup_log(seat.agent_id)
+    with place.open("wb") as log:
+        log.write(f"$ {command}\n".encode())
+        log.flush()
+
+        def keep(output: bytes) -> None:
+            if log.tell() < LOG_BYTES:
+                log.write(output)
+                log.flush()
+
+        over = _unwanted(team, seat)
+        ending = _run(command, _variables(team, seat.agent_id, tree), tree, SETUP_SECONDS, keep, over)
+        why = _reason(ending)
+        log.write(f"\n{_OVER}{'failed: ' + why.splitlines()[0] if why else 'ready'}\n".encode())
+    took = round(time.monotonic() - began)
+    team.log_event(
+        clock(), seat.agent_id, "worktree.failed" if why else "worktree.ready", seconds=took, why=why or None
+    )
+    if why:
+        needs.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
+        hint = f"all it printed: {place}; once that is mended, start {seat.agent_id} again"
+        raise EnvironmentMissing(f"the set-up of its worktree failed: {why}", code=ErrorCode.FAILED, hint=hint)
+
+
+def _unwanted(team: TeamStore, seat: Seat) -> Callable[[], str]:
+    def over() -> str:
+        wanted = team.wanted.read()
+        there = any((one.agent_id, one.generation) == (seat.agent_id, seat.generation) for one in wanted.seats)
+        return "" if there and not wanted.stop else "nobody wants it any more"
+
+    return over
+
+
+def _command(team: TeamStore, which: str) -> str:
+    """Return a command of the settings in force; a project's counts only when the person has agreed to it."""
+    project = Path(team.config.read().project)
+    return trust.settings(team.paths.home, project, os.environ).worktree.get(which, "")
+
+
+def _variables(team: TeamStore, agent_id: str, tree: Path) -> dict[str, str]:
+    config = team.config.read()
+    kept = {name: value for name, value in os.environ.items() if name != SPARED}
+    kept |= {TEAM_UID: config.uid, "PRO0_WORKTREE": str(tree), "PRO0_PROJECT": config.project}
+    base = port_base(team, agent_id)
+    return kept | ({PORT_BASE: str(base)} if base else {})
+
+
+def _run(
+    command: str,
+    environment: Mapping[str, str],
+    tree: Path,
+    limit: float,
+    pass_on: Callable[[bytes], None],
+    over: Callable[[], str],
+) -> Ending:
+    tag = hashlib.sha256(os.fsencode(tree)).hexdigest()[:32]
+    running = Running(("/bin/sh", "-c", command), environment, tag, GRACE, cwd=tree)
+    try:
+        running.end("begun anew", lambda _: None)  # what a killed lead has left running here
+        running.start()
+        return running.follow(limit, None, pass_on, over, POLL)
+    except BaseException:
+        running.end("interrupted", pass_on)
+        raise
+
+
+def _reason(ending: Ending) -> str:
+    """Return why a command failed, with the end of its output; "" for one which succeeded."""
+    if not ending.code and not ending.why:
+        return ""
+    last = " / ".join(line.strip() for line in visible(ending.tail).splitlines()[-3:] if line.strip())
+    return f"{ending.why or f'exit code {ending.code}'}: {last[-TOLD:]}".removesuffix(": ")
