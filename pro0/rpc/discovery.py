@@ -12,7 +12,7 @@ from pro0.model.stored import SCHEMA_VERSION
 from pro0.ops.context import OPERATIONS
 from pro0.ops.signature import arguments_of, result_of
 from pro0.rpc.method import METHODS, Method
-from pro0.rpc.subscriptions import FAMILIES, TaskChange
+from pro0.rpc.subscriptions import CHANGES, FAMILIES
 from pro0.rpc.views import SHOWN, snake
 
 DISCOVER = "rpc.discover"
@@ -77,7 +77,7 @@ def _parameter(name: str, schema: Schema, required: list[str], named: dict[str, 
 
 def _notification(family: str, schemas: dict[str, Schema]) -> dict[str, object]:
     method = METHODS[f"{family}.list.subscribe"]
-    params = _schema(TaskChange, method, schemas)
+    params = _schema(CHANGES[family][0], method, schemas)
     return {"name": f"{family}.list.changed", "summary": "Tell one change of the list.", "params": params}
 
 

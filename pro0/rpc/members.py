@@ -1,17 +1,21 @@
-"""The methods of members whose operations need more than a client gives, or tell more than it should see."""
+"""The methods of members that need more than a client gives or tell less than is there; and of what is needed."""
 
 import msgspec
 
 from pro0.engine.outcomes import started
+from pro0.model.need import Need
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.tasks.roles import told
 from pro0.ops.team import members
+from pro0.ops.team.needs import list_needs
 from pro0.ops.team.status import MemberStatus, status
+from pro0.rpc import subscriptions
 from pro0.rpc.client import RpcClient
 from pro0.rpc.method import method
-from pro0.rpc.views import RpcView
+from pro0.rpc.subscriptions import Subscription, Values
+from pro0.rpc.views import Nothing, RpcView
 
 
 class MemberList(RpcView, frozen=True, kw_only=True):
@@ -24,6 +28,50 @@ class MemberList(RpcView, frozen=True, kw_only=True):
 def member_list(client: RpcClient) -> MemberList:
     """List all members with what each does now: its state, its task, its unread messages."""
     return MemberList(members=status(client.context).members)
+
+
+class MemberSnapshot(RpcView, frozen=True, kw_only=True):
+    """A new subscription, and all members as they are."""
+
+    id: str
+    members: tuple[MemberStatus, ...]
+
+
+class NeedSnapshot(RpcView, frozen=True, kw_only=True):
+    """A new subscription, and all that needs the person now, the most urgent first."""
+
+    id: str
+    needs: tuple[Need, ...]
+
+
+@method("member.list", "member.list.subscribe")
+def subscribe_to_members(client: RpcClient) -> MemberSnapshot:
+    """Subscribe to the members: all of them now, then member.list.changed for each change."""
+    found = Values(lambda: {one.agent_id: one for one in status(client.context).members})
+    id = client.subscriptions.add(Subscription(subscriptions.MEMBERS, found.changes))
+    return MemberSnapshot(id=id, members=tuple(found.now.values()))
+
+
+@method("member.list", "member.list.unsubscribe")
+def unsubscribe_from_members(client: RpcClient, id: str) -> Nothing:
+    """End a subscription."""
+    client.subscriptions.remove(id, subscriptions.MEMBERS)
+    return Nothing()
+
+
+@method("need.list", "need.list.subscribe")
+def subscribe_to_needs(client: RpcClient) -> NeedSnapshot:
+    """Subscribe to what needs the person: all of it now, then need.list.changed for each change."""
+    found = Values(lambda: {one.id: one for one in list_needs(client.context)})
+    id = client.subscriptions.add(Subscription(subscriptions.NEEDS, found.changes))
+    return NeedSnapshot(id=id, needs=tuple(found.now.values()))
+
+
+@method("need.list", "need.list.unsubscribe")
+def unsubscribe_from_needs(client: RpcClient, id: str) -> Nothing:
+    """End a subscription."""
+    client.subscriptions.remove(id, subscriptions.NEEDS)
+    return Nothing()
 
 
 @method("member.spawn", "member.spawn", waits=True)

@@ -18,7 +18,7 @@ from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.protocol import RpcRequest, failed
-from pro0.store.paths import SOCKET, TASKS
+from pro0.store.paths import CONCERNS_A_SUBSCRIBER, RUNTIME, SOCKET, TASKS, WANTED
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
 from pro0.terminals import address
@@ -69,6 +69,7 @@ class RpcServer:
         os.set_blocking(self._readable, False)
         os.set_blocking(self._writable, False)
         self._watch: Watch | None = None
+        self._seen: list[tuple[int, int]] = []
         self._closing = False
         self._workers = 0
         self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
@@ -105,7 +106,9 @@ class RpcServer:
     def _round(self, seconds: float | None) -> None:
         events = self._selector.select(seconds)
         if not events:
-            self._changed()
+            before, self._seen = self._seen, self._signs()
+            if before != self._seen:
+                self._changed()
         for key, mask in events:
             self._heard(key.fileobj, mask)
         while self._finished:
@@ -113,6 +116,16 @@ class RpcServer:
         for one in [*self._connections.values()]:
             self._go_on(one)
         self._watch_if_wanted()
+
+    def _signs(self) -> list[tuple[int, int]]:
+        """Return what is another for every change of a list: files are replaced whole."""
+        paths = self._team.paths
+        signs = []
+        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.tasks / TASKS):
+            with suppress(OSError):
+                status = path.stat()
+                signs.append((status.st_ino, status.st_mtime_ns))
+        return signs
 
     @property
     def _subscribed(self) -> bool:
@@ -257,7 +270,8 @@ class RpcServer:
     def _watch_if_wanted(self) -> None:
         """Watch the files from the first subscription to them on."""
         if self._watch is None and self._subscribed:
-            self._watch = Watch([self._team.paths.tasks], TASKS)
+            paths = self._team.paths
+            self._watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_A_SUBSCRIBER)
             self._selector.register(self._watch, selectors.EVENT_READ)
             self._changed()
             self._ring()

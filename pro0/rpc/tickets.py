@@ -5,14 +5,13 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pro0.engine.outcomes import begun
-from pro0.errors import ErrorCode, Refused
 from pro0.model.task import Changes, Draft, Gate, Remark
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
 from pro0.rpc import subscriptions
 from pro0.rpc.client import RpcClient
 from pro0.rpc.method import both, method
-from pro0.rpc.subscriptions import Subscription
+from pro0.rpc.subscriptions import Subscription, Tasks
 from pro0.rpc.views import CommentView, Nothing, RpcView, TaskView, comment_view, task_view
 from pro0.rules.tasks.board import list_order
 
@@ -168,13 +167,9 @@ def comment_create(client: RpcClient, task_id: TaskId, content: str) -> CommentV
 
 
 def _subscribed(client: RpcClient, family: str) -> TaskSnapshot:
-    if client.subscriptions.full:
-        limit = subscriptions.LIMIT
-        raise Refused(f"this client has {limit} subscriptions", code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
-    new = Subscription(client.context, family)
-    listed = sorted(new.snapshot(), key=list_order)
-    client.subscriptions.add(new)
-    return TaskSnapshot(id=new.id, tasks=[task_view(task) for task in listed])
+    tasks_now = Tasks(client.context)
+    id = client.subscriptions.add(Subscription(family, tasks_now.changes))
+    return TaskSnapshot(id=id, tasks=[task_view(task) for task in sorted(tasks_now.now, key=list_order)])
 
 
 class _Title:

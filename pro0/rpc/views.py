@@ -182,7 +182,7 @@ SHOWN: dict[type, tuple[type[RpcView], Callable[[Any], RpcView]]] = {
 }
 """Stored values that are shown as views: keys of other programs, hashes and histories stay in the store."""
 _fields = cache(fields)
-_KEPT = ("taskId", "ticketId")
+_KEPT = ("taskId", "ticketId", "memberId", "needId")
 _SAME = [
     name for name in get_type_hints(TaskView) if name in get_type_hints(Task) and name not in ("status", "awaiting")
 ]

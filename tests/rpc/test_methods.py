@@ -98,6 +98,10 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "agent.role.delete": (None, Who.HUMAN, {"role_id": "designer"}),
     "member.predict": (None, W1, {"name": "w1"}),
     "member.list": (a_task, W1, {}),
+    "member.list.subscribe": (a_task, W1, {}),
+    "member.list.unsubscribe": (None, W1, {"id": "…"}),
+    "need.list.subscribe": (asking, W1, {}),
+    "need.list.unsubscribe": (None, W1, {"id": "…"}),
     "member.shutdown": (None, Who.LEAD_AGENT, {"name": "w1", "reason": "enough", "timeout": 5, "force": True}),
     "member.env": (None, Who.HUMAN, {"name": "w1"}),
     "member.grants": (granted, Who.HUMAN, {}),
@@ -157,6 +161,8 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
 """Method → what is prepared, who calls it with which parameters; parameters stand in the order of the signature."""
 REFUSES = {
     "member.predict": "no_repository",
+    "member.list.unsubscribe": "not_found",
+    "need.list.unsubscribe": "not_found",
     "need.seen": "not_found",
     "task.list.unsubscribe": "not_found",
     "worker.kill": "not_found",

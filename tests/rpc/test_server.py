@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from pro0.errors import NotFound
-from pro0.model.task import Changes, Draft
+from pro0.model.runtime import State
+from pro0.model.task import Awaiting, Changes, Draft
 from pro0.ops.mail import messages
-from pro0.ops.tasks import tasks
+from pro0.ops.tasks import gates, tasks
 from pro0.rpc.server import CONNECTIONS, serving
+from pro0.rpc.subscriptions import FAMILIES, LIMIT
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
@@ -26,7 +28,7 @@ from pro0.wire import LINE_LIMIT
 from tests.ops.guarded import NAMESPACE, below_its_guard, refusal
 from tests.rpc.conftest import Connect
 from tests.rpc.sockets import ASK, Wire
-from tests.teams import granted, human, make_team, member
+from tests.teams import granted, human, make_team, member, set_state
 from tests.waiting import STUCK, wait_until
 
 VERSION = {"jsonrpc": "2.0"}
@@ -143,9 +145,6 @@ class TestWho:
 
     def test_a_session_that_is_over_changes_nothing_any_more(self, team: TeamStore, path: Path) -> None:
         """The connection stays; what it asks for is judged at each call."""
-        from pro0.model.runtime import State
-        from tests.teams import set_state
-
         variables = granted(team, "w1")
         argv = [sys.executable, "-c", RELAY, str(path)]
         with subprocess.Popen(
@@ -320,6 +319,37 @@ class TestSubscribers:
         argv = [sys.executable, "-c", program, "task", "create", "hello", "-t", team.name]
         subprocess.run(argv, check=True, capture_output=True, timeout=STUCK)
         assert one.told()["ticket"]["title"] == two.told()["task"]["title"] == "hello"
+
+    def test_members_and_needs_are_told_as_they_come_and_go(self, connect: Connect, team: TeamStore) -> None:
+        """Each by whomever; what is over is told by its id."""
+        members, needs = connect(), connect()
+        found = members.result("member.list.subscribe")
+        assert [(one["agent_id"], one["state"]) for one in found["members"]] == [
+            ("lead", "idle"),
+            ("w1", "idle"),
+            ("w2", "idle"),
+        ]
+        assert needs.result("need.list.subscribe")["needs"] == []
+        set_state(team, "w1", State.WORKING)
+        change = members.told()
+        assert (change["operation"], change["member"]["agent_id"]) == ("update", "w1")
+        assert (change["id"], change["seq"], change["member"]["state"]) == (found["id"], 1, "working")
+        tasks.create(human(team), [Draft(title="x")])
+        tasks.claim(member(team, "w2"), "1")
+        gates.hand_off(member(team, "w2"), "1", Awaiting.INPUT, "tabs?")
+        asked = needs.told()
+        assert (asked["operation"], asked["need"]["subject"], asked["need"]["why"]) == ("create", "task-1", "tabs?")
+        gates.approve(human(team), "1", "tabs")
+        while (over := needs.told())["operation"] != "delete":  # that nobody could take it next is told too
+            pass
+        assert over["needId"] == asked["need"]["id"]
+        needs.result("need.list.unsubscribe", {"id": asked["id"]})
+
+    def test_a_client_has_so_many_subscriptions(self, connect: Connect) -> None:
+        wire = connect()
+        ids = [wire.result(f"{family}.list.subscribe")["id"] for family in FAMILIES * (LIMIT // len(FAMILIES))]
+        assert len(set(ids)) == LIMIT
+        assert wire.ask("task.list.subscribe")["error"]["data"]["code"] == "too_many"
 
     def test_nothing_is_told_between_a_snapshot_and_its_answer(self, connect: Connect, team: TeamStore) -> None:
         for number in range(5):
