@@ -11,20 +11,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.connection import PIECE, RpcConnection
+from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest, failed
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, RUNTIME, SOCKET, TASKS, WANTED
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
-from pro0.terminals import address
 from pro0.wire import JSON, Fault
 
-CONNECTIONS = 64
 WORKERS = 4
 RESCAN = 2.0
 """Seconds until subscriptions are looked at without an event: network file systems can miss changes."""
@@ -39,7 +37,7 @@ def serving(team: TeamStore) -> Iterator[None]:
     """Serve a team's socket while its lead works; a lead without one leads all the same."""
     path = team.paths.team / SOCKET
     try:
-        listener = _listening(path)
+        listener = listening(path)
     except OSError as error:
         Log(team).write("trouble", why=f"no socket for other programs: {error}")
         yield
@@ -285,22 +283,3 @@ class RpcServer:
     def _ring(self) -> None:
         with suppress(BlockingIOError, OSError):
             os.write(self._writable, b"x")
-
-
-def _listening(path: Path) -> socket.socket:
-    """Return a listening socket at this path, open to our user alone; one of an earlier lead is replaced."""
-    new = path.with_name(f".{path.name}")
-    with suppress(FileNotFoundError):
-        new.unlink()
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        with address.reachable(str(new)) as short:
-            listener.bind(short)
-        new.chmod(0o600)
-        listener.listen(CONNECTIONS)
-        listener.setblocking(False)
-        new.replace(path)
-    except OSError:
-        listener.close()
-        raise
-    return listener

@@ -2,8 +2,8 @@
 
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
-from pro0.rpc import members, roles, tickets
 from pro0.rpc.method import METHODS, Method
+from pro0.rpc.methods import members, roles, tickets
 
 FAMILIES = (tickets, roles, members)
 NOT_SERVED = {

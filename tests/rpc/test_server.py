@@ -19,7 +19,8 @@ from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
-from pro0.rpc.server import CONNECTIONS, serving
+from pro0.rpc.place import CONNECTIONS
+from pro0.rpc.server import serving
 from pro0.rpc.subscriptions import FAMILIES, LIMIT
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore

@@ -1,0 +1,29 @@
+"""The socket of a team's lead as a file: open to our user alone, whole at once, whatever was there before."""
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.terminals import address
+
+CONNECTIONS = 64
+"""Clients at once, at most."""
+
+
+def listening(path: Path) -> socket.socket:
+    """Return a listening socket at this path, open to our user alone; one of an earlier lead is replaced."""
+    new = path.with_name(f".{path.name}")
+    with suppress(FileNotFoundError):
+        new.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with address.reachable(str(new)) as short:
+            listener.bind(short)
+        new.chmod(0o600)
+        listener.listen(CONNECTIONS)
+        listener.setblocking(False)
+        new.replace(path)
+    except OSError:
+        listener.close()
+        raise
+    return listener
