@@ -9,7 +9,7 @@ from pro0.model.team import Seat
 
 
 class RateLimit(Stored, frozen=True):
-    """What keeps sessions of one agent from starting: its provider has enough, at least until a moment."""
+    """What keeps sessions of one agent from starting: its provider has rate-limited it, at least until a moment."""
 
     agent: str
     since: Moment

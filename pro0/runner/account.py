@@ -30,10 +30,10 @@ class Account:
     def add(self, task: str, ran: Ran) -> None:
         """Count one turn. An unrecorded cost still counts for the limit."""
         used = ran.usage
-        known = costs.price(self._entry(used))
-        cost = known or 0.0
+        price = costs.price(self._entry(used))
+        cost = price or 0.0
         self.spent += cost
-        self.unpriced += known is None
+        self.unpriced += price is None
         self._total = self._total + replace(used, cost_usd=cost)
         if used == Usage() and self._agent == "shell":
             return  # a command is no turn of an agent, and this would be one more write for each

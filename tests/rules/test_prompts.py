@@ -148,12 +148,12 @@ TEXTS: dict[str, tuple[Callable[[], str], str]] = {
     ),
     "a provider says until when": (
         lambda: prompts.limited(replace(LIMIT, named=True)),
-        "no new session of claude starts until 2026-01-01 00:00:00 UTC, since its provider has enough for now: 429",
+        "no new session of claude starts until 2026-01-01 00:00:00 UTC, since its provider has rate-limited it: 429",
     ),
     "a provider does not": (
         lambda: prompts.limited(LIMIT),
         "no new session of claude starts at least until 2026-01-01 00:00:00 UTC, "
-        "since its provider has enough for now: 429",
+        "since its provider has rate-limited it: 429",
     ),
     "a moment elsewhere": (
         lambda: prompts.moment(T0.astimezone(timezone(timedelta(hours=5, minutes=30)))),

@@ -1,4 +1,4 @@
-"""A run whose provider has enough for now (AC-32, as far as limits go)."""
+"""A run whose agent is rate-limited (AC-32, as far as limits go)."""
 
 from datetime import timedelta
 
@@ -38,7 +38,7 @@ def test_a_task_is_given_back_and_the_run_rests_longer_each_time() -> None:
         rest = held(NOW, AUTO, course, (), moment)
         assert isinstance(rest, Rest)
         assert rest.until
-        assert "claude has enough at least until" in rest.why
+        assert "claude is rate-limited at least until" in rest.why
         holds.append(rest.until - moment)
         moment = rest.until + timedelta(seconds=1)
         assert held(NOW, AUTO, course, (), moment) is NOW
@@ -53,7 +53,7 @@ def test_an_end_that_the_error_names_counts() -> None:
     course = counted(Course(), AUTO, failing("rate limit reached, try again in 5 minutes"), T0)
     assert isinstance(rest := held(NOW, AUTO, course, (), at(1)), Rest)
     assert rest.until == at(300)
-    assert "claude has enough until 2026-01-01 00:05:00 UTC: " in rest.why
+    assert "claude is rate-limited until 2026-01-01 00:05:00 UTC: " in rest.why
 
 
 def test_any_other_failure_is_one() -> None:

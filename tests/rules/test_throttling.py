@@ -1,4 +1,4 @@
-"""A provider that has enough: how long new starts of its agent are held back, who is told, and when it is over."""
+"""A rate-limited agent: how long new starts of its agent are held back, who is told, and when it is over."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A provider that has enough for now: new sessions of its agent wait, by themselves and visibly (issue 4, 7)."""
+"""A rate-limited agent: new sessions of its agent wait, by themselves and visibly (issue 4, 7)."""
 
 from pathlib import Path
 

@@ -107,7 +107,7 @@ def test_a_provider_that_has_enough_is_waited_for(alone: Terminal) -> None:
     limited = {"run": "echo 429 too many requests, retry after 1 s >&2", "exit": 1}
     alone.script(task_2=[limited, limited, limited, limited, DONE])
     said = alone.over(alone.run("1", "--auto", "--debounce", "0"))
-    assert "the provider of command has enough until" in said
+    assert "command is rate-limited until" in said
     assert (alone.status(first), alone.ran()) == ("completed", [first] * 5)
 
 

@@ -115,5 +115,5 @@ def _write(checks: list[Check], repaired: list[str]) -> None:
     table(("", "CHECK", "FOUND"), [(check.verdict, check.name, check.found) for check in checks])
     for check in checks:
         if check.mend:
-            write(f"\n{check.name}: {line(check.found)}\n  mend: {line(check.mend)}")
+            write(f"\n{check.name}: {line(check.found)}\n  fix: {line(check.mend)}")
     sys.stdout.flush()

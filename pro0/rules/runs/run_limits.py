@@ -35,5 +35,5 @@ def held(
         return decision
     longest = max(limits, key=lambda limit: limit.until)
     when = f"{'until' if longest.named else 'at least until'} {prompts.moment(longest.until)}"
-    why = f"the provider of {longest.agent} has enough {when}: {longest.note}"
+    why = f"{longest.agent} is rate-limited {when}: {longest.note}"
     return Rest(longest.until, why) if options.auto else RunEnd(1, why)

@@ -121,19 +121,19 @@ def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -
     until = (course.idle_since or now) + timedelta(seconds=options.timeout)
     if now < until:
         return Rest(until, why)
-    said = f"nothing new in {options.timeout:g} s; {why}{_left_alone(board, options)}"
-    return RunEnd(_code(board, options), said)
+    why_over = f"nothing new in {options.timeout:g} s; {why}{_left_alone(board, options)}"
+    return RunEnd(_code(board, options), why_over)
 
 
 def _all_over(board: Board, options: RunOptions) -> RunEnd:
     done = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
-    left = _left_alone(board, options)
+    note = _left_alone(board, options)
     if not done:
-        return RunEnd(0, f"no tasks found{left}")
+        return RunEnd(0, f"no tasks found{note}")
     failed = [task.id for task in done if task.status is Status.FAILED]
     if failed:
-        return RunEnd(1, f"no task is left; failed: {', '.join(failed)}{left}")
-    return RunEnd(0, f"all tasks completed{left}")
+        return RunEnd(1, f"no task is left; failed: {', '.join(failed)}{note}")
+    return RunEnd(0, f"all tasks completed{note}")
 
 
 def _left_alone(board: Board, options: RunOptions) -> str:
@@ -141,8 +141,8 @@ def _left_alone(board: Board, options: RunOptions) -> str:
     ready = claimable(board, RUNNER)
     outside = [] if options.epic else [task.id for task in ready if not _is_below(board, task, options)]
     unable = [task.id for task in ready if _is_below(board, task, options) and not _is_meant(board, task, options)]
-    said = f"; ready but in no epic: {_named(outside)} (--all takes them along)" if outside else ""
-    return f"{said}; ready but without a command for the shell: {_named(unable)}" if unable else said
+    note = f"; ready but in no epic: {_named(outside)} (--all takes them along)" if outside else ""
+    return f"{note}; ready but without a command for the shell: {_named(unable)}" if unable else note
 
 
 def _named(ids: list[str]) -> str:

@@ -74,8 +74,8 @@ def _is_a_note(remark: Remark) -> bool:
 
 
 def _line(remark: Remark) -> str:
-    said = answers.line(remark).strip().replace("\n", "\n  ")
-    return f"- {answers.who(remark)}, {remark.at:%Y-%m-%d %H:%M}: {said}"
+    text = answers.line(remark).strip().replace("\n", "\n  ")
+    return f"- {answers.who(remark)}, {remark.at:%Y-%m-%d %H:%M}: {text}"
 
 
 def _turn_count(number: int, previous_end: str) -> str:

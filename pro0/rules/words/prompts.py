@@ -53,7 +53,7 @@ def spent(cost: float, limit: float) -> str:
 def limited(limit: RateLimit) -> str:
     """Return the notice for the lead address about a rate-limited agent."""
     when = f"{'until' if limit.named else 'at least until'} {moment(limit.until)}"
-    return f"no new session of {limit.agent} starts {when}, since its provider has enough for now: {limit.note}"
+    return f"no new session of {limit.agent} starts {when}, since its provider has rate-limited it: {limit.note}"
 
 
 def moment(at: datetime) -> str:
