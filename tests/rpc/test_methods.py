@@ -295,6 +295,16 @@ def test_a_verdict_over_a_socket_is_no_persons_unless_they_say_so(home: Path, na
     assert contents(team.paths.home) == before
 
 
+def test_a_gated_task_is_deleted_by_a_person_at_a_terminal_alone(home: Path) -> None:
+    """A deletion is no verdict by itself; that of a gated task is one, over the socket too."""
+    team = make_team(home, "w1")
+    a_task(team)
+    with pytest.raises(Failed) as failed:
+        call(client(team), "ticket.delete", ticket_id="task-2")
+    assert failed.value.code == "no_terminal"
+    assert call(client(team), "ticket.delete", ticket_id="task-1") == {}
+
+
 def test_an_unknown_method_is_told(team: TeamStore) -> None:
     for name in ("", "ticket.status", "task.set_status", "rpc.x", "x" * 1000, "ticket.create\x1b[2J"):
         with pytest.raises(Failed) as failed:
