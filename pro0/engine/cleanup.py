@@ -15,7 +15,7 @@ from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership
 from pro0.ops.context import Context, already
 from pro0.ops.repair.evidence import entries
-from pro0.ops.team import teams
+from pro0.ops.team import needs, teams
 from pro0.ops.work import checkouts, readying
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
@@ -63,8 +63,11 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
     kept = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
     kept += [branch for branch in checkouts.unmerged(team, project) if branch not in kept]
+    left = needs.unfinished(team)
     with already("all that ran has ended"):
         store.discard(team.name, config.uid)
+    if left:
+        show(f"gone with {team.name}: {left}")
     return kept
 
 

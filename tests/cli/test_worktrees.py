@@ -59,3 +59,15 @@ def test_doctor_finds_what_is_left(pro0: Pro0, home: Path, project: Path) -> Non
     assert git(project, "show", "teams/beta/w1:unsaved") == "mine"
     assert len(git(project, "worktree", "list").splitlines()) == 2
     assert "worktrees" not in pro0("doctor").out.replace("members cannot have worktrees", "")
+
+
+def test_what_goes_with_a_team_is_said(cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ux 10: open tasks and unread mail do not go without a word; without any there is none."""
+    monkeypatch.chdir(tmp_path)
+    assert cli("team", "start", "alpha", "--mode", "headless").code == 0
+    made = [cli("task", "create", "one"), cli("task", "create", "two"), cli("send", "human", "which?")]
+    ended = cli("team", "cleanup", "alpha", "--force")
+    assert [one.code for one in made] == [0, 0, 0], made
+    assert (ended.code, "gone with alpha: 2 open tasks and 1 unread message\n" in ended.err) == (0, True), ended
+    assert cli("team", "start", "alpha", "--mode", "headless").code == 0
+    assert "gone with" not in cli("team", "cleanup", "alpha", "--force").err

@@ -13,7 +13,7 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Message
 from pro0.model.need import Need, NeedKind, Picture, Trouble, Troubles
 from pro0.model.runtime import Phase, Runtime
-from pro0.model.task import Task, TaskList
+from pro0.model.task import SETTLED, Task, TaskList
 from pro0.model.team import Wanted
 from pro0.ops.context import Context, new_id, operation
 from pro0.ops.seats import Roster, led, roster
@@ -73,6 +73,17 @@ def unread(team: TeamStore, wanted: Wanted) -> tuple[tuple[Message, ...], int]:
         mail += fresh
         older += head.next_seq - 1 - head.acked - len(fresh)
     return tuple(sorted(mail, key=lambda message: message.timestamp)), older
+
+
+def unfinished(team: TeamStore) -> str:
+    """Return the open tasks and the person's unread messages of a team in words, "" for none."""
+    counts = []
+    with suppress(Pro0Error):
+        counts.append((sum(task.status not in SETTLED for task in team.tasks.read().tasks), "open task"))
+    with suppress(Pro0Error):
+        fresh, older = unread(team, team.wanted.read())
+        counts.append((len(fresh) + older, "unread message"))
+    return " and ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts if number)
 
 
 def left_alone(wanted: Wanted, runtime: Runtime) -> bool:
