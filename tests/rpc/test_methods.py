@@ -20,6 +20,7 @@ from pro0.rpc.table import METHODS, NOT_SERVED
 from pro0.store.teams import TeamStore
 from pro0.wire import INVALID_PARAMS, METHOD_NOT_FOUND
 from tests.conftest import let_scripts
+from tests.crash.lanes import a_few
 from tests.faults import contents
 from tests.rpc.calling import Failed, call, client
 from tests.teams import human, make_team, member
@@ -224,7 +225,9 @@ def test_every_operation_is_a_method_or_has_a_reason_why_not() -> None:
     assert not set(NOT_SERVED) & set(METHODS)
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - LED - {f"ticket.{one[5:]}" for one in LED if one[:4] == "task"}))
+@pytest.mark.parametrize(
+    "name", a_few(sorted(set(METHODS) - LED - {f"ticket.{one[5:]}" for one in LED if one[:4] == "task"}), 40)
+)
 def test_a_method_answers_in_its_schema_by_name_and_in_order(team: TeamStore, name: str) -> None:
     prepare, who, params = example(name)
     if prepare:
@@ -238,7 +241,7 @@ def test_a_method_answers_in_its_schema_by_name_and_in_order(team: TeamStore, na
     fits(found, exact(schema_of(name)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", a_few(METHODS, 25))
 def test_parameters_in_order_are_those_by_name(team: TeamStore, name: str) -> None:
     """Names come first that are needed; what is too much is bad input, and changes nothing."""
     [found] = [one for one in published()["methods"] if one["name"] == name]
@@ -263,7 +266,7 @@ def strangers() -> list[tuple[str, Who]]:
     return [(name, who) for name, method in METHODS.items() for who in everybody if who not in callers(method)]
 
 
-@pytest.mark.parametrize(("name", "who"), strangers())
+@pytest.mark.parametrize(("name", "who"), a_few(strangers(), 25))
 def test_who_may_not_is_refused_and_nothing_changes(team: TeamStore, name: str, who: Who) -> None:
     led = in_family(name, {"task_id": TASK} if name.endswith(".start") else {"name": "w3"})
     prepare, _, params = (a_task, who, led) if name.replace("ticket.", "task.") in LED else example(name)
@@ -281,7 +284,7 @@ def test_who_may_not_is_refused_and_nothing_changes(team: TeamStore, name: str, 
 VERDICTS = sorted(name for name, method in METHODS.items() if OPERATIONS[method.operation].verdict)
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", a_few(VERDICTS, 8))
 def test_a_verdict_over_a_socket_is_no_persons_unless_they_say_so(home: Path, name: str) -> None:
     team = make_team(home, "lead", "w1", "w2")
     prepare, _, params = example(name)
