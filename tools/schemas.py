@@ -8,7 +8,7 @@ import msgspec
 from pro0.model.caller import Pin
 from pro0.model.home import Consent, Roles
 from pro0.model.message import Mailbox, Segment
-from pro0.model.need import Troubles
+from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
@@ -24,6 +24,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "ports": (PortRanges, "ports.json"),
     "trusted": (Consent, "trusted.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
+    "announced": (Announced, "teams/{team}/announced.json"),
     "troubles": (Troubles, "teams/{team}/troubles.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),

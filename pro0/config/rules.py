@@ -9,6 +9,8 @@ import msgspec
 from pro0.rules.definitions import VARIABLE, definitions
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_LONGEST = 4096
+"""The most characters of a command line or a URL."""
 _WORD = re.compile(r"[a-z0-9-]{0,48}")
 
 
@@ -102,6 +104,20 @@ def word(variable: str, about: str) -> SettingRule:
         return value
 
     return SettingRule(variable, about, "a name of letters, digits and '-'", str, check)
+
+
+def target(variable: str, about: str) -> SettingRule:
+    """Make the rule of a command line or a URL; a project may only ask for one."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, str) or not all(letter.isprintable() for letter in value) or len(value) > _LONGEST:
+            raise ValueError(value)
+        return value.strip()
+
+    def widens(value: object, other: object) -> bool:
+        return bool(value) and value != other
+
+    return SettingRule(variable, about, "a command line, or a URL", str, check, widens=widens)
 
 
 def names(variable: str, about: str) -> SettingRule:

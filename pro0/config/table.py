@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, cast
 
 import msgspec
 
-from pro0.config.rules import SettingRule, choice, commands, limit, mapping, names, switch, whole, word
+from pro0.config.rules import SettingRule, choice, commands, limit, mapping, names, switch, target, whole, word
 from pro0.model.agent import Definition
 from pro0.model.team import WINDOW_LAYOUTS, Approver, WindowLayout
 
@@ -50,7 +50,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     max_workers: Annotated[int, limit("PRO0_MAX_WORKERS", "How many workers there may be at once.", 1, 100)] = 10
     stuck_seconds: Annotated[int, limit("PRO0_STUCK_SECONDS", "When a silent worker counts as stuck.", 1, 86_400)] = 300
     task_agent: Annotated[str, word("PRO0_TASK_AGENT", "Which agent works on tasks that have a session each.")] = ""
-    bell: Annotated[bool, switch("PRO0_BELL", "`team status --watch` rings when you are needed.")] = True
+    bell: Annotated[bool, switch("PRO0_BELL", "Terminals ring, with a desktop notice, when you are needed.")] = True
+    notify: Annotated[
+        str,
+        target("PRO0_NOTIFY", "A command, or a URL that gets a POST, for each need of you."),
+    ] = ""
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
     permission_mode: Annotated[
         Permission,

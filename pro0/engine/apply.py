@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from pro0.engine.record import Record
 from pro0.errors import NotFound, Pro0Error, Refused, Unwritable
 from pro0.model.decision import (
     Action,
+    Announce,
     Ask,
     Decision,
     Deliver,
@@ -38,6 +39,7 @@ from pro0.model.decision import (
 )
 from pro0.model.ids import LEAD
 from pro0.model.message import MessageType, Notice
+from pro0.model.need import Need
 from pro0.model.runtime import ENDED, Handle, Process, Runtime, SeatState
 from pro0.ops import ownership
 from pro0.ops.context import lead_context
@@ -79,6 +81,7 @@ class Applier:
         self._ending: set[str] = set()
         self._owed: set[Action] = set()
         self._labels: dict[Handle, str] = {}
+        self._marks: tuple[dict[Handle, bool], int] = ({}, 0)
 
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
         """Carry one decision out; return True when the lead's work is over."""
@@ -88,6 +91,8 @@ class Applier:
             self._record.write(runtime, "record the state")
             self._aides.hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
+        self._mark(runtime, decision.needs)
+        self._keep(decision.announced)
         for action in decision.actions:
             self._touch(runtime, action)
         if self._record.trouble:  # ending needs no disk; starts and the lead's own end wait for it
@@ -108,6 +113,27 @@ class Applier:
             with suppress(Pro0Error):  # a stale border harms nobody
                 self._backend.label(new)
 
+    def _keep(self, announced: tuple[str, ...] | None) -> None:
+        """Record what was announced, for the leads after this one."""
+        if announced is None:
+            return
+        try:
+            with self._team.announced.change("record what was announced") as change:
+                change.value = replace(change.value, keys=announced)
+        except Pro0Error as error:
+            self.trouble.append(error)
+
+    def _mark(self, runtime: Runtime, needs: Sequence[Need]) -> None:
+        """Show in borders and window names what needs the person, when that has changed."""
+        members = {need.member for need in needs}
+        shown = {
+            seat.handle: seat.agent_id in members for seat in runtime.seats if seat.handle and seat.state not in ENDED
+        }
+        if (shown, len(needs)) != self._marks:
+            self._marks = shown, len(needs)
+            with suppress(Pro0Error):
+                self._backend.mark(shown, len(needs))
+
     def dismantle(self) -> None:
         """Remove the team's server, reports and unused worktrees (3.14, cleanupOnExit)."""
         self._backend.dismantle(self._place)
@@ -123,7 +149,7 @@ class Applier:
         runtime = decision.runtime
         for action in decision.actions:
             # These come back every round, so they would flood the log. A nudge is logged at its end.
-            if action not in self._owed and not isinstance(action, Prepare | Harvest | Question | Nudge):
+            if action not in self._owed and not isinstance(action, Prepare | Harvest | Question | Nudge | Announce):
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
             if self._told(action):
                 self._owed.discard(action)
@@ -188,6 +214,8 @@ class Applier:
                 self._aides.hooking.ask(key, state)
             case Nudge() as nudge:
                 self._nudge(runtime, nudge)
+            case Announce() as announce:
+                self._aides.announcer.begin(announce)
 
     def _nudge(self, runtime: Runtime, nudge: Nudge) -> None:
         if state := runtime.session(nudge.incarnation):

@@ -15,11 +15,12 @@ from pro0.engine.places import place_of
 from pro0.engine.record import Record
 from pro0.errors import Pro0Error
 from pro0.model.agent import AGENTS
-from pro0.model.decision import Snapshot, Workers
+from pro0.model.decision import Person, Snapshot, Workers
 from pro0.model.home import HookEvent
 from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
+from pro0.ops.team import needs
 from pro0.rules import mail
 from pro0.store.teams import TeamStore
 
@@ -86,6 +87,9 @@ class Observer:
             workers=self._workers(wanted, runtime, alive),
             hooked=HookEvent.TEAMMATE_IDLE in aides.hooking.events(),
             answers=aides.hooking.answers(),
+            person=self._unless_it_fails(lambda: self._person(wanted, runtime), None),
+            surfaces=aides.announcer.surfaces(),
+            announced=aides.announcer.done(),
             protocol=self._protocol,
             line=self._line,
         )
@@ -180,6 +184,12 @@ class Observer:
             still=self._aides.stillness.look(state for state in states if state.incarnation in alive),
             stuck_after=self._settings.stuck_seconds,
         )
+
+    def _person(self, wanted: Wanted, runtime: Runtime) -> Person:
+        mail, older = needs.unread(self._team, wanted)
+        troubles = self._team.troubles.read().troubles
+        announced = self._team.announced.read().keys
+        return Person(mail, older, troubles, needs.left_alone(wanted, runtime), announced)
 
     def _unread(self, runtime: Runtime) -> dict[str, Unread]:
         unread = {}

@@ -1,10 +1,12 @@
 """What the lead decides about, and what it then does: the snapshot, and one value for each kind of action."""
 
 from datetime import datetime
+from enum import StrEnum
 
 import msgspec
 
-from pro0.model.message import MessageType, Unread
+from pro0.model.message import Message, MessageType, Unread
+from pro0.model.need import Need, Trouble
 from pro0.model.runtime import Handle, Report, Runtime, SeatState, State
 from pro0.model.task import Comment, TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
@@ -75,6 +77,25 @@ class Nudged(msgspec.Struct, frozen=True):
     """When it began to be handed over."""
 
 
+class Surface(StrEnum):
+    """Where the lead announces a need; board, bar and border show it besides."""
+
+    BELL = "bell"
+    HOOK = "hook"
+    NOTIFY = "notify"
+
+
+class Person(msgspec.Struct, frozen=True):
+    """What the lead sees of the person's side: unread mail, troubles, and whether their own agent has gone."""
+
+    mail: tuple[Message, ...] = ()
+    older: int = 0
+    troubles: tuple[Trouble, ...] = ()
+    left_alone: bool = False
+    announced: tuple[str, ...] = ()
+    """The announcements that are recorded, by their keys."""
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """All that `decide` may know: taken by `engine.observe`, without a lock."""
 
@@ -112,6 +133,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """What they said to each question, "" for nothing against it."""
     spent: float = 0.0
     """US dollars that the team has cost, as far as that is known; 0 without a limit."""
+    person: Person | None = None
+    """None while mail or troubles cannot be read: nothing is announced then."""
+    surfaces: frozenset[Surface] = frozenset()
+    """Where needs are announced."""
+    announced: frozenset[str] = frozenset()
+    """The announcements that this lead has made, by their keys."""
     task_minutes: int = 30
     """How long one claim under a supervised parent may be worked on."""
     protocol: frozenset[str] = frozenset()
@@ -215,6 +242,13 @@ class Expire(msgspec.Struct, frozen=True):
     minutes: int
 
 
+class Announce(msgspec.Struct, frozen=True):
+    """Announce a need on one surface, in the background, once."""
+
+    surface: Surface
+    need: Need
+
+
 class Finish(msgspec.Struct, frozen=True):
     """The team is stopped: remove what was made for running it, and end the lead."""
 
@@ -234,6 +268,7 @@ Action = (
     | Hire
     | Dismiss
     | Expire
+    | Announce
     | Finish
 )
 
@@ -244,3 +279,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     runtime: Runtime
     actions: tuple[Action, ...] = ()
     wake_at: datetime | None = None
+    needs: tuple[Need, ...] = ()
+    announced: tuple[str, ...] | None = None
+    """The announcements to record; None leaves the record as it is."""

@@ -57,6 +57,8 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The command that answers it."""
     member: str = ""
     """The member whom it keeps, where there is one."""
+    awaiting: str = ""
+    """What its task waits for, where it waits for the person."""
     look: str = ""
     """The command that shows more, where answering needs a look first."""
 
@@ -75,6 +77,12 @@ class Troubles(Document, frozen=True, kw_only=True):
     """troubles.json: written by whoever meets a trouble, and by the person who has seen it."""
 
     troubles: tuple[Trouble, ...] = ()
+
+
+class Announced(Document, frozen=True, kw_only=True):
+    """announced.json: which needs were announced, and on which surface; written only by the lead."""
+
+    keys: tuple[str, ...] = ()
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):

@@ -210,7 +210,7 @@ class Runtime(Document, frozen=True, kw_only=True):
     limits: tuple[RateLimit, ...] = ()
     """The last limit of each agent's provider, over or not."""
     waits: tuple[str, ...] = ()
-    """What waited for a human at the last look: task, kind and since when, with blanks between."""
+    """Of version 0.1.0, read and kept as it is."""
 
     def session(self, incarnation: str | None) -> SeatState | None:
         """Return the session of that incarnation, None when it is no longer, or not yet, known."""

@@ -135,8 +135,8 @@ def _wait(task: Task) -> Need:
     kind = _BY_WAIT.get(wait.kind, NeedKind.GATE)
     answer = " ANSWER" if kind is NeedKind.QUESTION else ""
     command = f"pro0 task approve {task.id}{answer}"
-    who = task.assignee or ""
-    return need_of(kind, task.id, what, command, wait.since, why=wait.reason, member=who, look=_show(task))
+    more = {"why": wait.reason, "member": task.assignee or "", "awaiting": str(wait.kind), "look": _show(task)}
+    return need_of(kind, task.id, what, command, wait.since, **more)
 
 
 def _failed(task: Task) -> Need:

@@ -116,6 +116,14 @@ class Backend(Protocol):
         """Show each member's state beside its session's title; do nothing when the backend cannot."""
         ...
 
+    def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
+        """Stress the members that keep a person waiting, and say beside their titles how much needs the person."""
+        ...
+
+    def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
+        """Ring where the first of these sessions is shown, with a desktop notice on the terminals that can."""
+        ...
+
     def focus(self, handle: Handle) -> bool:
         """Bring a session before the team's viewer; False when there is nothing to bring."""
         ...

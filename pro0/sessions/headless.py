@@ -91,6 +91,12 @@ class Headless:
     def label(self, states: Mapping[Handle, str]) -> None:
         """Show nothing: there is no border."""
 
+    def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
+        """Mark nothing: there is no border."""
+
+    def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
+        """Ring nowhere: nothing is shown."""
+
     def focus(self, handle: Handle) -> bool:  # noqa: ARG002
         """Return False: there is nothing to look at."""
         return False

@@ -27,6 +27,9 @@ class InMemory:
         self.keys: list[tuple[str, Key]] = []
         """Every pressed key, as incarnation and key."""
         self.labels: dict[str, str] = {}
+        self.marks: set[str] = set()
+        self.count = 0
+        self.rings: list[str] = []
         """The labels of borders, by incarnation."""
         self.focused = ""
         self.busy: set[str] = set()
@@ -96,6 +99,15 @@ class InMemory:
     def label(self, states: Mapping[Handle, str]) -> None:
         """Record the labels of borders."""
         self.labels.update({handle.incarnation: text for handle, text in states.items()})
+
+    def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
+        """Record how much needs the person, and whom it keeps."""
+        self.marks = {handle.incarnation for handle, is_needed in needed.items() if is_needed}
+        self.count = count
+
+    def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:  # noqa: ARG002
+        """Record the notice."""
+        self.rings.append(text)
 
     def focus(self, handle: Handle) -> bool:
         """Record the session before the person; Refused when it has ended."""

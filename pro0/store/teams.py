@@ -10,7 +10,7 @@ from pathlib import Path
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.home import Roles
-from pro0.model.need import Troubles
+from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Report, Runtime, UsageBook
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
@@ -21,6 +21,7 @@ from pro0.store.files import File, delete, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import (
+    ANNOUNCED,
     COMMENTS,
     CONFIG,
     ENVIRONMENT,
@@ -52,6 +53,7 @@ class TeamStore:
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
         self.usage: File[UsageBook] = File(paths.team, USAGE, UsageBook, absent=UsageBook)
         self.troubles: File[Troubles] = File(paths.team, TROUBLES, Troubles, absent=Troubles)
+        self.announced: File[Announced] = File(paths.team, ANNOUNCED, Announced, absent=Announced)
         self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:

@@ -1,6 +1,7 @@
 """The loop of the view: keys, frames and news in, one screen out."""
 
 import base64
+import os
 import select
 import time
 from collections.abc import Callable
@@ -11,12 +12,14 @@ from msgspec.structs import replace
 from pro0.agents import adapter_named
 from pro0.model.runtime import ENDED
 from pro0.ops.context import Context
+from pro0.ops.tasks.acting import settings
+from pro0.rules import desktop
 from pro0.view.acts import ACTS, on_board
 from pro0.view.bar import bar
 from pro0.view.board import HELP, BoardView
 from pro0.view.drawing import DIM, RESET, Canvas
 from pro0.view.keys import Key, Keys
-from pro0.view.news import Reporter
+from pro0.view.news import News, Reporter
 from pro0.view.outer import Outer
 from pro0.view.pane import Pane
 from pro0.view.reading import changes, whole, wrapped
@@ -54,6 +57,8 @@ class Viewer:
         self._on_board = False
         self._scroll: Scroll | None = None
         self._left = False
+        self._known_needs: set[str] | None = None
+        self._rings = settings(context).bell
         self._whole = ""
         self._changes: list[str] = []
         self._notice, self._notice_until = "", 0.0
@@ -97,6 +102,7 @@ class Viewer:
         if self._changes:
             self._scroll = Scroll(self._changes, self._room()[1], from_top=True)
             self._changes = []
+        self._ring(news)
         names = [member.agent_id for member in news.members]
         for gone in self._panes.keys() - set(names):
             self._panes.pop(gone).leave()
@@ -109,6 +115,13 @@ class Viewer:
         if self._shown not in self._panes:
             self._show(names[0] if names else "")
         self._on_board = self._on_board or not names
+
+    def _ring(self, news: News) -> None:
+        """Ring for what needs the person since the last look; what did at the first look is on the bar."""
+        if news.status and self._known_needs is not None and self._rings:
+            self._outer.write(desktop.rung(os.environ, f"pro0 {news.status.name}", news.needs, self._known_needs))
+        if news.status:
+            self._known_needs = {need.id for need in news.needs}
 
     def _follow(self) -> None:
         """Show a requested pane, and an arrived history."""

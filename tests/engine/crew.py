@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pro0 import processes
 from pro0.engine import outcomes
 from pro0.engine.places import backend_of, place_of
@@ -16,7 +18,8 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.message import Message
 from pro0.model.runtime import Process, Report, SeatState, State
 from pro0.model.task import SETTLED, Draft, Task
-from pro0.ops.context import TEAM_UID
+from pro0.model.team import OutsideAgent
+from pro0.ops.context import TEAM_UID, clock
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members, progress, teams
 from pro0.ops.team.members import SeatDraft
@@ -127,6 +130,14 @@ class Crew:
     def notices(self, word: str) -> list[str]:
         """What the lead address was told with this word in it."""
         return [message.content for message in self.mail() if word in message.content]
+
+    def led(self) -> None:
+        """Let this process stand for an agent of the person's that leads: it reads the lead address."""
+        with self.team.wanted.change("lead") as change:
+            me = processes.identify(os.getpid())
+            assert me
+            agent = OutsideAgent(incarnation="outside-1", process=me, since=clock())
+            change.value = replace(change.value, outside=agent)
 
     # Ends
 

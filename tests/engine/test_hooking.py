@@ -29,6 +29,7 @@ def test_a_teammate_that_may_not_be_idle_is_told_to_go_on(alpha: Crew, tmp_path:
     """must show 8: exit 2 and stderr; afterwards, without it, the lead address is told as ever"""
     flag = tmp_path / "flag"
     settings(alpha, f"hooks: {{TeammateIdle: 'test -e {flag} || {{ echo README is missing >&2; exit 2; }}'}}")
+    alpha.led()
     alpha.lead()
     alpha.spawn("w1")
     wait_until(lambda: [m for m in alpha.mail("w1") if "README is missing" in m.content], PATIENCE, "it is told")
@@ -42,6 +43,7 @@ def test_a_teammate_that_may_not_be_idle_is_told_to_go_on(alpha: Crew, tmp_path:
 def test_a_hook_that_hangs_keeps_nobody_waiting(alpha: Crew) -> None:
     """must show 8: while one hangs the team works on; when its time is over the member counts as idle"""
     settings(alpha, "hookTimeoutSeconds: 3\nhooks: {TeammateIdle: 'touch hangs; sleep 300'}")
+    alpha.led()
     alpha.lead()
     alpha.spawn("w1")
     wait_until((alpha.project / "hangs").exists, PATIENCE, "it hangs")

@@ -217,6 +217,7 @@ def test_a_lead_at_rest_hardly_wakes(alpha: Crew) -> None:
 
 def test_idle_is_told_once(alpha: Crew) -> None:
     """AC-73"""
+    alpha.led()
     alpha.lead()
     alpha.spawn("w1")
     wait_until(lambda: alpha.notices("w1 is idle"), PATIENCE, "the first idle")

@@ -10,7 +10,7 @@ from pro0.model.caller import Caller, Who
 from pro0.model.decision import Action, Decision, Nudged, Seen, Snapshot
 from pro0.model.runtime import Exit, Failure, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.task import Task, TaskList
-from pro0.model.team import Answer, Seat, ShutdownWish, TeamConfig, Wanted, Wish
+from pro0.model.team import Answer, OutsideAgent, Seat, ShutdownWish, TeamConfig, Wanted, Wish
 from pro0.rules.lead.supervision import decide
 from tests.rules.building import T0, at, claimed, task
 
@@ -62,6 +62,12 @@ def wish(id: str = "ask-1", since: float = 0, **fields: object) -> ShutdownWish:
 def said(approve: bool, since: float = 1, name: str = "w1", to: str = "ask-1", reason: str = "") -> Answer:
     """The answer of a session."""
     return Answer(request_id=to, incarnation=f"inc-{name}", approve=approve, at=at(since), reason=reason)
+
+
+def led(snapshot: Snapshot) -> Snapshot:
+    """The same team, led by an agent of the person's."""
+    outside = OutsideAgent(incarnation="outside-1", process=GUARD, since=LONG_AGO)
+    return replace(snapshot, wanted=replace(snapshot.wanted, outside=outside))
 
 
 def look(

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from pro0.model.decision import Decision, End, Finish, Free, Snapshot, Start, Tell
 from pro0.model.runtime import Exit, Phase, State
-from pro0.rules.lead.supervision import IDLE_AFTER
+from pro0.rules.lead.idling import IDLE_AFTER
 from tests.rules.building import at, claimed, task
-from tests.rules.supervising import decided, exited, look, only, recorded, report, seat, session, wish
+from tests.rules.supervising import decided, exited, led, look, only, recorded, report, seat, session, wish
 
 ENDINGS = {
     "exited": look(session(), reports=[exited(code=0)], dead=["w1"]),
@@ -51,7 +51,7 @@ def test_a_new_seat_is_started_and_an_old_one_waits_for_what_it_held() -> None:
 
 
 def test_nobody_is_called_idle() -> None:
-    due = look(session(told=()), reports=[report(since=at(0) - IDLE_AFTER)])
+    due = led(look(session(told=()), reports=[report(since=at(0) - IDLE_AFTER)]))
     assert only(Tell, decided(due))
     assert not only(Tell, blindly(due))
 

@@ -20,7 +20,6 @@ from pro0.rules.tasks.board import (
     list_order,
     next_order,
     settling,
-    waits,
     why_not_ready,
 )
 from tests.rules.building import T0, W1, W2, ask, at, claimed, listed, standing, task
@@ -183,11 +182,6 @@ def test_what_a_human_wants_started_is_not_offered() -> None:
     assert ids(claimable(Board([wanted, task(2, assignee="w2"), task(3)]), "w1")) == ["task-3"]
     mute = task(1, awaiting=replace(WAIT, reason=""))
     assert why_not_ready(Board([mute]), mute) == "is awaiting a human (input)"
-
-
-def test_what_waits_for_a_human_is_recorded_with_its_kind_and_since_when() -> None:
-    board = Board([task(1), task(2, awaiting=WAIT), task(3, awaiting=WAIT, status=Status.CANCELLED)])
-    assert waits(board) == ("task-2 input 2026-01-01T00:00:00.000Z",)
 
 
 HOPELESS = [

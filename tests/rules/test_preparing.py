@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from pro0.model.decision import Ground, Prepare, Question, Start, Tell
 from pro0.model.runtime import State
 from tests.rules.building import at
-from tests.rules.supervising import decided, look, only, recorded, seat, session
+from tests.rules.supervising import decided, led, look, only, recorded, seat, session
 
 ADA = seat("ada", worktree=True)
 READY = {("ada", 1): Ground(path="/trees/ada", branch="teams/alpha/ada")}
@@ -45,7 +45,7 @@ def test_a_session_that_a_lead_died_over_waits_for_its_worktree() -> None:
 
 def test_hooks_are_asked_before_a_member_counts_as_idle() -> None:
     idle = session(told=(), since=at(-10))
-    seen = replace(look(idle), hooked=True)
+    seen = replace(led(look(idle)), hooked=True)
     first = decided(seen)
     [question] = only(Question, first)
     assert (question.state.agent_id, only(Tell, first)) == ("w1", [])

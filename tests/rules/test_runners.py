@@ -7,7 +7,7 @@ from pro0.model.decision import Free, Tell
 from pro0.model.run import RUNNER
 from pro0.model.runtime import State
 from tests.rules.building import claimed, task
-from tests.rules.supervising import decided, exited, look, only, seat, session
+from tests.rules.supervising import decided, exited, led, look, only, seat, session
 
 SEAT = seat(RUNNER, agent=RUNNER)
 
@@ -30,4 +30,4 @@ def test_one_that_was_killed_is_and_gives_back_what_it_held() -> None:
 def test_one_that_waits_for_work_tells_nobody() -> None:
     for agent, told in (("shell", 1), (RUNNER, 0)):
         waiting = session(RUNNER, told=())
-        assert len(only(Tell, decided(look(waiting, seats=[seat(RUNNER, agent=agent)])))) == told
+        assert len(only(Tell, decided(led(look(waiting, seats=[seat(RUNNER, agent=agent)]))))) == told

@@ -7,7 +7,8 @@ from pro0.model.decision import Deliver, End, Finish, Free, Start, Tell
 from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Phase, SeatState, State
 from pro0.model.task import Status, Task, TaskList
-from pro0.rules.lead.supervision import IDLE_AFTER, STARTING_LIMIT
+from pro0.rules.lead.idling import IDLE_AFTER
+from pro0.rules.lead.supervision import STARTING_LIMIT
 from tests.rules.building import LEAD_AGENT, at, task
 from tests.rules.supervising import (
     GUARD,
@@ -16,6 +17,7 @@ from tests.rules.supervising import (
     exited,
     held,
     kinds,
+    led,
     look,
     only,
     recorded,
@@ -233,17 +235,24 @@ def test_idle_is_told_once_per_real_change_with_the_last_result() -> None:
     """AC-73"""
     done = replace(held(1), status=Status.COMPLETED, result="42 passed", claim=None)
     busy = session(state=State.WORKING, told=())
-    seen = look(busy, reports=[report(since=AGO)], tasks=[done])
+    seen = led(look(busy, reports=[report(since=AGO)], tasks=[done]))
     first = decided(seen)
     key = f"inc-w1:idle:{AGO.isoformat()}"
     assert only(Tell, first) == [Tell(key, "lead", "w1 is idle; last: task-1 completed: 42 passed")]
     assert not decided(replace(seen, runtime=first.runtime)).actions
-    later = look(recorded(first), reports=[report(since=at(5))], now=10, tasks=[done])
+    later = led(look(recorded(first), reports=[report(since=at(5))], now=10, tasks=[done]))
     assert [tell.id for tell in only(Tell, decided(later))] == [f"inc-w1:idle:{at(5).isoformat()}"]
 
 
+def test_a_person_gets_no_letter_about_an_idle_member() -> None:
+    """Idle is a state: who leads the team without an agent sees it wherever they look."""
+    decision = decided(look(session(told=(), since=AGO)))
+    assert not only(Tell, decision)
+    assert recorded(decision).told == (f"inc-w1:idle:{AGO.isoformat()}",), "the hook was asked once"
+
+
 def test_idle_is_told_only_after_two_seconds() -> None:
-    decision = decided(look(session(told=(), since=at(-1))))
+    decision = decided(led(look(session(told=(), since=at(-1)))))
     assert (only(Tell, decision), decision.wake_at) == ([], at(1))
 
 
@@ -260,7 +269,7 @@ def test_idle_is_told_only_after_two_seconds() -> None:
 )
 def test_idle_is_not_told(state: State, more: dict[str, object]) -> None:
     """rulings 3.7"""
-    assert not only(Tell, decided(look(session(state=state, since=AGO, told=()), **more)))  # type: ignore[arg-type]
+    assert not only(Tell, decided(led(look(session(state=state, since=AGO, told=()), **more))))  # type: ignore[arg-type]
 
 
 def test_a_lead_agent_is_not_told_that_it_is_idle_itself() -> None:
@@ -274,7 +283,7 @@ def test_a_lead_agent_is_not_told_that_it_is_idle_itself() -> None:
     ids=["no command: not for a shell", "reserved for another", "blocked"],
 )
 def test_idle_is_told_when_nothing_that_is_there_is_for_it(other: Task) -> None:
-    assert only(Tell, decided(look(session(since=AGO, told=()), tasks=[other])))
+    assert only(Tell, decided(led(look(session(since=AGO, told=()), tasks=[other]))))
 
 
 # The rest

@@ -18,7 +18,7 @@ HOURS = 8
 PAUSE = 120
 """Seconds between two looks."""
 SHOWN = (State.WORKING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.ERROR, State.IDLE)
-TOLD = {State.WAITING: 1, State.DIALOG: 1, State.UNKNOWN: 1, State.ERROR: 1, State.IDLE: 1}
+TOLD = {State.WAITING: 1, State.DIALOG: 1, State.UNKNOWN: 1, State.ERROR: 1}
 """How often others are told of it: once, of what needs somebody."""
 
 NUDGED = (State.IDLE, State.ERROR, State.WORKING)

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.model.decision import End, Ground, Prepare, Snapshot, Start, Tell
 from pro0.model.runtime import Exit, Handle, Refusal, SeatState, State
-from pro0.model.task import Awaiting, Status, Wait
+from pro0.model.task import Status
 from pro0.model.team import Wish
 from tests.rules.building import at, task
 from tests.rules.supervising import (
@@ -14,6 +14,7 @@ from tests.rules.supervising import (
     decided,
     exited,
     held,
+    led,
     look,
     only,
     recorded,
@@ -135,16 +136,8 @@ def test_the_last_result_is_its_own() -> None:
     mine = replace(held(1), status=Status.COMPLETED, result="mine", claim=None, updated_at=at(-9))
     others = replace(held(2, "w2"), status=Status.COMPLETED, result="theirs", claim=None, updated_at=at(-1))
     busy = replace(held(3), status=Status.CANCELLED, claim=None, updated_at=at(-1))
-    decision = decided(look(session(told=(), since=at(-60)), tasks=[mine, others, busy]))
+    decision = decided(led(look(session(told=(), since=at(-60)), tasks=[mine, others, busy])))
     assert [tell.content for tell in only(Tell, decision)] == ["w1 is idle; last: task-1 completed: mine"]
-
-
-def test_what_waits_for_a_human_is_recorded_while_the_tasks_can_be_read() -> None:
-    waits = task(1, awaiting=Wait(kind=Awaiting.INPUT, since=at(0), by="w1"))
-    seen = look(tasks=[waits])
-    runtime = decided(seen).runtime
-    assert runtime.waits == ("task-1 input 2026-01-01T00:00:00.000Z",)
-    assert decided(replace(seen, tasks=None, runtime=runtime)).runtime.waits == runtime.waits
 
 
 def test_what_was_told_of_the_cost_is_remembered_and_only_so_much() -> None:

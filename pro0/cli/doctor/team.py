@@ -43,7 +43,7 @@ def _unreadable(team: TeamStore) -> Iterator[Finding]:
     for folder in (team.paths.tasks, team.paths.mailboxes, team.paths.sessions, team.paths.logs):
         if not folder.is_dir():
             yield Finding(f"{folder} is missing", REPAIR)
-    documents = (team.config, team.wanted, team.runtime, team.environment, team.troubles, team.tasks)
+    documents = (team.config, team.wanted, team.runtime, team.environment, team.troubles, team.announced, team.tasks)
     yield from map(_finding, filter(None, (trouble(document) for document in documents)))
     listed = readable(team.tasks)
     beside = [*team.tasks.segments(listed.sealed if listed else 0)]

@@ -1,11 +1,12 @@
 """`pro0 team list`, `status` and `attach`."""
 
 import io
+import os
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import redirect_stdout
 
 import click
@@ -33,6 +34,7 @@ from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
 from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus
 from pro0.ops.team.status import status as look_at
+from pro0.rules import desktop
 
 AGAIN = 1.0
 """Seconds between two looks of `--watch`."""
@@ -176,8 +178,8 @@ def _watch(context: Context, named: str, *, as_json: bool) -> None:
             else:
                 write(end="\n" if shown and not as_json else "")
                 print_it(look)
-            if shown and bell and {need.id for need in look.attention} - {need.id for need in shown.attention}:
-                _ring()
+            if shown and bell:
+                _ring(look, {need.id for need in shown.attention})
             sys.stdout.flush()
             shown = look
         time.sleep(AGAIN)
@@ -202,10 +204,10 @@ def _paint(look: TeamStatus, named: str) -> None:
     write("\x1b[H\x1b[2J" + "\n".join([*lines, ""]), end="")
 
 
-def _ring() -> None:
-    """Ring the person's terminal, if there is one."""
+def _ring(look: TeamStatus, known: Collection[str]) -> None:
+    """Ring the person's terminal, if there is one, for what needs them since the last look."""
     if sys.stdout.isatty():
-        write("\a", end="")
+        write(desktop.rung(os.environ, f"pro0 {look.name}", look.attention, known), end="")
 
 
 def _print_line(look: TeamStatus) -> None:

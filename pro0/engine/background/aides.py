@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pro0.config import Settings
+from pro0.engine.background.announcing import Announcer
 from pro0.engine.background.grounds import Grounds
 from pro0.engine.background.harvesting import Harvester
 from pro0.engine.background.hooking import Hooking
@@ -21,16 +22,19 @@ class Aides(NamedTuple):
     stillness: Stillness
     harvester: Harvester
     hooking: Hooking
+    announcer: Announcer
 
 
 def aides_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[], None]) -> Aides:
     """Return the services of a new lead; each calls `woken` after a job."""
     nudger = Nudger(team, log, woken)
     stillness = Stillness(team, nudger.backend, settings.stuck_seconds)
+    hooking = Hooking(team, log, woken)
     return Aides(
         nudger=nudger,
         grounds=Grounds(team, log, woken),
         stillness=stillness,
         harvester=Harvester(team, log, woken, stillness.last),
-        hooking=Hooking(team, log, woken),
+        hooking=hooking,
+        announcer=Announcer(team, settings, log, hooking, woken),
     )

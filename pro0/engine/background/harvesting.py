@@ -11,8 +11,8 @@ from pro0.engine.places import backend_of, shown_at
 from pro0.errors import Pro0Error
 from pro0.model.decision import Harvest
 from pro0.model.need import NeedKind
+from pro0.ops import troubles
 from pro0.ops.context import clock, lead_context
-from pro0.ops.team import needs
 from pro0.ops.work import readying, workers
 from pro0.ops.work.workers import WorkerResult
 from pro0.store.teams import TeamStore
@@ -66,7 +66,7 @@ class Harvester:
         if not harvest.worktree:
             return WorkerResult()
         if why := readying.tear_down(self._team, harvest.agent_id, Path(harvest.worktree)):
-            needs.note(self._team, NeedKind.WORKTREE, harvest.agent_id, f"tear-down, {why}", clock())
+            troubles.note(self._team, NeedKind.WORKTREE, harvest.agent_id, f"tear-down, {why}", clock())
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
         try:
             repository = Repository(project)

@@ -41,7 +41,7 @@ class Hooking:
 
     def events(self) -> frozenset[HookEvent]:
         """Return the events with hooks, none for unreadable settings."""
-        stamp = [_changed_at(path) for path in self._files]
+        stamp = [changed_at(path) for path in self._files]
         if stamp != self._stamp:
             self._stamp, self._commands = stamp, self._look()
         return frozenset(self._commands)
@@ -82,18 +82,19 @@ class Hooking:
 
     def _tell(self, change: Change) -> None:
         if not self._over:
-            self._run(*change)
+            self.run(*change)
 
     def _answer(self, key: str, state: SeatState) -> None:
         try:
-            self._answers[key] = self._run(
+            self._answers[key] = self.run(
                 HookEvent.TEAMMATE_IDLE, state.agent_id, {"state": state.state}, state.worktree
             )
         finally:
             self._answers.setdefault(key, "")
             self._woken()
 
-    def _run(self, event: HookEvent, who: str, about: dict[str, object], cwd: str = "") -> str:
+    def run(self, event: HookEvent, who: str, about: dict[str, object], cwd: str = "") -> str:
+        """Run the hooks of one event now; return the text of a refusal."""
         try:
             place = cwd or self._team.config.read().project
             commands = self._commands.get(event, ())
@@ -104,7 +105,7 @@ class Hooking:
 
 
 def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
-    """Yield the differences of two records: the team's phase, member states, and tasks in need of a human."""
+    """Yield the differences of two records: the team's phase and member states."""
     known = {state.agent_id: state for state in before.seats}
     for state in after.seats:
         earlier = known.get(state.agent_id)
@@ -114,13 +115,9 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
             yield HookEvent.MEMBER_CHANGED, state.agent_id, {"from": was, "to": state.state, "note": state.note}
     if before.phase is not after.phase:
         yield HookEvent.TEAM_CHANGED, "", {"from": before.phase, "to": after.phase}
-    for wait in after.waits:
-        if wait not in before.waits:
-            id, kind, since = wait.split()
-            yield HookEvent.HUMAN_NEEDED, "", {"task_id": id, "awaiting": kind, "since": since}
 
 
-def _changed_at(path: Path) -> int:
+def changed_at(path: Path) -> int:
     """Return a file's change time as its version, 0 for no file."""
     try:
         return path.stat().st_mtime_ns

@@ -7,9 +7,9 @@ import msgspec
 
 from pro0.errors import ErrorCode
 from pro0.model.need import NeedKind
+from pro0.ops import troubles
 from pro0.ops.context import Context
 from pro0.ops.repair.evidence import gather
-from pro0.ops.team import needs
 from pro0.rules.repair import salvage
 from pro0.rules.repair.rebuilding import TeamFacts
 from pro0.rules.repair.salvage import Remains
@@ -74,5 +74,5 @@ def mend(work: RepairWork, file: File[T], build: Build[T], about: Callable[[T], 
     lost_text = f"; lost: {', '.join(remains.lost)}" if remains.lost else ""
     aside = f"moved it aside as {name}" if name else "it was missing"
     if remains.lost:
-        needs.note(work.context.team, NeedKind.LOSSES, file.path.name, ", ".join(remains.lost), work.context.now())
+        troubles.note(work.context.team, NeedKind.LOSSES, file.path.name, ", ".join(remains.lost), work.context.now())
     work.say(f"{file.path} ({change.bad.was}) could not be used: {aside}, made it anew{kept_text}{lost_text}")

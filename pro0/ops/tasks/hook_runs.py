@@ -10,7 +10,8 @@ import msgspec
 from pro0.children import Running
 from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN
-from pro0.ops import trust
+from pro0.model.need import NeedKind
+from pro0.ops import troubles, trust
 from pro0.ops.context import TEAM_UID, clock, new_id
 from pro0.processes.table import SPARED
 from pro0.rules.text import visible
@@ -24,6 +25,9 @@ _GATES = (HookEvent.TASK_CREATED, HookEvent.TASK_COMPLETED)
 """The events whose hooks let something through; one that cannot run does not."""
 SAID_LIMIT = 8 * 1024
 """The longest refusal text, in bytes: the end of stderr."""
+NOT_RUN = (126, 127)
+"""The exit codes of a shell that cannot run a program, or finds none."""
+NOTHING: Mapping[str, str] = {}
 GRACE = 2.0
 POLL = 0.2
 
@@ -62,15 +66,24 @@ class Runs:
             if code == REFUSES:
                 self._note("hook.blocked", event, command, who, said)
                 return said or f"the hook {command!r} says no"
+            if code is not None or said != over():
+                self._keep(command, code, said)
             if code or code is None:
                 self._note("hook.failed", event, command, who, said if code is None else f"exit code {code}: {said}")
             if code in ABSENT and event in _GATES:
                 return f"the hook {command!r} cannot run ({said}), and says neither yes nor no"
         return ""
 
-    def _run(self, command: str, told: bytes, cwd: str, over: Callable[[], str]) -> tuple[int | None, str]:
+    def notify(self, command: str, told: bytes, variables: Mapping[str, str]) -> str:
+        """Run the person's command for notices; return why it failed, or an empty string."""
+        code, said = self._run(command, told, self._config.project, str, variables)
+        return "" if code == 0 else said if code is None else f"exit code {code}{f': {said}' if said else ''}"
+
+    def _run(
+        self, command: str, told: bytes, cwd: str, over: Callable[[], str], variables: Mapping[str, str] = NOTHING
+    ) -> tuple[int | None, str]:
         """Return exit code and end of stderr; for an ended command no code, and the reason."""
-        environment = {name: value for name, value in os.environ.items() if name != SPARED}
+        environment = {name: value for name, value in os.environ.items() if name != SPARED} | dict(variables)
         environment[TEAM_UID] = self._config.uid
         with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
             given, errors = Path(folder, "given"), Path(folder, "errors")
@@ -88,6 +101,14 @@ class Runs:
                 return None, f"it cannot be started: {error.strerror}"
             said = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
         return (None, ending.why) if ending.why else (ending.code, visible(said))
+
+    def _keep(self, command: str, code: int | None, said: str) -> None:
+        """Let the person know of a hook that could not run, until it runs again."""
+        if code is None or code in NOT_RUN:
+            why = f"exit code {code}: {said}" if code else said
+            troubles.note(self._team, NeedKind.HOOK, command, why, clock())
+        else:
+            troubles.over(self._team, NeedKind.HOOK, command)
 
     def _note(self, what: str, event: HookEvent, command: str, who: str, said: str) -> None:
         self._team.log_event(clock(), who or HUMAN, what, hook=event, command=command, why=said)

@@ -11,20 +11,17 @@ from pro0.errors import NotFound, Pro0Error
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Message
-from pro0.model.need import Need, NeedKind, Picture, Trouble, Troubles
+from pro0.model.need import Need, Picture, Trouble
 from pro0.model.runtime import Phase, Runtime
 from pro0.model.task import SETTLED, Task, TaskList
 from pro0.model.team import Wanted
-from pro0.ops.context import Context, new_id, operation
+from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.team.costs import spent
 from pro0.rules.needs import needs
 from pro0.rules.task_needs import beyond
 from pro0.rules.tasks.board import Board
 from pro0.store.teams import TeamStore
-
-MOST = 50
-"""The most troubles kept, the newest ones."""
 
 
 @operation("need.list", ANYONE, changes=False)
@@ -90,28 +87,6 @@ def left_alone(wanted: Wanted, runtime: Runtime) -> bool:
     """Return True when the person's own agent led the team, which still runs, and is gone."""
     outside = wanted.outside
     return outside is not None and runtime.phase is not Phase.STOPPED and not processes.alive(outside.process)
-
-
-def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime) -> None:
-    """Keep a trouble for the person, one for each subject; one that cannot be written delays nothing."""
-    with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
-        others = _without(change.value, kind, subject)
-        fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
-        change.value = replace(change.value, troubles=(*others, fresh)[-MOST:])
-
-
-def over(team: TeamStore, kind: NeedKind, subject: str) -> None:
-    """Drop a trouble whose subject has gone well since."""
-    with suppress(Pro0Error):
-        known = team.troubles.read()
-        if len(_without(known, kind, subject)) == len(known.troubles):
-            return
-        with team.troubles.change("drop a trouble") as change:
-            change.value = replace(change.value, troubles=_without(change.value, kind, subject))
-
-
-def _without(known: Troubles, kind: NeedKind, subject: str) -> tuple[Trouble, ...]:
-    return tuple(one for one in known.troubles if (one.kind, one.subject) != (kind, subject))
 
 
 def beyond_all(context: Context, made: Iterable[Task]) -> str:

@@ -11,9 +11,8 @@ from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.git import Git
 from pro0.model.need import NeedKind
 from pro0.model.team import Seat
-from pro0.ops import trust
+from pro0.ops import troubles, trust
 from pro0.ops.context import TEAM_UID, clock
-from pro0.ops.team import needs
 from pro0.ops.team.ports import PORT_BASE, port_base
 from pro0.processes.table import SPARED
 from pro0.rules.text import visible
@@ -47,7 +46,7 @@ def make_ready(team: TeamStore, seat: Seat, tree: Path) -> None:
         team.log_event(clock(), seat.agent_id, "worktree.files", copied=copied, skipped=left or None)
     if command := _command(team, SETUP):
         _set_up(team, seat, tree, command)
-    needs.over(team, NeedKind.WORKTREE, seat.agent_id)
+    troubles.over(team, NeedKind.WORKTREE, seat.agent_id)
     mark.touch()
 
 
@@ -103,7 +102,7 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
         clock(), seat.agent_id, "worktree.failed" if why else "worktree.ready", seconds=took, why=why or None
     )
     if why:
-        needs.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
+        troubles.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
         hint = f"all it printed: {place}; once that is mended, start {seat.agent_id} again"
         raise EnvironmentMissing(f"the set-up of its worktree failed: {why}", code=ErrorCode.FAILED, hint=hint)
 

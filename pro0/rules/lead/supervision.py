@@ -6,7 +6,7 @@ lead may crash in the middle and decide again without harm: the state still show
 Every member goes through the same steps, in this order. Each step takes a plan and returns it, changed or not.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -19,24 +19,20 @@ from pro0.model.decision import (
     Finish,
     Free,
     Prepare,
-    Question,
     Snapshot,
     Start,
     Tell,
     Withdraw,
 )
-from pro0.model.ids import LEAD
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Exit, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules.lead import budget, dispatch, ending, hiring, plan_approval, throttling, turns
+from pro0.rules.lead import announcing, budget, dispatch, ending, hiring, idling, plan_approval, throttling, turns
 from pro0.rules.lead.plan import MEMORY, Plan, Step, View
-from pro0.rules.tasks.board import Board, claimable, waits
+from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
 
-IDLE_AFTER = timedelta(seconds=2)
-"""Time without work before the lead address hears that a member is idle (behaviour 3.7)."""
 STARTING_LIMIT = timedelta(seconds=15)
 """Longest time from a guard's start to its first report."""
 
@@ -58,12 +54,17 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         more.append(Deliver())
     if snapshot.wanted.outbox:
         more.append(Deliver(wishes=True))
-    if not view.blind:
-        runtime = replace(runtime, waits=waits(view.board))
     expired, next_at = hiring.expire(view)
     more.extend((*expired, *hiring.hire(view, plans)))
-    wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at) if wake]
-    return Decision(runtime=runtime, actions=(*actions, *more), wake_at=min(wakes, default=None))
+    news = announcing.announce(view, runtime)
+    wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at, news.wake_at) if wake]
+    return Decision(
+        runtime=runtime,
+        actions=(*actions, *more, *news.owed),
+        wake_at=min(wakes, default=None),
+        needs=news.needs,
+        announced=news.announced,
+    )
 
 
 def _plan(view: View, seat: Seat) -> Plan:
@@ -195,29 +196,6 @@ def _start(view: View, plan: Plan) -> Plan:
     return plan.then(fresh, Start(seat, fresh.incarnation, ground=ground))
 
 
-def _tell_idle(view: View, plan: Plan) -> Plan:
-    """Tell the lead address once each time a member turns idle with nothing to claim (behaviour 3.7).
-
-    A lead agent reads that address: news of its own idleness would wake it, for ever.
-    """
-    state = plan.living
-    told = plan.seat.task is None and plan.seat.agent_id != LEAD and plan.seat.agent != RUNNER
-    if state is None or state.state is not State.IDLE or view.stopping or not told:
-        return plan
-    key = f"{state.incarnation}:idle:{state.since.isoformat()}"
-    if key in state.told or view.snapshot.wanted.paused or view.blind or _could_claim(view, plan.seat):
-        return plan
-    due = state.since + IDLE_AFTER
-    if view.now < due:
-        return plan.wake(due)
-    if view.snapshot.hooked and key not in view.snapshot.answers:
-        return plan.also(Question(key, state))
-    if said := view.snapshot.answers.get(key):
-        return plan.then(_told(state, key), Tell(key, state.agent_id, prompts.not_idle(said)))
-    last = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
-    return plan.then(_told(state, key), Tell(key, LEAD, prompts.idle(state.agent_id, last)))
-
-
 STEPS: tuple[Step, ...] = (
     _read_the_report,
     turns.read_the_agent,
@@ -236,7 +214,7 @@ STEPS: tuple[Step, ...] = (
     ending.ask,
     ending.on_shutdown_answer,
     ending.overdue,
-    _tell_idle,
+    idling.tell_idle,
     turns.tell_who_is_needed,
     plan_approval.tell,
     turns.nudge,
@@ -295,15 +273,6 @@ def _holds(task: Task, state: SeatState) -> bool:
     if task.claim:
         return (task.claim.agent_id, task.claim.incarnation) == (state.agent_id, state.incarnation)
     return task.status is Status.PENDING and task.assignee == state.agent_id
-
-
-def _could_claim(view: View, seat: Seat) -> bool:
-    return any(task.run or seat.agent != "shell" for task in claimable(view.board, seat.agent_id))
-
-
-def _settled_by(view: View, state: SeatState) -> Iterable[Task]:
-    over = (Status.COMPLETED, Status.FAILED)
-    return (task for task in view.board if task.assignee == state.agent_id and task.status in over)
 
 
 def _how(end: Exit) -> str:

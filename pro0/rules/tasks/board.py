@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from pro0.model.ids import task_number
-from pro0.model.stored import iso
 from pro0.model.task import SETTLED, Kind, Policy, Status, Task
 
 _START = datetime.min.replace(tzinfo=UTC)
@@ -121,12 +120,6 @@ def claimable(board: Board, agent_id: str) -> list[Task]:
 def next_order(task: Task) -> tuple[bool, int, datetime, int]:
     """Return the sort key of `next`: started tasks, then priority, creation, id (behaviour 2.10)."""
     return task.started_at is None, task.priority, task.created_at or _START, task_number(task.id)
-
-
-def waits(board: Board) -> tuple[str, ...]:
-    """Return the waits for a person as the lead records them: task, kind and start of the wait."""
-    waiting = ((task.id, task.waits) for task in board)
-    return tuple(f"{id} {wait.kind} {iso(wait.since)}" for id, wait in waiting if wait)
 
 
 def list_order(task: Task) -> tuple[bool, float, int]:

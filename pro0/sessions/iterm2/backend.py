@@ -141,6 +141,12 @@ class ITerm2:
             with suppress(it2.NoSuchSession):
                 it2.name(handle.pane, f"{it2.tagged(handle.pane, _TITLE)} · {state}")
 
+    def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
+        """Mark nothing: the names of panes tell the states."""
+
+    def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
+        """Ring nowhere: nothing of iTerm2's script rings."""
+
     def focus(self, handle: Handle) -> bool:
         """Bring a pane to the front; raises Refused when it is not ours."""
         _ours(handle, it2.focus)

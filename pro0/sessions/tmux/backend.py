@@ -8,17 +8,19 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
-from pro0.sessions.backend import Asked, Key, Opening, Place, always, quiet
+from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.starting import check
 from pro0.sessions.tmux import socket as tmux_socket
 from pro0.sessions.tmux.keys import LIST, bindings, releases
+from pro0.sessions.tmux.pasting import paste
+from pro0.sessions.tmux.ringing import CLIENTS, ring
 from pro0.sessions.tmux.script import (
     LOOK,
     STATE,
@@ -30,10 +32,10 @@ from pro0.sessions.tmux.script import (
     line,
     literal,
     made_panes,
+    marked,
     ours,
     rows,
     screens,
-    typed_since,
 )
 from pro0.sessions.tmux.windows import arrange, bring_up
 
@@ -45,11 +47,9 @@ LEAVING = 5.0
 PAUSE = 0.3
 """Seconds between the line and its Enter: programs take an immediate Enter for a part of the paste."""
 
-_BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
 _OURS = ("display-message", "-p", "ours")
 _FOREIGN = ("display-message", "-p", "foreign")
 _GONE = ("display-message", "-p", "gone")
-_BUFFERS = count()
 _KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
 _ENDED = re.compile("server exited|lost server|no server running|error connecting")
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)
@@ -115,7 +115,7 @@ class Tmux:
         """
         if not line.isprintable() or not line.strip():
             raise BadInput("a nudge is one line of printable text")
-        if _act(handle, _paste(handle, line, "-p", looked)) != ["sent"]:
+        if _act(handle, paste(handle, line, "-p", looked)) != ["sent"]:
             return False
         time.sleep(PAUSE)
         looked = time.monotonic()
@@ -123,13 +123,27 @@ class Tmux:
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         """Paste a key's bytes: a sent key would reach every pane of a synchronised window, or copy mode."""
-        return _act(handle, _paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
+        return _act(handle, paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
 
     def label(self, states: Mapping[Handle, str]) -> None:
         """Write states into the borders of our panes: one call of tmux for each server."""
         for socket, group in groupby(sorted(states, key=_socket), key=_socket):
             script = [block(ours(handle), handle.pane, _state(handle, states[handle])) for handle in group]
             _server(socket).ask("\n".join(script) + "\n")
+
+    def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
+        """Stress borders, and let the names of their windows end in the count: `pro0-alpha ?2`."""
+        for socket, group in groupby(sorted(needed, key=_socket), key=_socket):
+            script = [block(ours(handle), handle.pane, marked(handle, needed[handle], count)) for handle in group]
+            _server(socket).ask("\n".join(script) + "\n")
+
+    def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
+        """Ring in the first pane that is ours, and show a notice on the terminals of its server's clients."""
+        for handle in handles:
+            with suppress(Refused):
+                tty = _act(handle, line(("display-message", "-p", "-t", handle.pane, "#{pane_tty}")))
+                ring(tty[0], _server(handle.socket).ask(f"{line(CLIENTS)}\n"), title, text)
+                return
 
     def focus(self, handle: Handle) -> bool:
         """Select a pane and its window; raises Refused when the pane is not ours."""
@@ -232,22 +246,6 @@ def _act(handle: Handle, then: str) -> list[str]:
 
 def _state(handle: Handle, text: str) -> str:
     return line(("set-option", "-p", "-t", handle.pane, STATE, literal(text)))
-
-
-def _paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
-    """Return the line to leave copy mode and paste a text; the text is never typed, and `ps` never sees it.
-
-    The server does nothing else during one line, so no key of a person comes between check and paste.
-    """
-    buffer, pane = f"pro0-{handle.incarnation}-{next(_BUFFERS)}", handle.pane
-    leave = block("#{pane_in_mode}", pane, line(("send-keys", "-t", pane, "-X", "cancel")))
-    paste = line(
-        ("set-buffer", "-b", buffer, "--", text),
-        ("paste-buffer", how, "-d", "-b", buffer, "-t", pane),
-        ("display-message", "-p", "sent"),
-    )
-    blocked = f"#{{||:{_BLOCKED},{typed_since(pane, time.time() - quiet(looked))}}}"
-    return block(blocked, pane, line(("display-message", "-p", "blocked")), f"{leave} ; {paste}")
 
 
 def _undo(server: "TmuxServer", openings: Sequence[Opening], printed: Sequence[str], *, fresh: bool) -> None:

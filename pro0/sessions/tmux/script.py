@@ -21,6 +21,8 @@ WINDOW = "@pro0_window"
 """The window option with the team's uid: pro0 made this window and may fill it."""
 STATE = "@pro0_state"
 """The pane option for the member's state, shown by borders beside the title."""
+NEEDED = "@pro0_needed"
+"""The pane option that says that the member keeps a person waiting."""
 COLOUR = "@pro0_colour"
 """The pane option with the member's own colour."""
 NAME = "@pro0_name"
@@ -215,6 +217,13 @@ def _option_text(option: str) -> str:
 
 def _octal(match: re.Match[bytes]) -> bytes:
     return b"\\%03o" % match[0][0]
+
+
+def marked(handle: Handle, is_needed: bool, count: int) -> str:
+    """Return the line that stresses a pane's border or not, and puts a count behind the name of its window."""
+    own_name = "#{s/ [?][0-9]+$//:window_name}"
+    option: Command = ("set-option", "-p", "-t", handle.pane, NEEDED, "1" if is_needed else "")
+    return line(option, ("rename-window", "-t", handle.pane, f"{own_name} ?{count}" if count else own_name))
 
 
 def ours(handle: Handle) -> str:

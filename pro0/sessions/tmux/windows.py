@@ -12,6 +12,7 @@ from pro0.sessions.tmux.script import (
     LOOK,
     MADE,
     NAME,
+    NEEDED,
     STARTED,
     STATE,
     TAG,
@@ -45,7 +46,10 @@ _WINDOW: tuple[tuple[str, str], ...] = (
     ("allow-rename", "off"),
     ("synchronize-panes", "off"),
     ("pane-border-status", "top"),
-    ("pane-border-format", f"#[fg=#{{{COLOUR}}}] #{{{TITLE}}}#[default] #{{{STATE}}} "),
+    (
+        "pane-border-format",
+        f"#[fg=#{{{COLOUR}}}] #{{{TITLE}}}#[default] #{{?{NEEDED},#[fg=yellow]#[bold],}}#{{{STATE}}}#[default] ",
+    ),
 )
 
 

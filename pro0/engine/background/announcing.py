@@ -1,0 +1,112 @@
+"""Announcing: bell and desktop notice, hook, and the person's `notify`, in the background, each need once."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from pro0 import config
+from pro0.config import Settings
+from pro0.engine.background import notifying
+from pro0.engine.background.backlog import Backlog
+from pro0.engine.background.hooking import Hooking, changed_at
+from pro0.engine.log import Log
+from pro0.engine.places import backend_of
+from pro0.errors import Pro0Error
+from pro0.model.decision import Announce, Surface
+from pro0.model.home import HookEvent
+from pro0.model.need import Need, NeedKind
+from pro0.model.runtime import ENDED, Handle
+from pro0.ops import troubles, trust
+from pro0.ops.context import clock
+from pro0.rules.lead.announcing import key
+from pro0.store.paths import TRUSTED
+from pro0.store.teams import TeamStore
+
+
+class Announcer:
+    """Announces the needs of one team. It calls `woken` after each announcement."""
+
+    def __init__(
+        self, team: TeamStore, settings: Settings, log: Log, hooking: Hooking, woken: Callable[[], None]
+    ) -> None:
+        self._team = team
+        self._log = log
+        self._hooking = hooking
+        self._woken = woken
+        known = team.config.read()
+        self._name, self._project = known.name, Path(known.project)
+        self._backend = backend_of(known)
+        self._settings = settings
+        home = team.paths.home
+        self._files = (home / config.USER_FILE, self._project / config.PROJECT_FILE, home / TRUSTED)
+        self._stamp = [changed_at(path) for path in self._files]
+        self._asked: set[str] = set()
+        self._done: set[str] = set()
+        self._backlogs = {surface: Backlog(self._announce) for surface in Surface}
+
+    def surfaces(self) -> frozenset[Surface]:
+        """Return the surfaces that are in use: as the settings and the hooks say now."""
+        stamp = [changed_at(path) for path in self._files]
+        if stamp != self._stamp:
+            self._stamp = stamp
+            try:
+                self._settings = trust.settings(self._team.paths.home, self._project, os.environ)
+            except Pro0Error as error:
+                self._log.write("settings", why=error.message)
+        used = {
+            Surface.BELL: self._settings.bell,
+            Surface.NOTIFY: bool(self._settings.notify),
+            Surface.HOOK: HookEvent.HUMAN_NEEDED in self._hooking.events(),
+        }
+        return frozenset(surface for surface, is_used in used.items() if is_used)
+
+    def begin(self, action: Announce) -> None:
+        """Announce a need on a surface, once for each lead."""
+        name = key(action.surface, action.need.id)
+        if name not in self._asked:
+            self._asked.add(name)
+            self._backlogs[action.surface].put(action)
+
+    def done(self) -> frozenset[str]:
+        """Return the keys of the announcements made."""
+        return frozenset(self._done)
+
+    def _announce(self, action: Announce) -> None:
+        need = action.need
+        try:
+            match action.surface:
+                case Surface.BELL:
+                    self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.what)
+                case Surface.HOOK:
+                    self._hooking.run(HookEvent.HUMAN_NEEDED, need.member, about(need))
+                case Surface.NOTIFY:
+                    self._notify(need)
+        except (Pro0Error, OSError) as error:
+            self._log.write("announcing", surface=action.surface, need=need.id, why=str(error))
+        self._done.add(key(action.surface, need.id))
+        self._woken()
+
+    def _handles(self, member: str) -> list[Handle]:
+        """Return where living sessions are shown, the member of a need first."""
+        seats = [seat for seat in self._team.runtime.read().seats if seat.handle and seat.state not in ENDED]
+        seats.sort(key=lambda seat: seat.agent_id != member)
+        return [seat.handle for seat in seats if seat.handle]
+
+    def _notify(self, need: Need) -> None:
+        target = self._settings.notify
+        if not target:
+            return
+        shown = notifying.shown(target)
+        if why := notifying.notify(self._team, target, self._name, need):
+            self._log.write("notify", to=shown, why=why)
+            troubles.note(self._team, NeedKind.NOTICE, shown, why, clock())
+        else:
+            troubles.over(self._team, NeedKind.NOTICE, shown)
+
+
+def about(need: Need) -> dict[str, object]:
+    """Return what a hook is told of a need; one of a task also by the names of the task's own events."""
+    task = {"task_id": need.subject, "awaiting": need.awaiting, "since": need.since} if need.awaiting else {}
+    return {"need": msgspec.to_builtins(need), **task}

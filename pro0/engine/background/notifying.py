@@ -1,0 +1,75 @@
+"""Notify: one POST to the person's URL, or one run of the person's command, for each need."""
+
+import os
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pro0.model.need import Need
+from pro0.ops.tasks.hook_runs import Runs
+from pro0.store.teams import TeamStore
+
+TIMEOUT = 10.0
+"""Seconds for a POST."""
+NEED = "PRO0_NEED"
+"""The variable with the need in one sentence, for the command."""
+
+
+def notify(team: TeamStore, target: str, name: str, need: Need) -> str:
+    """Tell a need to a URL or a command; return why that failed, or an empty string."""
+    if is_url(target):
+        return _post(target, name, need)
+    told = msgspec.json.encode({"team_name": name, "need": need})
+    return Runs(team, os.environ).notify(target, told, {NEED: f"{name}: {need.what}"})
+
+
+def is_url(target: str) -> bool:
+    """Return True for an address that takes a POST."""
+    return target.startswith(("http://", "https://"))
+
+
+def shown(target: str) -> str:
+    """Return a target without what may be secret in it: of a URL only scheme and host."""
+    if not is_url(target):
+        return target
+    parts = urlsplit(target)
+    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+
+
+def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
+    """Return the body and the headers of a POST: plain text for a topic of ntfy, else JSON as chats take it.
+
+    A topic is the only part of its path. Slack reads `text`, Gotify `title` and `message`, Discord `content`.
+    """
+    title, text = f"pro0 {name}", need.what
+    ours = {"X-Pro0-Need": need.id.encode("ascii", "replace").decode()}
+    topic = urlsplit(target).path.strip("/")
+    if topic and "/" not in topic and topic != "message":
+        return text.encode(), {**ours, "Content-Type": "text/plain; charset=utf-8", "Title": title}
+    said = {"text": f"{title}: {text}", "title": title, "message": text, "content": f"{title}: {text}", "need": need}
+    return msgspec.json.encode(said), {**ours, "Content-Type": "application/json"}
+
+
+def _post(target: str, name: str, need: Need) -> str:
+    import http.client  # start-up time: urllib takes as long as all of a lead's own modules
+    import urllib.error
+    import urllib.request
+
+    class Unmoved(urllib.request.HTTPRedirectHandler):
+        """Follows no redirection: a POST would become a GET somewhere else."""
+
+        def redirect_request(self, *_: object, **__: object) -> None:
+            return None
+
+    data, headers = body(target, name, need)
+    request = urllib.request.Request(target, data, {"User-Agent": "pro0", **headers}, method="POST")
+    try:
+        with urllib.request.build_opener(Unmoved).open(request, timeout=TIMEOUT):
+            return ""
+    except urllib.error.HTTPError as error:
+        error.close()
+        return f"the answer was {error.code} {error.reason}"
+    except urllib.error.URLError as error:
+        return str(error.reason)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__

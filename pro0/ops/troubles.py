@@ -1,0 +1,37 @@
+"""Troubles that the person has yet to see: kept by whoever meets one, dropped once it goes well again."""
+
+from contextlib import suppress
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from pro0.errors import Pro0Error
+from pro0.model.need import NeedKind, Trouble, Troubles
+from pro0.ops.context import new_id
+from pro0.store.teams import TeamStore
+
+MOST = 50
+"""The most troubles kept, the newest ones."""
+
+
+def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime) -> None:
+    """Keep a trouble for the person, one for each subject; one that cannot be written delays nothing."""
+    with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
+        known = change.value.troubles
+        if not any((one.kind, one.subject) == (kind, subject) for one in known):  # the same trouble is no new need
+            fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
+            change.value = replace(change.value, troubles=(*known, fresh)[-MOST:])
+
+
+def over(team: TeamStore, kind: NeedKind, subject: str) -> None:
+    """Drop a trouble whose subject has gone well since."""
+    with suppress(Pro0Error):
+        known = team.troubles.read()
+        if len(_without(known, kind, subject)) == len(known.troubles):
+            return
+        with team.troubles.change("drop a trouble") as change:
+            change.value = replace(change.value, troubles=_without(change.value, kind, subject))
+
+
+def _without(known: Troubles, kind: NeedKind, subject: str) -> tuple[Trouble, ...]:
+    return tuple(one for one in known.troubles if (one.kind, one.subject) != (kind, subject))

@@ -1,0 +1,49 @@
+"""Desktop notices of terminals: which sequence a terminal knows, by its names, and the text of that sequence."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from pro0.model.need import Need
+from pro0.rules.text import visible
+
+BELL = "\a"
+LONGEST = 200
+"""The most characters of a notice."""
+_KNOWN = (
+    ("kitty", "99"),
+    ("ghostty", "777"),
+    ("wezterm", "777"),
+    ("foot", "777"),
+    ("rxvt", "777"),
+    ("contour", "777"),
+    ("iterm", "9"),
+)
+"""Part of a terminal's name, and the number of the sequence for notices that it knows."""
+
+
+def rung(environment: Mapping[str, str], title: str, needs: Iterable[Need], known: Collection[str]) -> str:
+    """Return the bell and the notices for a terminal of this environment, for needs whose ids are not known yet."""
+    new = [need for need in needs if need.id not in known]
+    names = [environment[name] for name in ("TERM", "TERM_PROGRAM", "LC_TERMINAL") if environment.get(name)]
+    return "".join([BELL if new else "", *(sequence(names, title, need.what) for need in new)])
+
+
+def sequence(names: Iterable[str], title: str, text: str) -> str:
+    """Return the sequence that shows a notice on a terminal of these names, "" for one that knows none."""
+    folded = [name.casefold() for name in names]
+    if any(name.startswith(("tmux", "screen")) for name in folded):  # it would keep the sequence to itself
+        return ""
+    number = next((number for part, number in _KNOWN for name in folded if part in name), "")
+    title, text = _plain(title), _plain(text)
+    match number:
+        case "99":
+            return f"\x1b]99;i=pro0:d=0:p=title;{title}\x1b\\\x1b]99;i=pro0:d=1:p=body;{text}\x1b\\"
+        case "777":
+            return f"\x1b]777;notify;{title};{text}\x1b\\"
+        case "9":
+            return f"\x1b]9;{title}: {text}\x1b\\"
+    return ""
+
+
+def _plain(text: str) -> str:
+    """Return a text without what ends a sequence, or parts of one."""
+    return " ".join(visible(text).split()).replace(";", ",")[:LONGEST]

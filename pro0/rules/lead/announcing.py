@@ -1,0 +1,62 @@
+"""What the lead announces: each need once on each surface, remembered in the record across leads, forgotten when gone.
+
+An announcement is recorded after it was made. A lead that dies in between leaves it owed, and the next lead makes it.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from pro0.model.decision import Announce, Surface
+from pro0.model.need import Need, NeedKind, Picture
+from pro0.model.runtime import Runtime
+from pro0.rules.lead.plan import View
+from pro0.rules.needs import needs, next_look
+
+
+class Announcements(msgspec.Struct, frozen=True):
+    """What needs the person, what is owed of it, what is announced already, and when a need may arise by itself."""
+
+    needs: tuple[Need, ...] = ()
+    owed: tuple[Announce, ...] = ()
+    announced: tuple[str, ...] | None = None
+    wake_at: datetime | None = None
+
+
+def announce(view: View, runtime: Runtime) -> Announcements:
+    """Return the news for the person, by the record as the lead is about to write it."""
+    person, tasks = view.snapshot.person, view.snapshot.tasks
+    if person is None or tasks is None:  # what cannot be seen is neither new nor gone
+        return Announcements()
+    picture = Picture(
+        now=view.now,
+        wanted=view.snapshot.wanted,
+        runtime=runtime,
+        tasks=tasks,
+        mail=person.mail,
+        older=person.older,
+        troubles=person.troubles,
+        spent=view.snapshot.spent,
+        left_alone=person.left_alone,
+    )
+    found = needs(picture)
+    known = {*person.announced, *view.snapshot.announced}
+    wanted = {key(surface, need.id): Announce(surface, need) for need in found for surface in Surface}
+    announced = tuple(one for one in wanted if one in known)
+    owed = tuple(
+        action
+        for name, action in wanted.items()
+        if name not in known and action.surface in view.snapshot.surfaces and not view.stopping and _suits(action)
+    )
+    return Announcements(found, owed, None if announced == person.announced else announced, next_look(picture))
+
+
+def key(surface: Surface, id: str) -> str:
+    """Return the name under which the announcement of a need on a surface is recorded."""
+    return f"{surface} {id}"
+
+
+def _suits(action: Announce) -> bool:
+    """Return False for a failed notice or hook on the surface that fails: it would fail again, for ever."""
+    failing = {Surface.NOTIFY: NeedKind.NOTICE, Surface.HOOK: NeedKind.HOOK}
+    return failing.get(action.surface) is not action.need.kind

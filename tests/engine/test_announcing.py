@@ -1,0 +1,264 @@
+"""Each need is announced once on every surface, whoever leads, and gone when it is answered (issue 14, must show 2)."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.config import USER_FILE
+from pro0.model.caller import Caller, Who
+from pro0.model.need import NeedKind
+from pro0.model.runtime import SessionUsage, State
+from pro0.model.task import Awaiting, Draft, Policy, Status
+from pro0.ops import troubles
+from pro0.ops.context import Context, clock
+from pro0.ops.mail import messages
+from pro0.ops.tasks import gates, tasks
+from pro0.ops.team import costs, needs
+from tests.crash.lanes import a_few
+from tests.engine.crew import Crew, crew
+from tests.waiting import STUCK, wait_until
+
+
+class Receiver:
+    """A loopback address that takes POSTs; what it answers can be changed."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, str, str]] = []
+        self.answer = 200
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                outer.got.append((self.path, self.headers["X-Pro0-Need"], text))
+                self.send_response(outer.answer)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def ids(self) -> list[str]:
+        return [id for _, id, _ in self.got]
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def shown(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """A team in tmux, on a server of its own."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
+    with crew(home, tmp_path, "tmux") as made:
+        yield made
+
+
+def settings(alpha: Crew, **chosen: object) -> Path:
+    """Write the person's settings; return the file that the hook writes to."""
+    told = alpha.project / "told"
+    hooks = {"HumanNeeded": f"cat >> {told}; echo >> {told}"}
+    (alpha.store.home / USER_FILE).write_text(json.dumps({"hooks": hooks, **chosen}))
+    return told
+
+
+def heard(told: Path) -> list[str]:
+    """The ids of the needs that the hook was told of."""
+    return [json.loads(line)["need"]["id"] for line in told.read_text().splitlines()] if told.exists() else []
+
+
+def asks(kind: Awaiting) -> tuple[Callable[[Crew], object], Callable[[Crew], object]]:
+    return (
+        lambda alpha: alpha.give(Draft(title="t", run="true", awaiting=kind)),
+        lambda alpha: gates.approve(alpha.context, "task-1", "yes"),
+    )
+
+
+def member(alpha: Crew) -> Context:
+    return Context(alpha.team, Caller(Who.MEMBER, "w1", alpha.state("w1").incarnation))
+
+
+def fails(alpha: Crew) -> None:
+    alpha.settled(*alpha.give(Draft(title="t", run="exit 3")))
+
+
+def is_stuck(alpha: Crew) -> None:
+    first, _ = alpha.give(Draft(title="first"), Draft(title="second", blocked_by=("1",), run="true"))
+    tasks.cancel(alpha.context, first)
+
+
+def crashes(alpha: Crew) -> None:
+    os.kill(alpha.pids()["w1"][1], signal.SIGKILL)
+    alpha.reaches("w1", State.CRASHED)
+
+
+def is_over_its_cost(alpha: Crew) -> None:
+    entry = SessionUsage(agent_id="w1", incarnation="inc-1", agent="claude", cost_usd=3.0)
+    with alpha.team.usage.change("spend") as used:
+        used.value = replace(used.value, sessions=(entry,))
+    costs.limit(alpha.context, 2.0)
+
+
+def read_all(alpha: Crew) -> None:
+    messages.acknowledge(alpha.context, messages.inbox(alpha.context))
+
+
+def all_seen(alpha: Crew) -> None:
+    for one in alpha.team.troubles.read().troubles:
+        needs.mark_seen(alpha.context, one.id)
+
+
+def trouble(kind: NeedKind) -> Callable[[Crew], object]:
+    return lambda alpha: troubles.note(alpha.team, kind, "it", "it broke", clock())
+
+
+KINDS: dict[str, tuple[NeedKind, Callable[[Crew], object], Callable[[Crew], object]]] = {
+    "question": (NeedKind.QUESTION, *asks(Awaiting.INPUT)),
+    "gate": (NeedKind.GATE, *asks(Awaiting.CONTENT)),
+    "review": (NeedKind.REVIEW, *asks(Awaiting.REVIEW)),
+    "escalation": (NeedKind.ESCALATION, *asks(Awaiting.ESCALATION)),
+    "failed": (NeedKind.FAILED, fails, lambda alpha: tasks.cancel(alpha.context, tasks.reopen(alpha.context, "1").id)),
+    "stuck": (NeedKind.STUCK, is_stuck, lambda alpha: tasks.cancel(alpha.context, "task-2")),
+    "stalled": (
+        NeedKind.STALLED,
+        lambda alpha: alpha.give(Draft(title="root", policy=Policy.SUPERVISED)),
+        lambda alpha: tasks.cancel(alpha.context, "task-1"),
+    ),
+    "untaken": (
+        NeedKind.UNTAKEN,
+        lambda alpha: alpha.give(Draft(title="words only")),
+        lambda alpha: tasks.cancel(alpha.context, "task-1"),
+    ),
+    "crash": (NeedKind.CRASH, crashes, lambda alpha: alpha.spawn("w1")),
+    "mail": (NeedKind.MAIL, lambda alpha: messages.send(member(alpha), "human", "red or blue?"), read_all),
+    "cost": (NeedKind.COST, is_over_its_cost, lambda alpha: costs.limit(alpha.context, 0.0)),
+    "hook": (NeedKind.HOOK, trouble(NeedKind.HOOK), all_seen),
+    "notice": (NeedKind.NOTICE, trouble(NeedKind.NOTICE), all_seen),
+    "losses": (NeedKind.LOSSES, trouble(NeedKind.LOSSES), all_seen),
+}
+
+
+def there(alpha: Crew, kind: NeedKind) -> list[str]:
+    return [need.id for need in needs.list_needs(alpha.context) if need.kind is kind]
+
+
+def windows(alpha: Crew) -> str:
+    """Name and bell flag of every window, and whether borders are stressed."""
+    handle = alpha.state("w2").handle
+    assert handle
+    form = "#{window_name} bell=#{window_bell_flag} needed=#{@pro0_needed}"
+    argv = ["tmux", "-S", handle.socket, "list-panes", "-a", "-F", form]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", a_few(KINDS, 3))
+def test_a_need_is_announced_once_on_every_surface_although_leads_die(
+    name: str, shown: Crew, receiver: Receiver
+) -> None:
+    """URL, hook, bell and window name in tmux; then the lead is killed, and the next one says nothing twice."""
+    kind, begin, answer = KINDS[name]
+    told = settings(shown, notify=f"{receiver.url}/a/hook")
+    lead = shown.lead()
+    shown.spawn("w1", "w2")
+    assert needs.list_needs(shown.context) == ()
+    begin(shown)
+    wait_until(lambda: there(shown, kind), STUCK, "it is a need")
+    [id] = there(shown, kind)
+    by_url, by_hook = kind is not NeedKind.NOTICE, kind is not NeedKind.HOOK
+    wait_until(lambda: (not by_url or id in receiver.ids()) and (not by_hook or id in heard(told)), STUCK, "it is told")
+    wait_until(lambda: "bell=1" in windows(shown) and " ?1 " in windows(shown), STUCK, "the window tells it")
+    expected = 1 + by_url + by_hook
+    wait_until(lambda: len(shown.team.announced.read().keys) == expected, STUCK, "it is recorded")
+    for _ in range(2):
+        lead.kill()
+        lead.wait()
+        lead = shown.lead()
+        shown.settled(*shown.give(Draft(title="another", run="true")))  # it has looked, and worked
+    assert receiver.ids().count(id) == by_url
+    assert heard(told).count(id) == by_hook
+    answer(shown)
+    wait_until(lambda: id not in there(shown, kind), STUCK, "it is gone")
+    wait_until(lambda: not any(id in key for key in shown.team.announced.read().keys), STUCK, "it is forgotten")
+    wait_until(lambda: "?" not in windows(shown), STUCK, "the window's name is as it was")
+
+
+def test_a_need_of_the_time_without_a_lead_is_announced_by_the_next(alpha: Crew, receiver: Receiver) -> None:
+    settings(alpha, notify=f"{receiver.url}/a/hook")
+    alpha.give(Draft(title="t", awaiting=Awaiting.INPUT))
+    alpha.lead()
+    wait_until(receiver.ids, STUCK, "it is told")
+    assert [id.partition(":")[0] for id in receiver.ids()] == ["question"]
+
+
+def test_a_failed_notice_is_a_need_once_and_gone_when_one_arrives(alpha: Crew, receiver: Receiver) -> None:
+    receiver.answer = 500
+    settings(alpha, notify=f"{receiver.url}/services/secret")
+    alpha.lead()
+    alpha.give(Draft(title="t", awaiting=Awaiting.INPUT))
+    wait_until(lambda: there(alpha, NeedKind.NOTICE), STUCK, "it is shown")
+    [one] = [need for need in needs.list_needs(alpha.context) if need.kind is NeedKind.NOTICE]
+    assert "500" in one.why
+    assert "secret" not in one.what, "the address may be a key"
+    alpha.give(Draft(title="u", awaiting=Awaiting.INPUT))
+    wait_until(lambda: len(receiver.got) == 2, STUCK, "each need is tried once")
+    assert there(alpha, NeedKind.NOTICE) == [one.id]
+    receiver.answer = 200
+    alpha.give(Draft(title="v", awaiting=Awaiting.INPUT))
+    wait_until(lambda: not there(alpha, NeedKind.NOTICE), STUCK, "it is gone")
+    assert len(receiver.got) == 3
+
+
+def test_a_command_is_told_in_a_sentence_and_in_json(alpha: Crew) -> None:
+    said, given = alpha.project / "said", alpha.project / "given"
+    settings(alpha, notify=f'printf "%s\\n" "$PRO0_NEED" >> {said}; cat > {given}')
+    alpha.lead()
+    alpha.give(Draft(title="paint", awaiting=Awaiting.INPUT))
+    wait_until(lambda: given.exists() and given.read_text().endswith("}"), STUCK, "it is run")
+    assert said.read_text() == "alpha: task-1 waits for you (input): paint\n"
+    assert json.loads(given.read_text())["need"]["kind"] == "question"
+
+
+def test_a_hook_that_cannot_run_is_a_need_until_it_runs(alpha: Crew) -> None:
+    settings(alpha)
+    hooks = {"TaskCreated": "no-such-program-of-mine"}
+    (alpha.store.home / USER_FILE).write_text(json.dumps({"hooks": hooks}))
+    alpha.give(Draft(title="t"))
+    [need] = [need for need in needs.list_needs(alpha.context) if need.kind is NeedKind.HOOK]
+    assert need.subject == "no-such-program-of-mine"
+    assert "127" in need.why
+    all_seen(alpha)
+    assert not there(alpha, NeedKind.HOOK)
+
+
+def test_a_hundred_tasks_and_one_question_are_one_message(alpha: Crew) -> None:
+    """Must show 3."""
+    alpha.lead()
+    alpha.spawn("w1", "w2", "w3")
+    ids = alpha.give(*(Draft(title=f"short {n}", run="true") for n in range(100)))
+    messages.send(member(alpha), "human", "red or blue?")
+    done = alpha.settled(*ids)
+    assert {task.status for task in done} == {Status.COMPLETED}
+    for name in ("w1", "w2", "w3"):
+        alpha.reaches(name, State.IDLE)
+    wait_until(lambda: all(s.told for s in alpha.team.runtime.read().seats), STUCK, "the lead has seen them idle")
+    assert [letter.message.content for letter in messages.inbox(alpha.context)] == ["red or blue?"]
