@@ -14,6 +14,7 @@ import msgspec
 
 from pro0.errors import BadInput, ErrorCode, Pro0Error
 from pro0.rules.text import unseen, visible
+from pro0.terminals.colours import code
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
@@ -28,11 +29,6 @@ VEIL = "pro0.veil"
 _NOT_ASCII = re.compile("[^\n -~]")
 STDIN_LIMIT = 256 * 1024
 """Bytes of the longest text; stdin may be endless."""
-_COLOURS = {
-    **dict.fromkeys(("crashed", "failed", "unresponsive", "error", "fail", "gone"), "31"),
-    **dict.fromkeys(("idle", "completed", "ok"), "32"),
-    **dict.fromkeys(("working", "in progress", "starting", "stopping", "waiting", "warn"), "33"),
-}
 
 
 def line(text: str) -> str:
@@ -238,7 +234,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) 
     shown = [cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
     padded = [cell + " " * (width - _width(cell)) for cell, width in zip(shown, widths, strict=True)]
     if painted:
-        padded = [_styled(text, _COLOURS.get(cell, "")) for text, cell in zip(padded, shown, strict=True)]
+        padded = [_styled(text, code(cell)) for text, cell in zip(padded, shown, strict=True)]
     return "  ".join(padded).rstrip()
 
 

@@ -5,18 +5,23 @@ from pathlib import Path
 
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import ErrorCode, Refused
+from pro0.model.task import Draft
 from pro0.ops import verdicts
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
-from pro0.ops.tasks import gates
-from pro0.ops.team import members
+from pro0.ops.tasks import gates, tasks
+from pro0.ops.tasks.acting import settings_to_hire
+from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
+from pro0.ops.team import members, needs, plan_approval
+from pro0.rules.text import title as checked_title
 
 
 def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
     """Refuse a verdict if it needs a PIN: keys typed into the view may go to a member."""
     if verdicts.has_pin(home):
-        word = act.rpartition(".")[2]
-        raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 task {word}", code=ErrorCode.NO_TERMINAL)
+        noun, _, word = act.rpartition(".")
+        command = f"member {word}-plan" if noun == "plan" else f"task {word}"
+        raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 {command}", code=ErrorCode.NO_TERMINAL)
     verdicts.on_terminal(home, project, act)
 
 
@@ -40,19 +45,101 @@ def reject(context: Context, task: str, text: str) -> str:
     return f"{task} rejected: {gates.reject(context, task, text).status}"
 
 
+def answer_plan(context: Context, name: str, text: str) -> str:
+    """Approve the plan of a member, once the person has confirmed with y."""
+    if not _yes(text):
+        return f"the plan of {name} waits on"
+    seat = plan_approval.approve(context, name)
+    ensure_lead(context.team)
+    return f"the plan of {seat.agent_id} is approved"
+
+
+def reject_plan(context: Context, name: str, text: str) -> str:
+    """Ask a member for another plan."""
+    return f"the plan of {plan_approval.reject(context, name, text).agent_id} is not approved"
+
+
+def message(context: Context, _to: str, text: str) -> str:
+    """Send a message to the member that the text names first: `@w1 go on`."""
+    name, _, content = text.strip().removeprefix("@").partition(" ")
+    if not name or not content.strip():
+        return "not sent: write @name and the text"
+    return send(context, name, content.strip())
+
+
+def create(context: Context, _target: str, text: str) -> str:
+    """Make a task; `@name` in front assigns it."""
+    name, _, rest = text.strip().partition(" ")
+    assignee, title = (name[1:], rest) if name.startswith("@") else (None, text)
+    (task,) = tasks.create(context, [Draft(title=checked_title(title), assignee=assignee)])
+    return f"{task.id} is made{f', for {task.assignee}' if task.assignee else ''}"
+
+
+def assign(context: Context, task: str, text: str) -> str:
+    """Reserve a pending task for one member."""
+    return f"{task} is reserved for {tasks.assign(context, task, text.strip().removeprefix('@')).assignee}"
+
+
+def retry(context: Context, task: str, _text: str) -> str:
+    """Have a failed task done again."""
+    return f"{task} is to be done again: {gates.retry(context, task).status.words}"
+
+
+def reopen(context: Context, task: str, _text: str) -> str:
+    """Make a finished task pending again."""
+    return f"{task} is open again: {tasks.reopen(context, task).status.words}"
+
+
+def restart(context: Context, name: str, _text: str) -> str:
+    """Start a new session of a member that has ended."""
+    seat = members.restart(context, name, definitions=settings_to_hire(context).agents)
+    ensure_lead(context.team)
+    return f"{seat.agent_id} is to start again"
+
+
+def spawn(context: Context, _target: str, text: str) -> str:
+    """Ask for a new member; without a word for its agent it is a shell."""
+    name, _, agent = text.strip().partition(" ")
+    known = settings_to_hire(context)
+    (draft,) = with_definitions([SeatDraft(name=name, agent=agent.strip() or "shell")], known.agents)
+    takeable(draft)
+    (seat,) = members.spawn(context, [draft], known.max_teammates)
+    ensure_lead(context.team)
+    return f"{seat.agent_id} ({seat.agent}) is to start"
+
+
+def seen(context: Context, trouble: str, _text: str) -> str:
+    """Drop a trouble that the person has read."""
+    return f"seen: {needs.mark_seen(context, trouble).subject}"
+
+
 def shutdown(context: Context, name: str, text: str) -> str:
     """Ask a member to shut down, once the person has confirmed with y."""
-    if text.strip().lower() not in ("y", "yes"):
+    if not _yes(text):
         return f"{name} stays"
     seat = members.shutdown(context, name)
     ensure_lead(context.team)
     return f"{seat.agent_id} is asked to shut down"
 
 
+def _yes(text: str) -> bool:
+    return text.strip().lower() in ("y", "yes")
+
+
 ACTS: dict[str, Callable[[Context, str, str], str]] = {
     "send": send,
     "broadcast": broadcast,
+    "message": message,
     "approve": approve,
     "reject": reject,
+    "approve-plan": answer_plan,
+    "reject-plan": reject_plan,
+    "create": create,
+    "assign": assign,
+    "retry": retry,
+    "reopen": reopen,
+    "restart": restart,
+    "spawn": spawn,
+    "seen": seen,
     "shutdown": shutdown,
 }

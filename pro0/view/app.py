@@ -5,24 +5,27 @@ import os
 import select
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
 
 from pro0.agents import adapter_named
-from pro0.model.runtime import ENDED
+from pro0.errors import Pro0Error
+from pro0.model.runtime import ENDED, State
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
 from pro0.rules import desktop
 from pro0.view.acts import ACTS, on_board
-from pro0.view.bar import bar
+from pro0.view.bar import bar, title
 from pro0.view.board import HELP, BoardView
 from pro0.view.drawing import DIM, RESET, Canvas
 from pro0.view.keys import Key, Keys
 from pro0.view.news import News, Reporter
 from pro0.view.outer import Outer
 from pro0.view.pane import Pane
-from pro0.view.reading import changes, whole, wrapped
+from pro0.view.panes import Panes
+from pro0.view.reading import READS, last_screen, state_now, wrapped
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
 
@@ -35,6 +38,11 @@ OWN = ("ctrl-t", "shift-page-up", "shift-page-down")
 """The other keys which a session does not get."""
 PASTES: tuple[int, ...] = (2004,)
 """The terminal's modes while the view itself takes the keys."""
+WHEEL = (1000, 1006)
+"""The modes for the wheel, where no member reads the mouse."""
+MOUSE = frozenset({9, 1000, 1002, 1003})
+DEAF = 0.3
+"""Seconds after the board in which an Escape counts as one too many: in a member it may end a turn."""
 
 
 def watch(context: Context) -> None:
@@ -51,19 +59,18 @@ class Viewer:
         self._outer = outer
         self._canvas = Canvas()
         self._keys = Keys()
-        self._panes: dict[str, Pane] = {}
-        self._shown = ""
         self._board = BoardView()
         self._on_board = False
         self._scroll: Scroll | None = None
         self._left = False
         self._known_needs: set[str] | None = None
         self._rings = settings(context).bell
-        self._whole = ""
-        self._changes: list[str] = []
+        self._arrived: list[str] = []
+        self._deaf_until = 0.0
         self._notice, self._notice_until = "", 0.0
         self._size = outer.size()
         self._reporter = Reporter(context, outer.wake)
+        self._panes = Panes(self._room(), self._recall)
         self._meet()
 
     def run(self) -> None:
@@ -71,11 +78,10 @@ class Viewer:
         while not (self._left or self._outer.ended):
             self._draw()
             self._wait()
-        for pane in self._panes.values():
-            pane.leave()
+        self._panes.leave()
 
     def _wait(self) -> None:
-        panes = {pane.connection.fileno(): pane for pane in self._panes.values() if pane.connection}
+        panes = self._panes.by_descriptor()
         ready, _, _ = select.select([0, self._outer.woken, *panes], [], [], ESCAPE if self._keys.waiting else NOTICE)
         if 0 in ready:
             self._typed(self._keys.take(self._outer.read()))
@@ -91,30 +97,27 @@ class Viewer:
         self._follow()
 
     def _meet(self) -> None:
-        """Connect to all current sessions."""
-        news = self._reporter.news
+        """Take in what the reporter has found out."""
         if self._reporter.notice:
             self._say(self._reporter.notice)
             self._reporter.notice = ""
-        if self._whole:
-            self._read(self._whole)
-            self._whole = ""
-        if self._changes:
-            self._scroll = Scroll(self._changes, self._room()[1], from_top=True)
-            self._changes = []
-        self._ring(news)
-        names = [member.agent_id for member in news.members]
-        for gone in self._panes.keys() - set(names):
-            self._panes.pop(gone).leave()
-        for name in names:
-            pane = self._panes.setdefault(name, Pane(name))
-            incarnation, socket = news.sockets.get(name, ("", ""))
-            if socket:
-                pane.meet(incarnation, socket)
-                pane.fit(*self._room())
-        if self._shown not in self._panes:
-            self._show(names[0] if names else "")
-        self._on_board = self._on_board or not names
+        if self._arrived:
+            self._read(self._arrived)
+            self._arrived = []
+        self._ring(self._reporter.news)
+        self._panes.meet(self._reporter.news)
+        self._on_board = self._on_board or not self._panes.shown
+
+    def _recall(self, pane: Pane) -> None:
+        """Get the last screen of a member that ended before this view came."""
+        self._reporter.do(partial(self._remember, pane))
+
+    def _remember(self, pane: Pane) -> str:
+        with suppress(Pro0Error):  # what is not there to be seen is said in its place
+            rows = last_screen(self._context, pane.name, self._room()[1])
+            if not pane.connection:
+                pane.rows = rows
+        return ""
 
     def _ring(self, news: News) -> None:
         """Ring for what needs the person since the last look; what did at the first look is on the bar."""
@@ -125,12 +128,9 @@ class Viewer:
 
     def _follow(self) -> None:
         """Show a requested pane, and an arrived history."""
-        for candidate in self._panes.values():
-            if candidate.wanted:
-                candidate.wanted = False
-                self._show(candidate.name)
-                self._on_board, self._scroll = False, None
-        pane = self._panes.get(self._shown)
+        if self._panes.show_wanted():
+            self._on_board, self._scroll = False, None
+        pane = self._panes.shown
         if pane and pane.refused:
             pane.refused = False
             self._say(f"{pane.name} does not read what is typed")
@@ -143,32 +143,19 @@ class Viewer:
             self._size = self._outer.size()
             self._canvas.forget()
             self._outer.write("\x1b[2J")
-            for pane in self._panes.values():
-                pane.fit(*self._room())
+            self._panes.fit(*self._room())
 
     def _room(self) -> tuple[int, int]:
         """Return the size of a session: all lines but the last."""
         return self._size[0], self._size[1] - 1
 
-    def _show(self, name: str) -> None:
-        if before := self._panes.get(self._shown):
-            before.unwatch()
-        self._shown = name
-        if name in self._panes:
-            self._panes[name].watch(*self._room())
-
-    def _step(self, step: int) -> None:
-        names = list(self._panes)
-        order = [member.agent_id for member in self._reporter.news.members if member.agent_id in names]
-        if order:
-            at = order.index(self._shown) if self._shown in order else 0
-            self._show(order[(at + step) % len(order)])
-
     def _typed(self, keys: list[Key]) -> None:
         """Route keys to the view or to the session. Keys for the session go in one piece."""
         through = b""
         for key in keys:
-            taken = self._on_board or self._scroll or key.name in STEPS or key.name in OWN
+            if self._is_dropped(key):
+                continue
+            taken = self._on_board or self._scroll or key.name in STEPS or key.name in OWN or self._turns(key)
             if not taken:
                 through += key.data
                 continue
@@ -177,25 +164,39 @@ class Viewer:
             self._press(key)
         self._through(through)
 
+    def _is_dropped(self, key: Key) -> bool:
+        """Return True for a second Escape right after one that left the board, and for a click nobody asked for."""
+        if key.name == "escape" and not self._on_board:
+            return time.monotonic() < self._deaf_until
+        return key.is_mouse and not self._turns(key) and not self._wants_mouse()
+
+    def _turns(self, key: Key) -> bool:
+        """Return True for a turn of the wheel over a member that does not read the mouse."""
+        return key.name in ("wheel-up", "wheel-down") and not self._wants_mouse()
+
+    def _wants_mouse(self) -> bool:
+        pane = self._panes.shown
+        return bool(pane and not (self._on_board or self._scroll) and MOUSE & set(pane.modes))
+
     def _through(self, data: bytes) -> None:
-        if data and self._shown in self._panes:
-            self._panes[self._shown].type(data)
+        if data and self._panes.shown:
+            self._panes.shown.type(data)
 
     def _press(self, key: Key) -> None:
         if self._scroll:
             self._grant(self._scroll.press(key))
         elif key.name in STEPS:
             self._on_board = False
-            self._step(STEPS[key.name])
+            self._panes.step(STEPS[key.name])
         elif self._on_board:
             self._grant(self._board.press(key, self._reporter.news))
         elif key.name == "ctrl-t":
             self._on_board = True
-            self._board.choose("tasks")
+            self._board.open()
         elif key.name == "shift-page-down":
-            self._grant(ViewRequest("diff", self._shown) if self._shown in self._panes else None)
-        elif self._shown in self._panes:
-            self._panes[self._shown].ask_history()
+            self._grant(ViewRequest("diff", self._panes.shown.name) if self._panes.shown else None)
+        elif self._panes.shown and key.name != "wheel-down":
+            self._panes.shown.ask_history()
 
     def _grant(self, wish: ViewRequest | None) -> None:
         match wish:
@@ -207,45 +208,44 @@ class Viewer:
                 self._scroll = None
             case ViewRequest(act="back"):
                 self._on_board = False
+                self._deaf_until = time.monotonic() + DEAF
             case ViewRequest(act="help"):
-                self._read("\n".join(HELP))
+                self._read(wrapped("\n".join(HELP), self._size[0]))
             case ViewRequest(act="say", text=text):
                 self._say(text)
-            case ViewRequest(act="read", target=id):
-                self._reporter.do(partial(self._fetch, id))
-            case ViewRequest(act="diff", target=name):
-                self._reporter.do(partial(self._compare, name))
+            case ViewRequest(act="read" | "diff" | "words" as act, target=id):
+                self._reporter.do(partial(self._fetch, act, id))
             case ViewRequest(act="view", target=name):
                 self._on_board = False
-                self._show(name)
+                self._panes.show(name)
             case ViewRequest(act="key", text=text):
                 self._on_board = False
                 self._through(text.encode())
             case ViewRequest(act="copy", text=text):
                 self._copy(text)
-            case ViewRequest(act="interrupt", target=name):
-                self._interrupt(name)
+            case ViewRequest(act="interrupt", target=name, text=text):
+                self._say(self._interrupt(name, confirmed=text == "y"))
             case ViewRequest(act=act, target=target, text=text):
                 self._reporter.do(_errand(self._context, act, target, text))
 
-    def _read(self, text: str) -> None:
-        self._scroll = Scroll(wrapped(text, self._size[0]), self._room()[1], from_top=True)
+    def _read(self, rows: list[str]) -> None:
+        self._scroll = Scroll(rows, self._room()[1], from_top=True)
 
-    def _fetch(self, id: str) -> str:
-        """Get all of a task or a message, for the view to show next."""
-        self._whole = whole(self._context, self._reporter.news, id)
+    def _fetch(self, act: str, id: str) -> str:
+        """Get what is to be read of a line of the board, for the view to show next."""
+        self._arrived = READS[act](self._context, self._reporter.news, id, self._size[0])
         return ""
 
-    def _compare(self, name: str) -> str:
-        """Get what a member or a task has changed, for the view to show next."""
-        self._changes = changes(self._context, name, self._size[0])
-        return ""
-
-    def _interrupt(self, name: str) -> None:
-        member = self._reporter.news.member(name)
-        if member and name in self._panes:
-            self._panes[name].type(b"\x1b" if adapter_named(member.agent).interrupt else b"\x03")
-            self._say(f"{name} is interrupted")
+    def _interrupt(self, name: str, *, confirmed: bool) -> str:
+        """Interrupt a turn, or once confirmed a program; a member that does anything else gets no key."""
+        member, pane = self._reporter.news.member(name), self._panes.named(name)
+        if member is None or pane is None or not pane.connection:
+            return f"{name} has no terminal here"
+        state = state_now(self._context, name)
+        if state is not State.WORKING and not (state is State.RUNNING and confirmed):
+            return f"{name} is {state}: there is no turn to interrupt" if state else f"{name} is not there"
+        pane.type(b"\x1b" if adapter_named(member.agent).interrupt else b"\x03")
+        return f"{name} is interrupted"
 
     def _copy(self, text: str) -> None:
         """Put a text on the person's clipboard, through their terminal."""
@@ -259,8 +259,8 @@ class Viewer:
     def _draw(self) -> None:
         columns, lines = self._size
         notice = self._notice if time.monotonic() < self._notice_until else ""
-        pane = self._panes.get(self._shown)
-        cursor, modes = None, PASTES
+        pane = self._panes.shown
+        cursor, modes = None, (*PASTES, *WHEEL)
         if self._scroll:
             rows = self._scroll.rows(columns, lines)
         elif self._on_board or pane is None:
@@ -268,7 +268,8 @@ class Viewer:
             cursor = self._board.cursor(columns, lines)
         else:
             rows, cursor = self._session(pane, notice)
-            modes = pane.modes
+            modes = pane.modes if self._wants_mouse() else (*pane.modes, *WHEEL)
+        self._outer.title(title(self._reporter.news))
         self._outer.mirror(modes)
         self._outer.write(self._canvas.paint(rows, columns, cursor))
 

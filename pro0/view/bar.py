@@ -6,25 +6,12 @@ from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import State
 from pro0.ops.team.status import MemberStatus
 from pro0.rules.text import visible
+from pro0.terminals.colours import style
 from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
+from pro0.view.news import News
 
 HINT = "Shift+↑↓ switch · Ctrl+T board"
 SHORT = "Ctrl+T board"
-COLOURS = {
-    State.WORKING: "\x1b[32m",
-    State.RUNNING: "\x1b[32m",
-    State.STARTING: "\x1b[36m",
-    State.WAITING: "\x1b[1;33m",
-    State.DIALOG: "\x1b[1;33m",
-    State.ERROR: "\x1b[31m",
-    State.UNRESPONSIVE: "\x1b[31m",
-    State.CRASHED: "\x1b[31m",
-    State.EXITED: DIM,
-    State.SHUTDOWN: DIM,
-    State.IDLE: "",
-}
-
-
 MARKS = {
     State.WORKING: "▸",
     State.RUNNING: "▸",
@@ -49,7 +36,7 @@ def bar(
     With little room the others' states become marks; with less, some members are only counted.
     """
     message, counts = visible(notice), in_short(needs)
-    asked = f"{RESET}{COLOURS[State.WAITING]}{counts}{RESET}{DIM}" if counts else ""
+    asked = f"{RESET}{style(State.WAITING)}{counts}{RESET}{DIM}" if counts else ""
     long, short = (f"{asked} · {hint}" if asked else hint for hint in (HINT, SHORT))
     for hint, brief in ((message or long, False), (message or short, False), (message or short, True)):
         parts = [_part(member, is_shown=member.agent_id == shown_member, brief=brief) for member in members]
@@ -61,6 +48,12 @@ def bar(
     left = columns - columns_of(asked) - 1 if asked else columns
     around = " ".join(_around(parts, at, left))
     return f"{around} {asked}" if asked and columns_of(around) <= left else around
+
+
+def title(news: News) -> str:
+    """Return the title of the terminal: the team, and how much needs the person."""
+    team = news.status.name if news.status else ""
+    return " · ".join(filter(None, (f"pro0 {visible(team)}", in_short(news.needs))))
 
 
 def in_short(needs: Sequence[Need]) -> str:
@@ -98,4 +91,4 @@ def _part(member: MemberStatus, *, is_shown: bool, brief: bool) -> str:
         text = f"{member.agent_id}{MARKS.get(member.state, '')}{mail.strip()}"
     else:
         text = f" {member.agent_id} {member.state}{mail} "
-    return f"{REVERSE}{BOLD}{text}{RESET}" if is_shown else f"{COLOURS.get(member.state, '')}{text}{RESET}"
+    return f"{REVERSE}{BOLD}{text}{RESET}" if is_shown else f"{style(member.state)}{text}{RESET}"

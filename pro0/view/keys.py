@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    rb"\x1b\[M[^\x1b]{3}|\x1b\[[<?]?[0-9;:]*[ -/]*[@-Z^-~]|\x1bO[ -~]|\x1b[ -NP-Z^-~]"
+    rb"\x1b\[M[^\x1b]{3}|\x1b\[[<?]?[0-9;:]*[ -/]*[@-Z^-~]|\x1bO[ -~]|\x1b[ -NP-Z^-\x7f\x08]"
     rb"|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[^\x1b]",
     re.DOTALL,
 )
@@ -14,6 +14,8 @@ _BEGUN = re.compile(
     re.DOTALL,
 )
 """The start of a sequence; only the next bytes complete it."""
+_WHEEL = re.compile(rb"\x1b\[<6([45]);[0-9;]+M")
+"""The wheel of a mouse, up or down, as terminals report it in SGR mode."""
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _NAMES = {
     b"\x1b[1;2A": "shift-up",
@@ -22,9 +24,6 @@ _NAMES = {
     b"\x1b[1;2D": "shift-left",
     b"\x1b[5;2~": "shift-page-up",
     b"\x1b[6;2~": "shift-page-down",
-    b"\x14": "ctrl-t",
-    b"\x03": "ctrl-c",
-    b"\x15": "ctrl-u",
     b"\x1b": "escape",
     b"\r": "enter",
     b"\n": "enter",
@@ -33,7 +32,22 @@ _NAMES = {
     b"\b": "backspace",
     b"\x1b[5~": "page-up",
     b"\x1b[6~": "page-down",
+    b"\x1b[1~": "home",
+    b"\x1b[7~": "home",
+    b"\x1b[4~": "end",
+    b"\x1b[8~": "end",
+    b"\x1b[3~": "delete",
+    b"\x1b[1;5C": "ctrl-right",
+    b"\x1b[1;5D": "ctrl-left",
+    b"\x1b[1;3C": "alt-f",
+    b"\x1b[1;3D": "alt-b",
+    b"\x1bb": "alt-b",
+    b"\x1bd": "alt-d",
+    b"\x1bf": "alt-f",
+    b"\x1b\x7f": "alt-backspace",
+    b"\x1b\b": "alt-backspace",
 }
+_NAMES |= {bytes((ord(letter) & 31,)): f"ctrl-{letter}" for letter in "abcdefgklnoprtuvwxyz"}
 _NAMES |= {
     b"\x1b" + prefix + final: name
     for prefix in (b"[", b"O")
@@ -56,6 +70,11 @@ class Key(NamedTuple):
 
     data: bytes
     name: str
+
+    @property
+    def is_mouse(self) -> bool:
+        """Return True for a report of the mouse."""
+        return self.data.startswith((b"\x1b[<", b"\x1b[M"))
 
 
 class Keys:
@@ -108,5 +127,7 @@ def pasted(key: Key) -> str:
 def _key_of(piece: bytes) -> Key:
     if piece in _NAMES:
         return Key(piece, _NAMES[piece])
+    if turned := _WHEEL.fullmatch(piece):
+        return Key(piece, "wheel-up" if turned[1] == b"4" else "wheel-down")
     text = piece.decode(errors="replace")
     return Key(piece, text if text.isprintable() else "")

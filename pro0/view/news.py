@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 
@@ -15,6 +16,7 @@ from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.mail.messages import Letter
 from pro0.ops.tasks import tasks
+from pro0.ops.team import costs
 from pro0.ops.team.status import MemberStatus, TeamStatus, status
 
 AGAIN = 1.0
@@ -31,6 +33,10 @@ class News(msgspec.Struct, frozen=True):
     sockets: dict[str, tuple[str, str]] = {}
     """Incarnation and socket of each living session, by member."""
     trouble: str = ""
+    at: datetime | None = None
+    """The time of the look."""
+    costs: dict[str, float | None] = {}
+    """What each member has cost, in US dollars; None for a cost without a known price."""
 
     @property
     def members(self) -> tuple[MemberStatus, ...]:
@@ -83,6 +89,8 @@ def look(context: Context, before: News) -> News:
             status=status(context),
             tasks=tuple(tasks.list_tasks(context)),
             letters=tuple(messages.history(context)[-LETTERS:]),
+            at=context.now(),
+            costs={known.agent_id: known.cost_usd for known in costs.cost(context).members},
             sockets=_sockets(context.team.runtime.read().seats),
         )
     except Pro0Error as error:

@@ -8,8 +8,8 @@ import tty
 from collections.abc import Iterable
 from types import FrameType
 
-_ENTER = "\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
-_LEAVE = "\x1b[0m\x1b[?7h\x1b[?1007h\x1b[?25h\x1b[?1049l"
+_ENTER = "\x1b[22;2t\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
+_LEAVE = "\x1b[0m\x1b[?7h\x1b[?1007h\x1b[?25h\x1b[?1049l\x1b[23;2t"
 MIRRORED = (1, 66, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004)
 """Terminal modes copied from the shown session: the form of keys, mouse, focus and pastes."""
 _ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -25,6 +25,7 @@ class Outer:
         os.set_blocking(self._waker, False)
         os.set_blocking(self.woken, False)
         self._modes: frozenset[int] = frozenset()
+        self._title = ""
 
     def __enter__(self) -> "Outer":
         self._before = termios.tcgetattr(0)
@@ -82,11 +83,18 @@ class Outer:
     def mirror(self, modes: Iterable[int]) -> None:
         """Set exactly these modes, as far as they are in `MIRRORED`."""
         modes_now = frozenset(modes) & frozenset(MIRRORED)
-        changes = [f"\x1b[?{mode}h" for mode in sorted(modes_now - self._modes)]
-        changes += [f"\x1b[?{mode}l" for mode in sorted(self._modes - modes_now)]
+        # Off comes first: one mode of the mouse that is switched off takes the others with it.
+        changes = [f"\x1b[?{mode}l" for mode in sorted(self._modes - modes_now)]
+        changes += [f"\x1b[?{mode}h" for mode in sorted(modes_now - self._modes)]
         self._modes = modes_now
         if changes:
             self.write("".join(changes))
+
+    def title(self, text: str) -> None:
+        """Set the terminal's title, if it is another now; the one before comes back at the end."""
+        if text != self._title:
+            self._title = text
+            self.write(f"\x1b]2;{text}\x07")
 
     def _give_back(self) -> None:
         self.mirror(())

@@ -1,20 +1,26 @@
 """The full text of one item of the board: a task with all its comments, a message, or what somebody changed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from pro0 import diffs
+from pro0.engine.places import backend_of, shown_at
+from pro0.errors import NotFound
+from pro0.model.runtime import State
 from pro0.model.task import Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
+from pro0.ops.team import members
 from pro0.ops.work import diffs as work
 from pro0.rules import patch
 from pro0.rules.tasks import answers
 from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
-from pro0.view.drawing import columns_of
+from pro0.view.drawing import columns_of, plain
 from pro0.view.news import News
 
+LAST = 200
+"""The lines of a member's end that are read."""
 LINES = 20_000
 """The lines of a patch which the view keeps."""
 
@@ -45,6 +51,33 @@ def changes(context: Context, name: str, columns: int) -> list[str]:
         text = patch.shown(found)
         rows += [patch.coloured(row, like=text) for row in wrapped(text, columns)]
     return rows or [f"{name} has changed nothing that is not merged"]
+
+
+def ending(context: Context, news: News, name: str) -> str:
+    """Return how a member stands, why, and the last lines that it has shown."""
+    member = news.member(name)
+    if member is None:
+        raise NotFound(f"there is no member {name}")
+    since = f", since {_at(member.since)}" if member.since else ""
+    rows = [plain(row).rstrip() for row in last_screen(context, name, LAST)]
+    shown = "\n".join(rows).strip("\n") or f"{name} has shown nothing"
+    return "\n\n".join(filter(None, (f"{name} is {member.state}{since}", member.note, shown)))
+
+
+def last_screen(context: Context, name: str, lines: int) -> list[str]:
+    """Return the last rows that a member has shown, also after its end."""
+    known = members.members(context)
+    state = known.state(known.find(name).agent_id)
+    handle = shown_at(context.team, state) if state else None
+    if handle is None:
+        return []
+    return visible(backend_of(context.team.config.read()).peek(handle, lines)).rstrip("\n").split("\n")
+
+
+def state_now(context: Context, name: str) -> State | None:
+    """Return a member's state as it is recorded now, None for none."""
+    known = members.members(context).state(name)
+    return known.state if known else None
 
 
 def said_by(sender: str, to: str) -> str:
@@ -93,4 +126,12 @@ def _fits(line: str, columns: int) -> int:
 
 
 def _at(moment: datetime) -> str:
-    return moment.astimezone().strftime("%H:%M:%S")
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+READS: Mapping[str, Callable[[Context, News, str, int], list[str]]] = {
+    "read": lambda context, news, id, columns: wrapped(whole(context, news, id), columns),
+    "diff": lambda context, _news, id, columns: changes(context, id, columns),
+    "words": lambda context, news, id, columns: wrapped(ending(context, news, id), columns),
+}
+"""What may be read of a line of the board, as rows of so many columns."""

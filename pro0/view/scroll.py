@@ -2,9 +2,14 @@
 
 from pro0.view.drawing import RESET, REVERSE, fitted, plain
 from pro0.view.keys import Key
+from pro0.view.line import Line
 from pro0.view.wishes import ViewRequest
 
 HINT = "Esc back · PgUp PgDn g G · / search, n N · Space mark, y copy"
+
+
+WHEEL = 3
+"""Lines that one turn of the wheel moves."""
 
 
 class Scroll:
@@ -19,7 +24,7 @@ class Scroll:
         self._reads = from_top
         self._line = 0 if from_top else max(0, len(self._rows) - lines)
         self._mark: int | None = None
-        self._typing: str | None = None
+        self._typing: Line | None = None
         self._sought = ""
         self._said = ""
 
@@ -44,7 +49,9 @@ class Scroll:
         visible_rows = [self._row(index, columns) for index in range(top, min(top + self._lines, len(self._rows)))]
         visible_rows += [""] * (self._lines - len(visible_rows))
         place = f" {self._line + 1}/{len(self._rows)} "
-        message = f"/{self._typing}" if self._typing is not None else self._said or HINT
+        message = (
+            f"/{self._typing.shown(columns - len(place) - 1)[0]}" if self._typing is not None else self._said or HINT
+        )
         return [*visible_rows, f"{REVERSE}{fitted(place + message, columns)}{RESET}"]
 
     def _row(self, index: int, columns: int) -> str:
@@ -70,6 +77,8 @@ class Scroll:
             "page-up": -self._lines,
             "shift-page-up": -self._lines,
             "page-down": self._lines,
+            "wheel-up": -WHEEL,
+            "wheel-down": WHEEL,
             "g": -last_row,
             "home": -last_row,
             "G": last_row,
@@ -80,21 +89,19 @@ class Scroll:
         elif name == " ":
             self._mark = None if self._mark is not None else self._line
         elif name == "/":
-            self._typing = ""
+            self._typing = Line()
         elif name in ("n", "N"):
             self._seek(1 if name == "n" else -1)
 
     def _type(self, key: Key) -> None:
         assert self._typing is not None
         if key.name == "enter":
-            self._sought, self._typing = self._typing, None
+            self._sought, self._typing = self._typing.text, None
             self._seek(-1)
         elif key.name in ("escape", "ctrl-c"):
             self._typing = None
-        elif key.name == "backspace":
-            self._typing = self._typing[:-1]
-        elif len(key.name) == 1:
-            self._typing += key.name
+        else:
+            self._typing = self._typing.press(key)
 
     def _seek(self, step: int) -> None:
         """Go to the next row up or down with the sought text, ignoring case."""

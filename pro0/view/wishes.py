@@ -1,14 +1,139 @@
-"""Requests to the view by keys on the board or in the scrollback."""
+"""What keys on the board or in the scrollback ask for: an act of the view, or more words of the person."""
 
 from typing import NamedTuple
+
+from pro0.model.need import NeedKind
+from pro0.model.runtime import ENDED, State
+from pro0.model.task import SETTLED, Awaiting, Status, Task
+from pro0.view.items import FOLDED, WAITS, Item
+from pro0.view.line import Line
+from pro0.view.news import News
 
 
 class ViewRequest(NamedTuple):
     """One act with its target and text: one of acts.ACTS, or an act of the view itself.
 
-    Acts of the view are: back, leave, help, view, read, diff, say, key, interrupt, copy.
+    Acts of the view are: back, leave, help, view, read, diff, words, say, key, interrupt, copy.
     """
 
     act: str
     target: str = ""
     text: str = ""
+
+
+class Prompt(NamedTuple):
+    """A line being typed, with its act and target."""
+
+    act: str
+    target: str
+    asks: str
+    line: Line = Line()
+    at_once: bool = False
+    """True when the next key is the answer: y or no."""
+
+
+FIELDS = {
+    "/": Prompt("find", "", "find"),
+    "b": Prompt("broadcast", "", "to all"),
+    "@": Prompt("message", "", "write @name and the text"),
+    "t": Prompt("create", "", "new task"),
+    "S": Prompt("spawn", "", "new member and its agent"),
+}
+"""Keys that ask for a line whatever is chosen."""
+WORDY = frozenset({"send", "broadcast", "message", "create", "spawn", "assign", "reject-plan"})
+"""Acts that are nothing without words."""
+
+
+def asked(name: str, item: Item, news: News) -> ViewRequest | Prompt | None:
+    """Return what a key asks for on a line: a request to the view, or more words of the person."""
+    if item.id == FOLDED:
+        return ViewRequest("unfold") if name in ("enter", " ") else _say(f"{name}: choose a line that is not folded")
+    task = next((task for task in news.tasks if task.id == item.task), None)
+    match name:
+        case " " if item.part != "members":
+            return ViewRequest("read", item.task or item.id)
+        case "enter" | " ":
+            return ViewRequest("view", item.member) if item.member else _say(_nobody(item))
+        case "m":
+            return _to(item.member) if item.member else FIELDS["@"]._replace(line=Line("@", 1))
+        case "d":
+            target = item.member if item.part == "messages" else item.task or item.member
+            return ViewRequest("diff", target) if target else _say("choose a member or a task: d shows its changes")
+        case "l" | "i" | "x":
+            return _of_member(name, item, news)
+        case "a" | "r":
+            return _answer(name, item, task)
+        case "A" | "R" | "o":
+            return _again(name, item, task, news)
+    return None
+
+
+def _of_member(name: str, item: Item, news: News) -> ViewRequest | Prompt:
+    if not item.member:
+        return _say(_nobody(item))
+    if name == "l":
+        return ViewRequest("words", item.member)
+    if name == "x" and item.part != "members":
+        return _say("choose a member: x asks one to shut down")
+    if name == "x":
+        return Prompt("shutdown", item.member, f"ask {item.member} to shut down? y or n", at_once=True)
+    known = news.member(item.member)
+    if known and known.agent == "command" and known.state is State.RUNNING:
+        return Prompt("interrupt", item.member, f"send Ctrl+C to the program of {item.member}? y or n", at_once=True)
+    return ViewRequest("interrupt", item.member)
+
+
+def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
+    """Return what answers a line: words for a task, a yes to a plan, a reply, or the member that asks."""
+    act = "approve" if name == "a" else "reject"
+    kind = item.need.kind if item.need else None
+    if task and task.waits:
+        verb = "answer" if name == "a" and task.waits.kind is Awaiting.INPUT else act
+        return Prompt(act, task.id, f"{verb} {task.id}, with")
+    if item.need and kind is NeedKind.PLAN:
+        if name == "r":
+            return Prompt("reject-plan", item.member, f"reject the plan of {item.member}, since")
+        return Prompt("approve-plan", item.member, f"approve the plan of {item.member}? y or n", at_once=True)
+    if name == "a" and item.need and kind in (NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES):
+        return ViewRequest("seen", item.need.command.rpartition(" ")[2])
+    if kind in (NeedKind.PERMISSION, NeedKind.DIALOG) or (
+        item.part == "members" and item.look in ("waiting", "dialog")
+    ):
+        return ViewRequest("view", item.member)
+    if name == "a" and item.member and item.part == "messages":
+        return _to(item.member)
+    if item.need:
+        return _say(f"what answers it: {item.need.command}")
+    return _say("choose a task that waits for you: a approves and r rejects it")
+
+
+def _again(name: str, item: Item, task: Task | None, news: News) -> ViewRequest | Prompt:
+    """Return the request to assign, retry or reopen a task, or to restart a member."""
+    known = news.member(item.member)
+    if name == "R" and known and known.state in ENDED and (task is None or item.part == "members"):
+        return ViewRequest("restart", item.member)
+    if name == "R" and task and task.status is Status.FAILED:
+        return ViewRequest("retry", task.id)
+    if name == "R":
+        return _say("choose a member that has ended or a task that has failed: R starts it again")
+    if task is None:
+        return _say(f"choose a task: {name} {'assigns' if name == 'A' else 'reopens'} it")
+    if name == "A":
+        return Prompt("assign", task.id, f"assign {task.id} to")
+    if task.status not in SETTLED:
+        return _say(f"{task.id} is {task.status.words}: only a finished task is reopened")
+    return ViewRequest("reopen", task.id)
+
+
+def _to(member: str) -> Prompt:
+    return Prompt("send", member, f"to {member}")
+
+
+def _say(text: str) -> ViewRequest:
+    return ViewRequest("say", text=text)
+
+
+def _nobody(item: Item) -> str:
+    return {"messages": "no member wrote this", WAITS: "no member is kept by this"}.get(
+        item.part, "nobody has this task"
+    )

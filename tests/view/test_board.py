@@ -89,58 +89,103 @@ def test_it_shows_everything_once_and_nothing_that_a_terminal_obeys() -> None:
         "hello there",
     ):
         assert text.count(shown) == 1
-    assert text.index("lead") < text.index("w1") < text.index("task-3") < text.index("task-2") < text.index("task-1")
+    assert text.index("task-3") < text.index("  w2 ") < text.index("  lead") < text.index("  w1") < text.index("task-2")
+    assert "▸ 1 finished · f shows them" in text
     assert r"evil\x1b]52;c;x\x07\u202e name" in text
     assert all(columns_of(row) <= 100 for row in rows)
 
 
 def test_tasks_are_shown_by_status() -> None:
-    """Build 2."""
-    tasks = tuple(Task(id=f"t-{status.replace('_', '-')}", title="t", status=status) for status in sorted(Status))
-    rows = [plain(row) for row in BoardView().rows(News(tasks=tasks), 80, 20, "")]
-    shown = [row[2:].split()[0] for row in rows if row[2:].startswith("t-")]
-    assert shown == ["t-in-progress", "t-done", "t-pending", "t-failed", "t-completed", "t-cancelled"]
+    """Build 2: trouble first, then what moves, then what can be taken; finished ones only when they are unfolded."""
+    tasks = tuple(Task(id=f"task-{n}", title="t", status=status) for n, status in enumerate(Status, 1))
+    board, look = BoardView(), News(tasks=tasks)
+
+    def shown() -> list[str]:
+        return [" ".join(row[13:24].split()) for row in _plain(board, look) if row[2:].startswith("task-")]
+
+    assert shown() == ["failed", "in progress", "done", "ready"]
+    board.press(Key(b"f", "f"), look)
+    assert shown() == ["failed", "in progress", "done", "ready", "completed", "cancelled"]
+
+
+def _plain(board: BoardView, look: News) -> list[str]:
+    return [plain(row) for row in board.rows(look, 80, 20, "")]
 
 
 def test_the_arrows_and_tab_choose() -> None:
     board = BoardView()
-    assert chosen(board) == "lead"
-    press(board, "down", "down")
-    assert chosen(board) == "w2"
-    press(board, "tab")
-    assert chosen(board) == "w2"
-    press(board, "down")
-    assert chosen(board) == "task-3"
-    press(board, "tab")
-    assert chosen(board) == "task-2"
-    press(board, "tab", "tab")
-    assert chosen(board) == "lead"
-    press(board, "up")
-    assert chosen(board) == "lead"
+    steps = [
+        ([], "w2"),  # the first need: w2 waits
+        (["down"], "task-3"),
+        (["down"], "w2"),
+        (["down", "down"], "w1"),
+        (["tab"], "task-2"),
+        (["down"], "▸"),
+        (["tab"], "w1"),
+        (["tab", "up"], "w2"),
+        (["G"], "w1"),
+        (["g"], "w2"),
+        (["page-down"], "w1"),
+        (["n"], "w2"),
+        (["n"], "task-3"),
+        (["n"], "w2"),
+        (["end", "home"], "w2"),
+    ]
+    for keys, found in steps:
+        press(board, *keys)
+        assert chosen(board) == found, keys
     board.choose("tasks")
     assert chosen(board) == "task-2"
+    board.open()
+    assert chosen(board) == "w2"
+
+
+W1 = ["tab", "down", "down"]
+"""The keys that lead to the row of w1."""
 
 
 @pytest.mark.parametrize(
     ("keys", "wish"),
     [
-        (["enter"], ViewRequest("view", "lead")),
-        (["down", "i"], ViewRequest("interrupt", "w1")),
-        (["down", "m", "h", "i", "enter"], ViewRequest("send", "w1", "hi")),
-        (["down", "m", "h", "i", "backspace", "enter"], ViewRequest("send", "w1", "h")),
-        (["down", "m", "h", "ctrl-u", "enter"], None),
-        (["down", "m", "h", "escape"], None),
+        (["enter"], ViewRequest("view", "w2")),
+        (["a"], ViewRequest("view", "w2")),
+        (["tab", "enter"], ViewRequest("view", "w2")),
+        (["tab", "a"], ViewRequest("view", "w2")),
+        ([*W1, "i"], ViewRequest("interrupt", "w1")),
+        ([*W1, "l"], ViewRequest("words", "w1")),
+        ([*W1, "d"], ViewRequest("diff", "w1")),
+        ([*W1, "m", "h", "i", "enter"], ViewRequest("send", "w1", "hi")),
+        ([*W1, "m", "h", "i", "backspace", "enter"], ViewRequest("send", "w1", "h")),
+        ([*W1, "m", "h", "ctrl-u", "enter"], None),
+        ([*W1, "m", "h", "escape"], None),
         (["b", "x", "enter"], ViewRequest("broadcast", "", "x")),
-        (["down", "x", "y", "enter"], ViewRequest("shutdown", "w1", "y")),
-        (["tab", "down", "a", "enter"], ViewRequest("approve", "task-3")),
-        (["tab", "down", "r", "n", "o", "enter"], ViewRequest("reject", "task-3", "no")),
+        (["@", "w", "1", " ", "x", "enter"], ViewRequest("message", "", "@w1 x")),
+        (["@", "w", "1", "tab", "x", "enter"], ViewRequest("message", "", "@w1 x")),
+        (["t", "x", "enter"], ViewRequest("create", "", "x")),
+        (["t", "enter"], None),
+        (["S", "w", "9", "enter"], ViewRequest("spawn", "", "w9")),
+        ([*W1, "x", "y"], ViewRequest("shutdown", "w1", "y")),
+        ([*W1, "x", "n"], ViewRequest("shutdown", "w1", "n")),
+        ([*W1, "x", "escape"], None),
+        (["down", "a", "enter"], ViewRequest("approve", "task-3")),
+        (["down", "r", "n", "o", "enter"], ViewRequest("reject", "task-3", "no")),
+        (["tab", "tab", "A", "w", "1", "enter"], ViewRequest("assign", "task-2", "w1")),
+        (["tab", "tab", "o"], ViewRequest("say", text="task-2 is in progress: only a finished task is reopened")),
+        (["f", "tab", "tab", "down", "down", "o"], ViewRequest("reopen", "task-1")),
         (["tab", "tab", "a"], ViewRequest("say", text="choose a task that waits for you: a approves and r rejects it")),
-        (["down", "r"], ViewRequest("say", text="choose a task that waits for you: a approves and r rejects it")),
+        ([*W1, "r"], ViewRequest("say", text="choose a task that waits for you: a approves and r rejects it")),
+        ([*W1, "o"], ViewRequest("say", text="choose a task: o reopens it")),
+        (
+            [*W1, "R"],
+            ViewRequest("say", text="choose a member that has ended or a task that has failed: R starts it again"),
+        ),
         (["tab", "tab", "x"], ViewRequest("say", text="choose a member: x asks one to shut down")),
-        (["tab", "down", "m"], ViewRequest("say", text="nobody has this task")),
-        (["tab", "down", " "], ViewRequest("read", "task-3")),
+        (["down", "i"], ViewRequest("say", text="no member is kept by this")),
+        (["down", "m", "a", "enter"], ViewRequest("message", "", "@a")),
+        (["down", " "], ViewRequest("read", "task-3")),
         (["tab", "tab", "tab", " "], ViewRequest("read", "m1")),
-        (["down", " "], ViewRequest("view", "w1")),
+        (["tab", "tab", "tab", "a", "k", "enter"], ViewRequest("send", "w1", "k")),
+        ([*W1, " "], ViewRequest("view", "w1")),
         (["tab", "tab", "enter"], ViewRequest("view", "w1")),
         (["escape"], ViewRequest("back")),
         (["q"], ViewRequest("leave")),
@@ -157,8 +202,8 @@ def test_what_is_typed_is_shown_with_the_cursor_behind_it() -> None:
     board = BoardView()
     assert board.cursor(100, 40) is None
     press(board, "m", "h", "i")
-    assert plain(board.rows(TWO, 100, 40, "")[-1]) == "to lead: hi"
-    assert board.cursor(100, 40) == (11, 39)
+    assert plain(board.rows(TWO, 100, 40, "")[-1]) == "to w2: hi"
+    assert board.cursor(100, 40) == (9, 39)
 
 
 @pytest.mark.parametrize("letter", ["x", "日"])
@@ -166,7 +211,7 @@ def test_of_a_long_text_the_end_is_shown_and_the_cursor_stays_on_the_line(letter
     board = BoardView()
     press(board, "m", *[letter] * 60, "e", "n", "d")
     foot = plain(board.rows(TWO, 40, 24, "")[-1])
-    assert foot.startswith("to lead: …")
+    assert foot.startswith("to w2: …")
     assert foot.endswith(f"{letter}end")
     assert board.cursor(40, 24) == (columns_of(foot), 23)
     assert 38 <= columns_of(foot) < 40

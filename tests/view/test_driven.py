@@ -146,7 +146,9 @@ def test_the_mouse_and_pastes_reach_the_program(alpha: Crew, tmp_path: Path) -> 
         person.sees(repr(f"{pasted}\x1b[200~\x1b[1;2B\x14\x1b[201~".encode()))
         person.press("S-Down")
         person.sees(lambda rows: chosen(rows) == "here is w2")
-        wait_until(lambda: person.ask("#{mouse_any_flag}") == "0", SECONDS, "the mouse is the terminal's again")
+        person.type("\x1b[<0;10;5M\x1b[<0;10;5mseen")
+        person.press("Enter")
+        person.sees("got seen")
 
 
 def test_who_does_not_read_is_said_and_keeps_nobody_waiting(alpha: Crew, tmp_path: Path) -> None:

@@ -1,0 +1,93 @@
+"""A line of text being typed, edited as in a shell."""
+
+import re
+from typing import NamedTuple
+
+from pro0.rules.text import visible
+from pro0.view.drawing import columns_of, width
+from pro0.view.keys import Key, pasted
+
+_WORD = re.compile(r"\w+")
+_NAMES = {
+    "ctrl-a": "home",
+    "ctrl-b": "left",
+    "ctrl-d": "delete",
+    "ctrl-e": "end",
+    "ctrl-f": "right",
+    "ctrl-h": "backspace",
+    "ctrl-left": "alt-b",
+    "ctrl-right": "alt-f",
+}
+"""Other names of the same moves."""
+
+
+class Line(NamedTuple):
+    """A text, the place of the cursor in it, and what was cut last."""
+
+    text: str = ""
+    at: int = 0
+    cut: str = ""
+
+    def press(self, key: Key) -> "Line":
+        """Return the line after one key; a key without a meaning changes nothing."""
+        name = _NAMES.get(key.name, key.name)
+        if name == "paste":
+            return self.put(" ".join(pasted(key).split()))
+        if len(name) == 1:
+            return self.put(name)
+        if name == "ctrl-y":
+            return self.put(self.cut)
+        if name in ("ctrl-k", "ctrl-u", "ctrl-w", "alt-d", "alt-backspace"):
+            return self._cut_to(self._place(name), keeps=True)
+        if name in ("backspace", "delete"):
+            return self._cut_to(self._place("left" if name == "backspace" else "right"), keeps=False)
+        return self._replace(at=self._place(name))
+
+    def put(self, text: str) -> "Line":
+        """Return the line with a text before the cursor."""
+        return self._replace(text=self.text[: self.at] + text + self.text[self.at :], at=self.at + len(text))
+
+    def shown(self, room: int) -> tuple[str, int]:
+        """Return the part of the line around the cursor that has room, and the cursor's column there."""
+        before, after = visible(self.text[: self.at]), visible(self.text[self.at :])
+        if columns_of(before + after) < room:
+            return before + after, columns_of(before)
+        if columns_of(before) >= room - 1:
+            while columns_of(before) >= room - 1:
+                before = before[1:]
+            before = f"…{before}"
+        while columns_of(before + after) > room - 1 and after:
+            after = after[:-1]
+        return before + after, columns_of(before)
+
+    def _place(self, name: str) -> int:
+        """Return where a move leads, or up to where a cut goes."""
+        match name:
+            case "home" | "ctrl-u":
+                return 0
+            case "end" | "ctrl-k":
+                return len(self.text)
+            case "left":
+                return self._over(-1)
+            case "right":
+                return self._over(1)
+            case "ctrl-w":
+                return len(re.sub(r"\S*\s*\Z", "", self.text[: self.at], count=1))
+            case "alt-b" | "alt-backspace":
+                return max((match.start() for match in _WORD.finditer(self.text, 0, self.at)), default=0)
+            case "alt-f" | "alt-d":
+                found = _WORD.search(self.text, self.at)
+                return found.end() if found else len(self.text)
+        return self.at
+
+    def _over(self, step: int) -> int:
+        """Return the place of the next letter with a width: marks belong to the letter before them."""
+        at = self.at + step
+        while 0 < at < len(self.text) and not width(self.text[at]):
+            at += step
+        return max(0, min(len(self.text), at))
+
+    def _cut_to(self, place: int, *, keeps: bool) -> "Line":
+        start, end = sorted((self.at, place))
+        cut = self.text[start:end] if keeps and start < end else self.cut
+        return Line(self.text[:start] + self.text[end:], start, cut)
