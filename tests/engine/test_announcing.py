@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.config import USER_FILE
+from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.need import NeedKind
 from pro0.model.runtime import SessionUsage, State
@@ -242,7 +243,8 @@ def test_a_hook_that_cannot_run_is_a_need_until_it_runs(alpha: Crew) -> None:
     settings(alpha)
     hooks = {"TaskCreated": "no-such-program-of-mine"}
     (alpha.store.home / USER_FILE).write_text(json.dumps({"hooks": hooks}))
-    alpha.give(Draft(title="t"))
+    with pytest.raises(Refused, match="cannot run"):
+        alpha.give(Draft(title="t"))
     [need] = [need for need in needs.list_needs(alpha.context) if need.kind is NeedKind.HOOK]
     assert need.subject == "no-such-program-of-mine"
     assert "127" in need.why
