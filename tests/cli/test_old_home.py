@@ -29,6 +29,8 @@ def old_home(home: Path, project: Path) -> Path:
     """The home as its version left it, for this machine's places."""
     places = {"PRO0_HOME": home, "PROJECT": project, "HOME": project.parent, "PATH": os.environ["PATH"]}
     shutil.copytree(WRITTEN, home)
+    for team in (home / "teams").iterdir():
+        (team / "sessions").mkdir(exist_ok=True)  # git keeps no empty folder
     home.chmod(0o700)
     for path in home.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)
