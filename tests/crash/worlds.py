@@ -17,6 +17,7 @@ from unittest.mock import patch
 import msgspec
 from msgspec.structs import replace
 
+from pro0.ops import troubles
 from pro0.ops.context import Context, lead_context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
@@ -91,6 +92,7 @@ def small() -> Iterator[None]:
         patch.object(tasklist, "HISTORY_COUNT", HISTORY),
         patch.object(teams, "clock", lambda: NOW),
         patch.object(teams, "new_id", ids),
+        patch.object(troubles, "new_id", ids),
     ):
         yield
 
