@@ -17,7 +17,7 @@ from pro0.errors import Pro0Error
 from pro0.model.agent import AGENTS
 from pro0.model.decision import Person, Snapshot, Workers
 from pro0.model.home import HookEvent
-from pro0.model.runtime import Handle, Process, Report, Runtime, SeatState, State, Unread
+from pro0.model.runtime import ENDED, Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
 from pro0.ops import ownership
 from pro0.ops.team import needs
@@ -166,11 +166,30 @@ class Observer:
     def _leftovers(self, runtime: Runtime, reports: Mapping[str, Report], alive: frozenset[str]) -> frozenset[str]:
         """Return dead sessions with processes left. One scan of all processes answers for all of them."""
         doubtful = {s.incarnation for s in runtime.seats if s.guard or s.incarnation in reports} - alive - self._clean
+        late = self._late(runtime, reports)
         if not doubtful:
-            return frozenset()
+            return late
         found = {tag for tag, left in ownership.of_sessions(self._team, self._uid, doubtful).items() if left}
         self._clean |= doubtful - found
-        return frozenset(found)
+        return late | found
+
+    def _late(self, runtime: Runtime, reports: Mapping[str, Report]) -> frozenset[str]:
+        """Return ended sessions that never came up, whose guard is there all the same or may still come.
+
+        The lead that gave such a session up may have died before it ended it.
+        """
+        paths = self._team.paths
+        files = {
+            seat.incarnation: paths.sessions / paths.launch(seat.incarnation)
+            for seat in runtime.seats
+            if seat.state in ENDED and not seat.guard and seat.incarnation not in (*reports, *self._clean)
+        }
+        if not files:
+            return frozenset()
+        awaited = {incarnation for incarnation, file in files.items() if os.path.lexists(file)}
+        late = awaited | processes.called_with({str(file): incarnation for incarnation, file in files.items()})
+        self._clean |= files.keys() - late
+        return frozenset(late)
 
     def _workers(self, wanted: Wanted, runtime: Runtime, alive: frozenset[str]) -> Workers:
         """Return the known facts about workers."""

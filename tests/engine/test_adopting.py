@@ -160,6 +160,26 @@ def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:
     assert observer.snapshot().unopened == {"inc-1": False}
 
 
+def test_a_session_that_was_given_up_is_left_until_its_guard_can_come_no_more(alpha: Crew) -> None:
+    """The lead that gave it up died before it ended it: no other session of the member begins beside it."""
+    state = replace(starting(alpha), state=State.CRASHED)
+    with alpha.team.runtime.change("a test") as change:
+        change.value = replace(change.value, seats=(state,))
+    launch = alpha.team.paths.sessions / alpha.team.paths.launch(state.incarnation)
+    launch.touch()
+    observer = observer_of(alpha)
+    assert observer.snapshot().leftovers == {"inc-1"}
+    guard = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", str(launch)])
+    try:
+        wait_until(lambda: processes.called_with({str(launch): "x"}), 10, "it runs")
+        launch.unlink()
+        assert observer.snapshot().leftovers == {"inc-1"}
+    finally:
+        guard.kill()
+        guard.wait()
+    assert observer.snapshot().leftovers == frozenset()
+
+
 def test_a_session_that_cannot_be_gone_on_with_is_given_up_once(alpha: Crew) -> None:
     starting(alpha)
     alpha.project.rmdir()

@@ -56,6 +56,8 @@ class World(RuleBasedStateMachine):
     def look(self) -> Snapshot:
         alive = frozenset(i for i in self.guards if i in self.reports)
         known = {state.incarnation for state in self.runtime.seats}
+        ended = {state.incarnation for state in self.runtime.seats if state.state in ENDED}
+        late = {incarnation for incarnation in self.guards & ended if incarnation not in self.reports}
         return Snapshot(
             now=self.now,
             config=CONFIG,
@@ -64,7 +66,7 @@ class World(RuleBasedStateMachine):
             tasks=self.tasks,
             reports={i: report for i, report in self.reports.items() if i in known},
             guards_alive=alive & known,
-            leftovers=frozenset(self.trees - self.guards) & known,
+            leftovers=frozenset((self.trees - self.guards) | late) & known,
             protocol=frozenset({"shell"}),
         )
 
@@ -302,3 +304,15 @@ class World(RuleBasedStateMachine):
 
 World.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
 test_histories = World.TestCase
+
+
+def test_no_restart_beside_a_guard_that_comes_late() -> None:
+    """A lead gives a session up that never came up, and dies before it ends it; the member is restarted meanwhile."""
+    world = World()
+    world.begin(agents=("shell", "shell"), up=False)
+    world.the_lead_is_killed(2)
+    world.time_passes(20)
+    world.the_lead_is_killed(3)
+    world.a_restart_is_wanted("w1")
+    world.the_lead_is_killed(2)
+    world.teardown()
