@@ -113,14 +113,13 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     """Whether teammates get git worktrees of their own, unless their spawn says otherwise."""
 
 
-PortOwner = Annotated[str, msgspec.Meta(pattern=r"^[^/]+/[^/]*/[^/]+$(?!\n)")]
-FirstPort = Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,4}$(?!\n)")]
+FirstPort = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 
 
 class PortRanges(Document, frozen=True, kw_only=True):
-    """ports.json: the first port of each member's range, with its team, the team's uid and the member."""
+    """ports.json: the first port of each member's range; it goes with the team, so a cleanup gives them back."""
 
-    ranges: dict[FirstPort, PortOwner] = {}
+    ranges: dict[AgentId, FirstPort] = {}
 
 
 class Environment(Document, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Report, Runtime, UsageBook
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
-from pro0.model.team import Environment, TeamConfig, Wanted
+from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic, journal
 from pro0.store.files import File, delete, exists, make_folder, translate
@@ -27,6 +27,7 @@ from pro0.store.paths import (
     ENVIRONMENT,
     EVENTS,
     NEW,
+    PORTS,
     ROLES,
     RUNTIME,
     TRASH,
@@ -54,6 +55,7 @@ class TeamStore:
         self.usage: File[UsageBook] = File(paths.team, USAGE, UsageBook, absent=UsageBook)
         self.troubles: File[Troubles] = File(paths.team, TROUBLES, Troubles, absent=Troubles)
         self.announced: File[Announced] = File(paths.team, ANNOUNCED, Announced, absent=Announced)
+        self.ports: File[PortRanges] = File(paths.team, PORTS, PortRanges, absent=PortRanges)
         self.tasks = TaskFile(paths.tasks)
 
     def exists(self) -> bool:

@@ -15,6 +15,7 @@ from pro0.model.task import Changes, Draft
 from pro0.ops.context import Context, clock
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members
+from pro0.ops.team.ports import port_base
 from pro0.rules.tasks import archive
 from pro0.rules.tasks.archive import HISTORY_COUNT
 from pro0.store.files import File
@@ -45,6 +46,7 @@ def world(home: Path, project: Path) -> Context:
     paths = team.team.paths
     File(paths.sessions, paths.report(known.incarnation), Report).create(report)
     members.members(team)
+    port_base(team.team, "w1")
     make(home, "beta", project / "elsewhere")
     return team
 
@@ -67,6 +69,7 @@ def files(home: Path) -> dict[str, Path]:
         "wanted": team / "wanted.json",
         "runtime": team / "runtime.json",
         "environment": team / "environment.json",
+        "ports": team / "ports.json",
         "report": next(path for path in sorted((team / "sessions").glob("*.json"))),
         "tasks": home / "tasks" / "alpha" / "tasks.json",
         "archive": home / "tasks" / "alpha" / "archive" / "000001.json",
@@ -138,4 +141,4 @@ BREAKS: dict[str, Break] = {
 }
 LOSSLESS = ("bad UTF-8", "wrong types", "5000 digits", "garbage behind", "unknown key", "a key twice")
 """What breaks a file without making any of its objects unreadable."""
-MAY_BE_MISSING = ("report", "comments", "environment")
+MAY_BE_MISSING = ("report", "comments", "environment", "ports")

@@ -34,6 +34,7 @@ READ_BY = {
     "runtime": "needs|team status|team list|member list|send w1 hello|broadcast hi|member spawn w9|member restart w1",
     "environment": "team resume",
     "report": "",
+    "ports": "",
     "tasks": TASKS,
     "archive": "task list --archived|task list --all|task show 6|task reopen 6|task create x --blocked-by 6",
     "history": "task show 2|task update 2 --title y",

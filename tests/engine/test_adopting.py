@@ -40,20 +40,24 @@ def die_after(act):
         die()
     return once
 
+def dies(owner, name, act=die):
+    getattr(owner, name)  # a point that nothing calls any more would never be reached
+    setattr(owner, name, act)
+
 point = sys.argv[1]
 if point == "before the launch files":
-    opening.Opener._opening = die
+    dies(opening.Opener, "_opening")
 elif point == "after one launch file":
     opening.Opener._opening = die_after(opening.Opener._opening)
 elif point == "before the places":
-    headless.Headless.open = tmux.Tmux.open = die
+    dies(headless.Headless, "open"); dies(tmux.Tmux, "open")
 elif point == "after one place":
     headless._start = die_after(headless._start)
     tmux.Tmux.open = die_after(tmux.Tmux.open)
 elif point == "before the handles":
-    opening.Opener._enter = die
+    dies(opening.Opener, "_record_handles")
 elif point == "before the list":
-    opening.Opener._list = die
+    dies(opening.Opener, "_list_members")
 from pro0.cli.main import main
 sys.exit(main(["lead", "alpha"]))
 """

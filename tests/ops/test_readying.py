@@ -2,12 +2,13 @@
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, StoreError
 from pro0.model.team import Seat
 from pro0.ops.context import Context
 from pro0.ops.team.ports import SIZE, port_base
@@ -128,6 +129,36 @@ def test_each_member_has_ports_of_its_own(home: Path, project: Path) -> None:
     gone(teams[0])
     seat(teams[1], "w3")
     assert port_base(teams[1].team, "w3") == bases["alpha", "w1"]
+    gone(teams[1])
+    assert [path.name for path in home.rglob("*") if path.is_file()] == [".lock"]
+
+
+def test_teams_that_ask_at_once_get_different_ports(home: Path, project: Path) -> None:
+    teams = [make(home, name, project) for name in ("alpha", "beta", "gamma")]
+    names = [f"w{number}" for number in range(1, 6)]
+    for context in teams:
+        for name in names:
+            seat(context, name)
+    asked = [(context.team, name) for name in names for context in teams] * 2
+    with ThreadPoolExecutor(len(teams)) as pool:
+        given = list(pool.map(lambda who: port_base(*who), asked))
+    assert given[: len(asked) // 2] == given[len(asked) // 2 :]
+    assert len(set(given)) == len(asked) // 2
+
+
+def test_another_teams_damage_keeps_nobody_from_its_ports(home: Path, project: Path) -> None:
+    """While nobody can tell which members are wanted, all keep theirs."""
+    alpha, beta, gamma = [make(home, name, project) for name in ("alpha", "beta", "gamma")]
+    for context in (alpha, beta, gamma):
+        seat(context, "w1")
+        port_base(context.team, "w1")
+    alpha.team.ports.path.write_text("{")
+    beta.team.wanted.path.write_text("{")
+    seat(gamma, "w2")
+    taken = {port_base(beta.team, "w1"), port_base(gamma.team, "w1")}
+    assert port_base(gamma.team, "w2") not in taken | {0}
+    with pytest.raises(StoreError, match="corrupt"):
+        port_base(alpha.team, "w1")
 
 
 def gone(context: Context) -> None:

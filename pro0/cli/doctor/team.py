@@ -43,8 +43,8 @@ def _unreadable(team: TeamStore) -> Iterator[Finding]:
     for folder in (team.paths.tasks, team.paths.mailboxes, team.paths.sessions, team.paths.logs):
         if not folder.is_dir():
             yield Finding(f"{folder} is missing", REPAIR)
-    documents = (team.config, team.wanted, team.runtime, team.environment, team.troubles, team.announced, team.tasks)
-    yield from map(_finding, filter(None, (trouble(document) for document in documents)))
+    singles = (team.config, team.wanted, team.runtime, team.environment, team.troubles, team.announced, team.ports)
+    yield from map(_finding, filter(None, (trouble(document) for document in (*singles, team.tasks))))
     listed = readable(team.tasks)
     beside = [*team.tasks.segments(listed.sealed if listed else 0)]
     yield from map(_finding, filter(None, map(trouble, beside)))

@@ -105,6 +105,7 @@ def _environment(work: RepairWork) -> None:
     mend_plainly(work, work.context.team.environment)
     mend_plainly(work, work.context.team.troubles)
     mend_plainly(work, work.context.team.announced)
+    mend_plainly(work, work.context.team.ports)
 
 
 def _tasks(work: RepairWork) -> None:

@@ -1,13 +1,12 @@
 """Ports: each member of this home gets a range of its own, so that servers in two worktrees do not collide."""
 
-from functools import partial
-from pathlib import Path
+from contextlib import suppress
 
 from msgspec.structs import replace
 
 from pro0.errors import Pro0Error
-from pro0.model.team import PortRanges
-from pro0.store.files import File
+from pro0.store.files import translate
+from pro0.store.lock import locked
 from pro0.store.paths import PORTS
 from pro0.store.teams import Store, TeamStore
 
@@ -17,39 +16,35 @@ SIZE = 20
 """Ports of one member."""
 BASES = range(20000, 32000, SIZE)
 """The first ports of all ranges: below those which systems hand out by themselves."""
-_ranges = partial(File, name=PORTS, kind=PortRanges, absent=PortRanges)
 
 
 def port_base(team: TeamStore, agent_id: str) -> int:
     """Return the first port of a member's range, the same in each of its sessions; 0 when no range is free."""
-    home, owner = team.paths.home, _owner(team.name, team.config.read().uid, agent_id)
-    if known := _of(_ranges(home).read().ranges, owner):
+    if known := team.ports.read().ranges.get(agent_id):
         return known
-    with _ranges(home).change("give a member its ports") as change:
-        held = change.value.ranges
-        if known := _of(held, owner):
-            return known
-        kept = {base: whose for base, whose in held.items() if _lasts(home, whose)}
-        free = next((base for base in BASES if str(base) not in kept), 0)
-        change.value = replace(change.value, ranges=kept | ({str(free): owner} if free else {}))
-        return free
-
-
-def _owner(team: str, uid: str, agent_id: str) -> str:
-    return f"{team}/{uid}/{agent_id}"
-
-
-def _of(ranges: dict[str, str], owner: str) -> int:
-    return next((int(base) for base, whose in ranges.items() if whose == owner), 0)
-
-
-def _lasts(home: Path, owner: str) -> bool:
-    """Return True while the seat is wanted, and when nobody can tell."""
-    name, uid, agent_id = owner.split("/")
-    team = Store(home).team(name)
+    home, why = team.paths.home, "give a member its ports"
     try:
-        if not team.exists() or team.config.read().uid != uid:
-            return False
-        return any(seat.agent_id == agent_id for seat in team.wanted.read().seats)
-    except Pro0Error:
-        return True
+        # The home's lock keeps two teams from giving the same range; the team's own lock keeps the file whole.
+        with locked(home, why):
+            others = [other for name in Store(home).names() if (other := Store(home).team(name)).name != team.name]
+            taken = {base for other in others for base in _used(other).values()}
+            with team.ports.change(why) as change:
+                if known := change.value.ranges.get(agent_id):
+                    return known
+                kept = _used(team)
+                if free := next((base for base in BASES if base not in taken | {*kept.values()}), 0):
+                    change.value = replace(change.value, ranges=kept | {agent_id: free})
+                return free
+    except OSError as error:
+        translate(error, team.paths.team / PORTS)
+
+
+def _used(team: TeamStore) -> dict[str, int]:
+    """Return the ranges of the team's seats: of all members while nobody can tell which are wanted."""
+    ranges: dict[str, int] = {}
+    # What another team's damage hides must not keep this team from starting.
+    with suppress(Pro0Error):
+        ranges = team.ports.read().ranges
+        wanted = {seat.agent_id for seat in team.wanted.read().seats}
+        return {agent_id: base for agent_id, base in ranges.items() if agent_id in wanted}
+    return ranges
