@@ -96,16 +96,20 @@ class TeamPaths:
 
     def log(self, agent_id: str) -> Path:
         """Return the log of a session without a terminal."""
-        checked = agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
-        return self.logs / f"{checked}.log"
+        return self.logs / f"{_session_owner(agent_id)}.log"
 
     def setup_log(self, agent_id: str) -> Path:
         """Return the log of the command that makes a member's worktree ready."""
-        return self.logs / f"{ids.agent_id(agent_id)}.setup.log"
+        return self.logs / f"{_session_owner(agent_id)}.setup.log"
 
     def run_log(self, agent_id: str) -> Path:
         """Return a runner's log of its runs."""
         return self.logs / f"{ids.agent_id(agent_id)}.run.jsonl"
+
+
+def _session_owner(agent_id: str) -> str:
+    """Return the name of a member or of the lead agent, or raise BadInput."""
+    return agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
 
 
 def worktrees(home: Path) -> Path:

@@ -1,6 +1,8 @@
 """Neither the view's board, nor a hook, nor an import goes around a gate (issue 6, must show 6; rulings 2.2, 2.3)."""
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -77,8 +79,10 @@ def test_no_hook_of_an_agents_act_goes_around_a_gate(homes: Homes, who: Who, mon
     identity = {"AGENT_ID": name, "INCARNATION": f"inc-{name}", "MEMBER_OF": str(homes.home), "TEAM": "alpha"}
     for variable, value in identity.items():
         monkeypatch.setenv(f"PRO0_{variable}", value)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     _finish_another(team, name)
     assert homes.faults(who) == []
+    assert "not found" not in said.read_text()
     assert said.read_text().count("pro0: ") == 2 * len(VERDICTS), "each verb was refused, at both events"
 
 

@@ -22,7 +22,7 @@ from pro0.model.usage import Usage
 from pro0.ops import grants
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, importing, tasks, trees
-from pro0.ops.team import costs, members, plan_approval, teams
+from pro0.ops.team import costs, members, needs, plan_approval, teams
 from pro0.ops.team.members import SeatDraft
 from pro0.ops.work import hiring, runs, workers
 from pro0.rules.tickets.importing import Ticket
@@ -217,6 +217,7 @@ TEAMS = (
     Row("plan.submit", starts.unplanned, lambda w: plan_approval.submit(w.member("w1"), "first this"), owes=True),
     Row("plan.approve", starts.planned, lambda w: plan_approval.approve(w.human(), "w1")),
     Row("plan.reject", starts.planned, lambda w: plan_approval.reject(w.human(), "w1", "not so"), owes=True),
+    Row("need.seen", starts.troubled, lambda w: needs.mark_seen(w.human(), "t-1")),
     Row("member.undo", starts.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
     Row("team.create", starts.empty, create),
     Row("team.create", starts.half_removed, create, "after half a removal"),
@@ -235,6 +236,7 @@ OPERATIONS_UNDER_TEST: tuple[Row, ...] = (*TASKS, *GATES, *WORKERS, *MAIL, *TEAM
 
 ELSEWHERE = {
     "worker.merge": "tests/engine/test_workers.py: git merges first, and doing it again merges nothing twice",
+    "member.merge": "tests/cli/test_diff.py: git merges, and doing it again merges nothing twice",
     "team.lead": "tests/ops/test_outside.py: what it writes names the process that does it",
     "team.repair": "test_repairs.py and tests/cli/test_doctor.py: it works on files that are corrupt already",
 }

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from pro0.model.need import NeedKind, Trouble
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import PlanGate, ShutdownWish, Wish
@@ -184,6 +185,14 @@ def owing(home: Path) -> None:
         for id, to in (("1", "w2"), ("7", "w1")):
             asked = replace(Request(act=Act.ASSIGN, caller=world.human().caller, now=NOW), assignee=to)
             change.value, _ = changes.assign(change.value, f"task-{id}", asked, f"w-9{id}")
+
+
+def troubled(home: Path) -> None:
+    """A team with a hook that could not run, which the person has not seen yet."""
+    base(home)
+    with World(home, "w").team.troubles.change("note a trouble") as change:
+        trouble = Trouble(id="t-1", kind=NeedKind.HOOK, subject="make check", why="exit code 127", at=NOW)
+        change.value = replace(change.value, troubles=(trouble,))
 
 
 def granted(home: Path) -> None:

@@ -33,6 +33,7 @@ WIDER: dict[str, list[tuple[object, object]]] = {
     "maxWorkers": [(11, None), (2, 1)],
     "stuckSeconds": [(301, None), (2, 1)],
     "hookTimeoutSeconds": [(61, None), (2, 1)],
+    "notify": [("ntfy", None), ("ntfy", "mine")],
 }
 """What a project may not say by itself, beside what the person's own settings say, None for nothing."""
 NO_WIDER: dict[str, list[tuple[object, object]]] = {
@@ -60,6 +61,7 @@ NO_WIDER: dict[str, list[tuple[object, object]]] = {
     "windowLayout": [("tiled", "main-vertical")],
     "panesPerWindow": [(1, 0)],
     "hookTimeoutSeconds": [(1, None), (70, 80)],
+    "notify": [("", None), ("", "mine"), ("mine", "mine")],
 }
 """What counts at once: looks, lower limits, which of the person's agents is meant, and whatever allows less."""
 

@@ -142,7 +142,7 @@ LAYOUTS: dict[str, Case] = {
         "window-2: 'ada' has a pane already", "one pane a member",
     ),
     "a pane of nobody": (
-        layout(windows=[{"panes": ["a", {"focus": True}]}], members=["a"]), 2, "bad_layout",
+        layout(windows=[{"panes": ["a", {"model": "x"}]}], members=["a"]), 2, "bad_layout",
         "window-1, pane 2: it needs a name or a shell_command", None,
     ),
     "no command": (
@@ -167,7 +167,7 @@ LAYOUTS: dict[str, Case] = {
     ),
     "an unknown word": (
         layout(windows=[{"name": "w"}]), 2, "bad_layout", "windows, 1: there is no 'name'",
-        "known: agent, effort, focus, layout, model, nudge, panes, permission_mode, role, start_directory, window_name",
+        "known: agent, effort, layout, model, nudge, panes, permission_mode, role, window_name",
     ),
     "a wrong value": (
         layout(members={"ada": {"agent": 7}}), 2, "bad_layout",

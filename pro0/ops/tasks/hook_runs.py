@@ -19,8 +19,6 @@ from pro0.store.teams import TeamStore
 
 REFUSES = 2
 """The exit code of a refusal."""
-ABSENT = (126, 127)
-"""The exit codes of a shell for a program that is not there, or that cannot be run."""
 _GATES = (HookEvent.TASK_CREATED, HookEvent.TASK_COMPLETED)
 """The events whose hooks let something through; one that cannot run does not."""
 SAID_LIMIT = 8 * 1024
@@ -70,8 +68,8 @@ class Runs:
                 self._keep(command, code, said)
             if code or code is None:
                 self._note("hook.failed", event, command, who, said if code is None else f"exit code {code}: {said}")
-            if code in ABSENT and event in _GATES:
-                return f"the hook {command!r} cannot run ({said}), and says neither yes nor no"
+            if code in NOT_RUN and event in _GATES:
+                return f"the hook {command!r} cannot run ({said or f'exit code {code}'}), and says neither yes nor no"
         return ""
 
     def notify(self, command: str, told: bytes, variables: Mapping[str, str]) -> str:
