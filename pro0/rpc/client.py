@@ -7,7 +7,8 @@ from pro0.model.caller import Caller
 from pro0.ops import verdicts
 from pro0.ops.context import Context
 from pro0.ops.withheld import veil
-from pro0.rpc.subscriptions import Subscriptions
+from pro0.rpc.lists import Lists, Source
+from pro0.rpc.subscriptions import TASKS, TICKETS, Subscription, Subscriptions
 from pro0.store.teams import Store
 
 
@@ -19,8 +20,9 @@ def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
 class RpcClient:
     """One caller at one team, and what it is subscribed to."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, lists: Lists | None = None) -> None:
         self._context = context
+        self._lists = lists or Lists()
         self.store = Store(context.team.paths.home)
         self.subscriptions = Subscriptions()
 
@@ -35,6 +37,13 @@ class RpcClient:
         self.store.check()
         self._context.team.require()
         return self._context
+
+    def subscribe(self, family: str, source: Callable[[], Source], id: str, seq: int) -> Subscription:
+        """Return a new subscription, or a lost one that goes on; raises Refused for one too many."""
+        name = TASKS if family == TICKETS else family
+        one = Subscription(family, self._lists.get(name, self.caller, source), id, seq)
+        self.subscriptions.add(one)
+        return one
 
     def veil(self) -> Callable[[str], str]:
         """Return what takes the incarnations of others out of a text for this caller."""

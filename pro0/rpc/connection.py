@@ -83,7 +83,8 @@ class RpcConnection:
     def tellable(self) -> bool:
         """Return True when its news may be gathered now: late ones are fewer, so a slow client costs no memory."""
         idle = not self.busy and not self.requests and not self._out
-        return idle and self.due and bool(self.client.subscriptions)
+        subscriptions = self.client.subscriptions
+        return idle and (self.due or subscriptions.owing) and bool(subscriptions)
 
     @property
     def over(self) -> bool:

@@ -9,11 +9,12 @@ from pro0.ops.context import Context, caller_of
 from pro0.ops.identity import IDENTITY
 from pro0.processes import table
 from pro0.rpc.client import RpcClient, by_program
+from pro0.rpc.lists import Lists
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
 
 
-def client_at(connection: socket.socket, team: TeamStore) -> RpcClient:
+def client_at(connection: socket.socket, team: TeamStore, lists: Lists) -> RpcClient:
     """Return the client of a connection; raises Refused for another user's, and for one that cannot be seen."""
     if address.peer(connection) != os.geteuid():
         raise Refused("this socket is another user's", code=ErrorCode.NOT_ALLOWED)
@@ -25,7 +26,7 @@ def client_at(connection: socket.socket, team: TeamStore) -> RpcClient:
         raise _unseen()
     if caller.who is not Who.HUMAN and own != team.name:
         raise Refused(f"{caller.agent_id} is not a member of {team.name}", code=ErrorCode.NOT_MEMBER)
-    return RpcClient(Context(team, caller, vouch=by_program))
+    return RpcClient(Context(team, caller, vouch=by_program), lists)
 
 
 def _unseen() -> Refused:

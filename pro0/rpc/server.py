@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.connection import PIECE, RpcConnection
+from pro0.rpc.lists import Lists
 from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest, failed
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, RUNTIME, SOCKET, TASKS, WANTED
@@ -60,6 +61,7 @@ class RpcServer:
         self._listener = listener
         self._selector = selectors.DefaultSelector()
         self._connections: dict[socket.socket, RpcConnection] = {}
+        self._lists = Lists()
         self._turned_away: list[socket.socket] = []
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._finished: deque[Finished] = deque()
@@ -159,7 +161,7 @@ class RpcServer:
             if len(self._connections) >= CONNECTIONS:
                 what = f"{CONNECTIONS} clients are connected"
                 raise Refused(what, code=ErrorCode.TOO_MANY, hint="close one of them")
-            self._connections[connection] = RpcConnection(connection, client_at(connection, self._team))
+            self._connections[connection] = RpcConnection(connection, client_at(connection, self._team, self._lists))
         except (Pro0Error, OSError) as error:
             said = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
             self._turn_away(connection, failed(None, fault(said)))
@@ -198,7 +200,7 @@ class RpcServer:
         if request := one.next:
             self._hand_over(one, lambda: self._perform(one, request))
         elif one.tellable:
-            one.due = False
+            one.due = one.client.subscriptions.owing = False
             self._hand_over(one, lambda: self._gather(one))
         one.write()
         if one.over and not one.busy:

@@ -1,26 +1,34 @@
 """What one client is subscribed to: a snapshot first, then each change as a notification."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Literal, TypeVar
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.need import Need
+from pro0.model.task import Task
 from pro0.ops.context import Context, new_id
 from pro0.ops.team import feed
 from pro0.ops.team.status import MemberStatus
+from pro0.rpc.lists import Change, NumberedList, Reader
 from pro0.rpc.views import RpcView, TaskView, task_view
 
 V = TypeVar("V")
 
 LIMIT = 16
 """Subscriptions of one client, at most."""
+_BEGAN = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.[0-9a-f]{8}")
+"""An id: the name of the list, the change after which it began, something of its own."""
+LostId = Annotated[str, Meta(description="The id of a subscription whose connection was lost, to go on with it.")]
+LastSeq = Annotated[int, Meta(ge=0, le=2**53, description="The last seq heard of it.")]
 TASKS, TICKETS, MEMBERS, NEEDS = FAMILIES = "task", "ticket", "member", "need"
 
 
 class ListChange(RpcView, frozen=True, kw_only=True):
-    """One change of a list; `seq` counts up by one."""
+    """One change of a list; `seq` grows."""
 
     id: str
     seq: int
@@ -55,32 +63,41 @@ CHANGES: dict[str, tuple[type[ListChange], str]] = {
     NEEDS: (NeedChange, "need"),
 }
 """Family → how a change is told, and in which field."""
-Change = tuple[Literal["create", "update", "delete"], str, object]
-"""What was done to which one, and what it is now."""
 
 
-class Subscription:
+class Subscription(Reader):
     """One subscription to a list: what is not told yet is the difference to what was told last.
 
-    So one that is told late is told less, and misses nothing.
+    So one that is told late is told less, and misses nothing. Its id says where it began, so a client whose connection
+    was lost goes on with it on another.
     """
 
-    def __init__(self, family: str, changes: Callable[[], Iterable[Change]]) -> None:
-        self.id = new_id()
+    def __init__(self, family: str, listed: NumberedList, id: str = "", seq: int = 0) -> None:
         self.family = family
-        self._changes = changes
-        self._seq = 0
+        self._list = listed
+        self.first: tuple[object, ...] = ()
+        """The whole list, unless this goes on from an earlier connection."""
+        began = _BEGAN.fullmatch(id)
+        super().__init__(int(began[2]) + seq if began and began[1] == listed.name else -1)
+        if not listed.go_on(self):
+            began, self.first = None, tuple(listed.snapshot(self).values())
+        self.goes_on = began is not None
+        self._began = int(began[2]) if began else self.seq
+        self.id = id if began else f"{listed.name}.{self.seq}.{new_id()[:8]}"
 
     def changes(self) -> list[ListChange]:
         """Return what has changed since the last call."""
-        return [self._told(change) for change in self._changes()]
+        return [self._told(number - self._began, change) for number, change in self._list.news(self)]
 
-    def _told(self, change: Change) -> ListChange:
-        self._seq += 1
+    def _told(self, seq: int, change: Change) -> ListChange:
         kind, field = CHANGES[self.family]
         operation, key, value = change
-        now = {"deleted": key} if operation == "delete" else {field: value}
-        return kind(id=self.id, seq=self._seq, operation=operation, **now)
+        now = {"deleted": key} if operation == "delete" else {field: _shown(value)}
+        return kind(id=self.id, seq=seq, operation=operation, **now)
+
+
+def _shown(value: object) -> object:
+    return task_view(value) if isinstance(value, Task) else value
 
 
 class Tasks:
@@ -88,15 +105,18 @@ class Tasks:
 
     def __init__(self, context: Context) -> None:
         self._feed = feed.subscribe(context)
-        [first] = self._feed.news()
-        self.now = first.tasks or ()
+        self._feed.news()
+
+    @property
+    def now(self) -> Mapping[str, Task]:
+        """Return the tasks as they were at the last look."""
+        return self._feed.tasks
 
     def changes(self) -> Iterator[Change]:
         """Yield what has changed since the last call."""
         for event in self._feed.news():
             assert event.event != "snapshot"
-            task = event.task
-            yield event.event, task.id if task else event.id or "", task_view(task) if task else None
+            yield event.event, event.task.id if event.task else event.id or "", event.task
 
 
 class Values(Generic[V]):
@@ -120,16 +140,19 @@ class Subscriptions:
 
     def __init__(self) -> None:
         self._by_id: dict[str, Subscription] = {}
+        self.owing = False
+        """True when one goes on that may have missed something."""
 
     def __bool__(self) -> bool:
         return bool(self._by_id)
 
     def add(self, one: Subscription) -> str:
         """Go on telling this one and return its id; raises Refused for one too many."""
-        if len(self._by_id) >= LIMIT:
+        if len(self._by_id) >= LIMIT and one.id not in self._by_id:
             said = f"this client has {LIMIT} subscriptions"
             raise Refused(said, code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
         self._by_id[one.id] = one
+        self.owing |= one.goes_on
         return one.id
 
     def remove(self, id: str, family: str) -> None:

@@ -25,7 +25,7 @@ from pro0.rpc.subscriptions import FAMILIES, LIMIT
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
-from pro0.wire import LINE_LIMIT
+from pro0.wire import INVALID_PARAMS, LINE_LIMIT
 from tests.ops.guarded import NAMESPACE, below_its_guard, refusal
 from tests.rpc.conftest import Connect
 from tests.rpc.sockets import ASK, Wire
@@ -391,7 +391,126 @@ class TestSubscribers:
             else:
                 assert (change["task"]["id"] in known) is (change["operation"] == "update")
                 known[change["task"]["id"]] = change["task"]["title"]
-        assert seqs == [*range(1, len(seqs) + 1)]
+        assert seqs == sorted({*seqs})
+
+
+class TestLostConnections:
+    """A subscription goes on with its id and the last seq heard of it."""
+
+    def test_what_was_missed_is_told_and_nothing_else(self, connect: Connect, team: TeamStore) -> None:
+        """Also when nobody was connected meanwhile; the messages after it have the same id and go on counting."""
+        human_ = human(team)
+        tasks.create(human_, [Draft(title=title) for title in ("one", "two", "three")])
+        lost = connect()
+        first = lost.result("task.list.subscribe")
+        tasks.update(human_, "1", Changes(title="one more"))
+        heard = lost.told()
+        lost.close()
+        tasks.delete(human_, "2")
+        tasks.create(human_, [Draft(title="four"), Draft(title="five")])
+        tasks.delete(human_, "4")
+        back = connect()
+        assert heard["id"] == first["id"]
+        assert back.result("task.list.subscribe", {"id": heard["id"], "seq": heard["seq"]}) == {**first, "tasks": []}
+        changes = [back.told(), back.told()]
+        assert {(one["operation"], one.get("taskId") or one["task"]["title"]) for one in changes} == {
+            ("delete", "task-2"),
+            ("create", "five"),
+        }
+        tasks.update(human_, "3", Changes(title="three more"))
+        changes.append(back.told())
+        assert changes[-1]["task"]["title"] == "three more"
+        seqs = [one["seq"] for one in changes]
+        assert seqs == sorted({*seqs})
+        assert seqs[0] > heard["seq"]
+        assert {one["id"] for one in changes} == {first["id"]}
+
+    def test_one_that_was_told_nothing_yet_goes_on_from_its_beginning(self, connect: Connect, team: TeamStore) -> None:
+        for family in FAMILIES:
+            lost = connect()
+            id = lost.result(f"{family}.list.subscribe")["id"]
+            lost.close()
+            back = connect()
+            assert back.result(f"{family}.list.subscribe", {"id": id})[f"{family}s"] == []
+            back.close()
+        back = connect()
+        back.result("task.list.subscribe", {"id": connect().result("task.list.subscribe")["id"]})
+        tasks.create(human(team), [Draft(title="x")])
+        assert back.told()["task"]["title"] == "x"
+
+    def test_what_cannot_go_on_begins_anew(self, connect: Connect, team: TeamStore) -> None:
+        """Ids of other lists, of an earlier lead, of nobody: the whole list, under a new id."""
+        tasks.create(human(team), [Draft(title="x")])
+        of_members = connect().result("member.list.subscribe")["id"]
+        mine = connect().result("task.list.subscribe")["id"]
+        beta = make_team(team.paths.home, "w1", name="beta")
+        with serving(beta), Wire(beta.paths.team / SOCKET) as other:
+            elsewhere = other.result("task.list.subscribe")["id"]
+        for lost in (
+            {"id": of_members},
+            {"id": elsewhere},
+            {"id": mine, "seq": 10_000},
+            {"id": "x"},
+            {"id": mine[:-1]},
+        ):
+            wire = connect()
+            found = wire.result("task.list.subscribe", lost)
+            assert found["id"] != lost["id"]
+            assert [task["title"] for task in found["tasks"]] == ["x"]
+            wire.close()
+        wrong = {"id": mine, "seq": -1}
+        assert connect().ask("task.list.subscribe", wrong)["error"]["code"] == INVALID_PARAMS
+
+    def test_another_lead_tells_the_whole_list(self, team: TeamStore) -> None:
+        path = team.paths.team / SOCKET
+        with serving(team), Wire(path) as wire:
+            lost = wire.result("task.list.subscribe")["id"]
+        tasks.create(human(team), [Draft(title="x")])
+        with serving(team), Wire(path) as wire:
+            found = wire.result("task.list.subscribe", {"id": lost, "seq": 0})
+        assert found["id"] != lost
+        assert [task["title"] for task in found["tasks"]] == ["x"]
+
+    def test_clients_that_are_cut_off_at_any_moment_miss_nothing(self, connect: Connect, team: TeamStore) -> None:
+        """Each change once: none is made that is known already, none is deleted that is not there."""
+        human_, chance = human(team), random.Random(11)
+        known: dict[str, str] = {}
+        wire = connect()
+        id, seq = wire.result("task.list.subscribe")["id"], 0
+        made = 0
+        for _ in range(60):
+            if chance.random() < 0.5:
+                made += 1
+                tasks.create(human_, [Draft(title=f"number {made}")])
+            else:
+                with suppress(NotFound):
+                    task = str(chance.randint(1, made + 1))
+                    if chance.random() < 0.5:
+                        tasks.delete(human_, task)
+                    else:
+                        tasks.update(human_, task, Changes(title="new"))
+            if chance.random() < 0.4:
+                wire.close()
+                wire = connect()
+                found = wire.result("task.list.subscribe", {"id": id, "seq": seq})
+                assert (found["id"], found["tasks"]) == (id, [])
+            if chance.random() < 0.3:
+                seq = follow(wire, known, {task.id: task.title for task in team.tasks.read().tasks}, seq)
+        follow(wire, known, {task.id: task.title for task in team.tasks.read().tasks}, seq)
+
+
+def follow(wire: Wire, known: dict[str, str], stored: dict[str, str], seq: int) -> int:
+    """Take in what is told until it is what is stored, and return the last seq."""
+    while known != stored:
+        change = wire.told()
+        assert change["seq"] > seq
+        seq = change["seq"]
+        if change["operation"] == "delete":
+            del known[change["taskId"]]
+        else:
+            assert (change["task"]["id"] in known) is (change["operation"] == "update")
+            known[change["task"]["id"]] = change["task"]["title"]
+    return seq
 
 
 def test_a_server_that_ends_answers_what_is_under_way(team: TeamStore) -> None:

@@ -1,5 +1,7 @@
 """The events for a subscriber to the task list: a snapshot, then every change."""
 
+from collections.abc import Mapping
+
 from pro0.model.caller import ANYONE
 from pro0.model.task import Task
 from pro0.ops.context import Context, operation
@@ -15,6 +17,11 @@ class Feed:
         self._known: dict[str, Task] | None = None
         self._old: dict[str, Task] = {}
         self._segments: object = None
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        """Return all tasks as they were at the last look."""
+        return self._known or {}
 
     def news(self) -> list[FeedEvent]:
         """Return a snapshot first, then the changes since the last call; raises NotFound for a removed team."""

@@ -1,5 +1,8 @@
 """The methods of members that need more than a client gives or tell less than is there; and of what is needed."""
 
+from collections.abc import Iterable
+from typing import cast
+
 import msgspec
 
 from pro0.engine.outcomes import started
@@ -14,7 +17,7 @@ from pro0.ops.team.status import MemberStatus, status
 from pro0.rpc import subscriptions
 from pro0.rpc.client import RpcClient
 from pro0.rpc.method import method
-from pro0.rpc.subscriptions import Subscription, Values
+from pro0.rpc.subscriptions import LastSeq, LostId, Values
 from pro0.rpc.views import Nothing, RpcView
 
 
@@ -45,11 +48,15 @@ class NeedSnapshot(RpcView, frozen=True, kw_only=True):
 
 
 @method("member.list", "member.list.subscribe")
-def subscribe_to_members(client: RpcClient) -> MemberSnapshot:
+def subscribe_to_members(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -> MemberSnapshot:
     """Subscribe to the members: all of them now, then member.list.changed for each change."""
-    found = Values(lambda: {one.agent_id: one for one in status(client.context).members})
-    id = client.subscriptions.add(Subscription(subscriptions.MEMBERS, found.changes))
-    return MemberSnapshot(id=id, members=tuple(found.now.values()))
+    context = client.context
+
+    def look() -> dict[str, MemberStatus]:
+        return {one.agent_id: one for one in status(context).members}
+
+    made = client.subscribe(subscriptions.MEMBERS, lambda: Values(look), id, seq)
+    return MemberSnapshot(id=made.id, members=tuple(cast("Iterable[MemberStatus]", made.first)))
 
 
 @method("member.list", "member.list.unsubscribe")
@@ -60,11 +67,15 @@ def unsubscribe_from_members(client: RpcClient, id: str) -> Nothing:
 
 
 @method("need.list", "need.list.subscribe")
-def subscribe_to_needs(client: RpcClient) -> NeedSnapshot:
+def subscribe_to_needs(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -> NeedSnapshot:
     """Subscribe to what needs the person: all of it now, then need.list.changed for each change."""
-    found = Values(lambda: {one.id: one for one in list_needs(client.context)})
-    id = client.subscriptions.add(Subscription(subscriptions.NEEDS, found.changes))
-    return NeedSnapshot(id=id, needs=tuple(found.now.values()))
+    context = client.context
+
+    def look() -> dict[str, Need]:
+        return {one.id: one for one in list_needs(context)}
+
+    made = client.subscribe(subscriptions.NEEDS, lambda: Values(look), id, seq)
+    return NeedSnapshot(id=made.id, needs=tuple(cast("Iterable[Need]", made.first)))
 
 
 @method("need.list", "need.list.unsubscribe")

@@ -1,17 +1,18 @@
 """The methods of tasks in two families of names, word by word as the documents have them (behaviour 2.23)."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal, cast
 
 from msgspec import Meta
 
 from pro0.engine.outcomes import begun
-from pro0.model.task import Changes, Draft, Gate, Remark
+from pro0.model.task import Changes, Draft, Gate, Remark, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
 from pro0.rpc import subscriptions
 from pro0.rpc.client import RpcClient
 from pro0.rpc.method import both, method
-from pro0.rpc.subscriptions import Subscription, Tasks
+from pro0.rpc.subscriptions import LastSeq, LostId, Tasks
 from pro0.rpc.views import CommentView, Nothing, RpcView, TaskView, comment_view, task_view
 from pro0.rules.tasks.board import list_order
 
@@ -124,15 +125,15 @@ def resolve(
 
 
 @method("task.watch", "task.list.subscribe")
-def subscribe_to_tasks(client: RpcClient) -> TaskSnapshot:
+def subscribe_to_tasks(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -> TaskSnapshot:
     """Subscribe to the task list: all tasks now, then task.list.changed for each change, whoever makes it."""
-    return _subscribed(client, subscriptions.TASKS)
+    return _subscribed(client, subscriptions.TASKS, id, seq)
 
 
 @method("task.watch", "ticket.list.subscribe")
-def subscribe_to_tickets(client: RpcClient) -> TaskSnapshot:
+def subscribe_to_tickets(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -> TaskSnapshot:
     """Subscribe to the ticket list: all tickets now, then ticket.list.changed for each change, whoever makes it."""
-    return _subscribed(client, subscriptions.TICKETS)
+    return _subscribed(client, subscriptions.TICKETS, id, seq)
 
 
 @method("task.watch", "task.list.unsubscribe")
@@ -166,10 +167,11 @@ def comment_create(client: RpcClient, task_id: TaskId, content: str) -> CommentV
     return comment_view(tasks.show(context, task_id).id, said, _title(context))
 
 
-def _subscribed(client: RpcClient, family: str) -> TaskSnapshot:
-    tasks_now = Tasks(client.context)
-    id = client.subscriptions.add(Subscription(family, tasks_now.changes))
-    return TaskSnapshot(id=id, tasks=[task_view(task) for task in sorted(tasks_now.now, key=list_order)])
+def _subscribed(client: RpcClient, family: str, id: str, seq: int) -> TaskSnapshot:
+    context = client.context
+    made = client.subscribe(family, lambda: Tasks(context), id, seq)
+    listed = cast("Iterable[Task]", made.first)
+    return TaskSnapshot(id=made.id, tasks=[task_view(task) for task in sorted(listed, key=list_order)])
 
 
 class _Title:

@@ -1,0 +1,134 @@
+"""The lists that clients subscribe to: each change has a number, so a client that was cut off goes on where it was."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from typing import Literal, NamedTuple, Protocol
+from weakref import WeakSet
+
+from pro0.model.caller import Caller
+from pro0.ops.context import new_id
+
+Change = tuple[Literal["create", "update", "delete"], str, object]
+"""What was done to which item, and what it is now."""
+KEPT = 10_000
+"""Changed items that one list remembers for clients that come back."""
+SPANS = 16
+"""Times that one item came or went, at most, that a list remembers."""
+LISTS = 32
+"""Lists without a reader that are kept for clients that come back."""
+
+
+class Source(Protocol):
+    """Where a list comes from."""
+
+    @property
+    def now(self) -> Mapping[str, object]:
+        """Return the list by ids, as it was at the last look."""
+
+    def changes(self) -> Iterable[Change]:
+        """Look again, and yield what has changed since the last look."""
+
+
+class Reader:
+    """Somebody who was told a list up to the change `seq`."""
+
+    def __init__(self, seq: int) -> None:
+        self.seq = seq
+
+
+class _Item(NamedTuple):
+    """One item's last change, and at which changes it came and went, in turn."""
+
+    seq: int
+    spans: tuple[int, ...]
+    value: object
+
+    def change(self, key: str, since: int) -> Change | None:
+        """Return the change for a reader of the list as it was at `since`, None when nothing is another for it."""
+        known = bisect_right(self.spans, since) % 2 == 1
+        if self.value is None:
+            return ("delete", key, None) if known else None
+        return "update" if known else "create", key, self.value
+
+
+class NumberedList:
+    """One list for all its readers: of each item only the last change is kept."""
+
+    def __init__(self, source: Source) -> None:
+        self.name = new_id()
+        self._source = source
+        self._lock = Lock()
+        self._readers: WeakSet[Reader] = WeakSet()
+        self._items: dict[str, _Item] = {}
+        self._seq = self._oldest = 0
+
+    @property
+    def is_read(self) -> bool:
+        """Return True while somebody reads it."""
+        return bool(self._readers)
+
+    def snapshot(self, reader: Reader) -> Mapping[str, object]:
+        """Return the whole list to a new reader."""
+        with self._lock:
+            self._look()
+            reader.seq = self._seq
+            self._readers.add(reader)
+            return dict(self._source.now)
+
+    def go_on(self, reader: Reader) -> bool:
+        """Return whether a reader from before can be told what it missed; then it is told from there on."""
+        with self._lock:
+            if can := self._oldest <= reader.seq <= self._seq:
+                self._readers.add(reader)
+            return can
+
+    def news(self, reader: Reader) -> list[tuple[int, Change]]:
+        """Return what a reader was not told, in order, each with its number."""
+        with self._lock:
+            self._look()
+            fresh = []
+            for key, item in reversed(self._items.items()):
+                if item.seq <= reader.seq:
+                    break
+                if change := item.change(key, reader.seq):
+                    fresh.append((item.seq, change))
+            reader.seq = self._seq
+            return fresh[::-1]
+
+    def _look(self) -> None:
+        for operation, key, value in self._source.changes():
+            self._seq += 1
+            known = self._items.pop(key, None)
+            spans = known.spans if known else () if operation == "create" else (0,)
+            spans += () if operation == "update" else (self._seq,)
+            if len(spans) > SPANS and spans[1] <= self._told:
+                self._oldest = max(self._oldest, spans[1])
+                spans = spans[2:]
+            self._items[key] = _Item(self._seq, spans, value)
+        while len(self._items) > KEPT and (first := next(iter(self._items.items())))[1].seq <= self._told:
+            self._oldest = max(self._oldest, first[1].seq)
+            del self._items[first[0]]
+
+    @property
+    def _told(self) -> int:
+        """Return up to which change every reader has been told all."""
+        return min((reader.seq for reader in self._readers), default=self._seq)
+
+
+class Lists:
+    """The lists of one team, one for each caller: a member is not shown all that the person is."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._lists: dict[tuple[str, Caller], NumberedList] = {}
+
+    def get(self, name: str, caller: Caller, source: Callable[[], Source]) -> NumberedList:
+        """Return a list, made when nobody has read it yet."""
+        with self._lock:
+            listed = self._lists.pop((name, caller), None) or NumberedList(source())
+            idle = [key for key, one in self._lists.items() if not one.is_read]
+            for key in idle[:-LISTS]:
+                del self._lists[key]
+            self._lists[name, caller] = listed
+            return listed

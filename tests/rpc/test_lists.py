@@ -1,0 +1,129 @@
+"""Numbered lists: whoever comes back is told exactly what it missed, or is given the whole list."""
+
+from collections.abc import Iterable
+from unittest.mock import patch
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pro0.model.caller import Caller, Who
+from pro0.rpc import lists
+from pro0.rpc.lists import LISTS, Change, Lists, NumberedList, Reader
+from pro0.rpc.subscriptions import Values
+
+KEYS = "abcd"
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), st.sampled_from(KEYS), st.integers(0, 2)),
+        st.tuples(st.just("delete"), st.sampled_from(KEYS), st.just(0)),
+        st.tuples(st.just("read"), st.sampled_from("xyz"), st.booleans()),
+    ),
+    max_size=40,
+)
+
+
+class Client:
+    """A reader, what it knows, and whether it is connected."""
+
+    def __init__(self, listed: NumberedList) -> None:
+        self.listed = listed
+        self.connect()
+
+    def connect(self) -> None:
+        self.reader = Reader(-1)
+        self.known = {**self.listed.snapshot(self.reader)}
+
+    def come_back(self) -> None:
+        """Connect anew with the last number, and take the whole list where that is too old."""
+        self.reader = Reader(self.reader.seq)
+        if not self.listed.go_on(self.reader):
+            self.connect()
+
+    def read(self) -> None:
+        before = self.reader.seq
+        told = self.listed.news(self.reader)
+        assert [seq for seq, _ in told] == sorted({seq for seq, _ in told if seq > before})
+        self.take(change for _, change in told)
+
+    def take(self, changes: Iterable[Change]) -> None:
+        named = []
+        for operation, key, value in changes:
+            named.append(key)
+            assert (key in self.known) is (operation != "create")
+            if operation == "delete":
+                del self.known[key]
+            else:
+                assert self.known.get(key) != value or operation == "update"
+                self.known[key] = value
+        assert len(set(named)) == len(named), "of each item only what it is now"
+
+
+@given(STEPS, st.sampled_from([(0, 2), (2, 2), (3, 4), (10_000, 16)]))
+def test_every_reader_knows_the_list_in_the_end(steps: list[tuple[str, str, int]], limits: tuple[int, int]) -> None:
+    """Told at drawn moments, cut off and back at others, however little is kept."""
+    now: dict[str, int] = {"a": 0}
+    with patch.object(lists, "KEPT", limits[0]), patch.object(lists, "SPANS", limits[1]):
+        listed = NumberedList(Values(lambda: dict(now)))
+        clients = {name: Client(listed) for name in "xyz"}
+        for what, name, value in steps:
+            if what == "set":
+                now[name] = value
+            elif what == "delete":
+                now.pop(name, None)
+            else:
+                if value:
+                    clients[name].come_back()
+                clients[name].read()
+                assert clients[name].known == now
+        for client in clients.values():
+            client.come_back()
+            client.read()
+            assert client.known == now
+            client.read()
+
+
+def test_nothing_is_kept_without_a_bound() -> None:
+    now: dict[str, int] = {}
+    with patch.object(lists, "KEPT", 5):
+        listed = NumberedList(Values(lambda: dict(now)))
+        client = Client(listed)
+        gone = Reader(client.reader.seq)
+        for number in range(200):
+            now.clear()
+            now[str(number)] = number
+            client.read()
+        assert client.known == now
+        assert not listed.go_on(gone)
+
+
+def test_a_slow_reader_is_waited_for() -> None:
+    now: dict[str, int] = {}
+    with patch.object(lists, "KEPT", 1):
+        listed = NumberedList(Values(lambda: dict(now)))
+        quick, slow = Client(listed), Client(listed)
+        for number in range(50):
+            now[str(number % 7)] = number
+            if number % 5 == 0:
+                now.pop(str((number + 3) % 7), None)
+            quick.read()
+        slow.read()
+        assert slow.known == quick.known == now
+
+
+def test_lists_that_nobody_reads_are_dropped() -> None:
+    """One that is read stays, however many come after it."""
+    made: list[str] = []
+
+    def source() -> Values[int]:
+        made.append("x")
+        return Values[int](dict)
+
+    known = Lists()
+    ours = Caller(Who.HUMAN, "human", "human")
+    client = Client(known.get("task", ours, source))
+    for number in range(3 * LISTS):
+        known.get("task", Caller(Who.MEMBER, "w1", str(number)), source)
+    assert known.get("task", ours, source) is client.listed
+    assert len(made) == 3 * LISTS + 1
+    known.get("task", Caller(Who.MEMBER, "w1", "0"), source)
+    assert len(made) == 3 * LISTS + 2
