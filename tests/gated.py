@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from pro0 import processes
 from pro0.model.caller import Who
 from pro0.model.task import Awaiting, Draft, Gate, Status, Task
 from pro0.ops.context import Context
@@ -11,6 +12,7 @@ from pro0.ops.tasks import gates, tasks
 from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.store.teams import Store, TeamStore
 from tests.conftest import let_scripts
+from tests.engine.crew import called_for, tagged_with
 from tests.teams import human, make_team, member
 
 AGENTS = frozenset({Who.MEMBER, Who.LEAD_AGENT, Who.OUTSIDE, Who.LEAD})
@@ -83,9 +85,14 @@ class Homes:
     def team(self) -> TeamStore:
         """Return the team as it was at the beginning."""
         if not self.home.exists() or self._look(self.home) != self._look(self._template):
+            self.end()
             shutil.rmtree(self.home, ignore_errors=True)
             shutil.copytree(self._template, self.home)
         return Store(self.home).team("alpha")
+
+    def end(self) -> None:
+        """End the lead that an act has woken, and the sessions it has started."""
+        processes.end(lambda: [*tagged_with(self.home), *called_for(self.home)], 0)
 
     def moved(self) -> bool:
         """Return whether anything was changed in the meantime."""

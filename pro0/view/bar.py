@@ -52,8 +52,8 @@ def bar(
 
 def title(news: News) -> str:
     """Return the title of the terminal: the team, and how much needs the person."""
-    team = news.status.name if news.status else ""
-    return " · ".join(filter(None, (f"pro0 {visible(team)}", in_short(news.needs))))
+    team = " ".join(visible(news.status.name).split()) if news.status else ""
+    return " · ".join(filter(None, (f"pro0 {team}", in_short(news.needs))))
 
 
 def in_short(needs: Sequence[Need]) -> str:

@@ -24,10 +24,16 @@ VERDICTS = ("approve 1", "reject 1 no", "close 1", "complete 1 done", "update 1 
 
 
 @pytest.fixture
-def homes(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Homes:
-    """A team whose task-1 is in the state of that name."""
+def homes(
+    request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Homes]:
+    """A team whose task-1 is in the state of that name; what its acts have started ends with it."""
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     furnish(tmp_path / "template", request.param)
-    return Homes(tmp_path / "template", home)
+    made = Homes(tmp_path / "template", home)
+    yield made
+    made.end()
 
 
 @pytest.mark.parametrize("who", Who)

@@ -166,14 +166,11 @@ class Crew:
 
     def leads_of_others(self) -> list[Process]:
         """The processes of this home, whoever has started them."""
-        home = str(self.store.home)
-        return processes.tagged(HOME_VARIABLE, [home])[home]
+        return tagged_with(self.store.home)
 
     def newborn(self) -> list[Process]:
         """Guards of this home by what they were called with: of one that a killed lead has just started none knows."""
-        called = ((pid, arguments(pid)) for pid in table.own_pids())
-        ours = [pid for pid, said in called if said and said[-1].startswith(f"{self.store.home}{os.sep}")]
-        return [found for pid in ours if (found := processes.identify(pid))]
+        return called_for(self.store.home)
 
     def clean(self) -> None:
         """End everything that is left."""
@@ -199,6 +196,18 @@ def crew(home: Path, folder: Path, mode: str) -> Iterator[Crew]:
         yield made
     finally:
         made.clean()
+
+
+def tagged_with(home: Path) -> list[Process]:
+    """The processes whose environment names this home."""
+    return processes.tagged(HOME_VARIABLE, [str(home)])[str(home)]
+
+
+def called_for(home: Path) -> list[Process]:
+    """The processes of this user whose last argument is a file of this home."""
+    called = ((pid, arguments(pid)) for pid in table.own_pids())
+    ours = [pid for pid, words in called if words and words[-1].startswith(f"{home}{os.sep}")]
+    return [process for pid in ours if (process := processes.identify(pid))]
 
 
 def kill(process: Process, number: int = signal.SIGKILL) -> None:

@@ -1,6 +1,7 @@
 """What an agent prints does nothing but appear, in every mode, to who watches it in a terminal (checks 34, 36, 40)."""
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -36,6 +37,10 @@ OBEYED += [
     "\x9b",
     "\x9d",
 ]
+
+
+OUR_TITLE = re.compile("pro0 alpha( · [0-9]+ waits?)?( · [0-9]+ mail)?")
+"""The one text that the view sets as a title: the team's name, and numbers."""
 
 
 @pytest.fixture(params=MODES)
@@ -84,11 +89,16 @@ def test_it_is_only_drawn(alpha: Crew, mode: str, cli: Callable[..., Result], tm
         person.press("Enter")
         if mode != "iterm2":
             person.sees(END)
+        if mode == "in-process":
+            assert OUR_TITLE.fullmatch(person.ask("#{pane_title}"))
         leave(person, mode)
         person.is_back()
         assert person.tmux("list-buffers") == ""
         assert person.ask("#{pane_title} #{window_name}") == title
         assert "^[" not in "\n".join(person.rows()), "no answer of a terminal was typed"
     drawn = raw.read_bytes().decode(errors="replace")
+    if mode == "in-process":
+        drawn, titles = re.subn(f"\x1b]2;{OUR_TITLE.pattern}\a", "", drawn)
+        assert titles, "the view names itself, and a bell that is not the end of its title is one of w1's"
     assert [text for text in (*OBEYED, *(ASKED if mode != "tmux" else ())) if text in drawn] == []
     assert [name for _, _, names in os.walk(tmp_path) for name in names if name in ("x", "X", "ran")] == []

@@ -204,7 +204,7 @@ def test_how_far_a_set_up_is_can_be_seen(home: Path, project: Path, tmp_path: Pa
     seat(context, "w1")
     put(home, "config.yaml", f"worktree: {{setup: 'echo fetching; touch {tmp_path}/on; exec sleep 1000'}}\n")
     wanted = next(one for one in context.team.wanted.read().seats if one.agent_id == "w1")
-    assert readying.progress(context.team, "w1") == ""
+    assert readying.progress(context.team, "w1") == readying.progress(context.team, "lead") == ""
     failed: list[str] = []
 
     def work() -> None:

@@ -1,5 +1,6 @@
 """The board with 500 tasks and 50 members: kept screens, what each key shows, and what one frame costs."""
 
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -7,11 +8,14 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from msgspec.structs import replace
 
+from pro0.view.bar import title
 from pro0.view.board import BoardView
 from pro0.view.drawing import columns_of, plain
 from pro0.view.keys import Key
 from pro0.view.news import News
+from tests.hostile.payloads import PAYLOADS
 from tests.view.crowded import crowd
 
 CROWD = crowd()
@@ -96,3 +100,17 @@ def test_what_a_key_and_its_frame_cost_does_not_grow_with_the_team(size: tuple[i
     lines = size[1]
     assert all(after <= before + 4 * lines for before, after in zip(small, large, strict=True)), (small, large)
     assert max(large) <= 60 * lines
+
+
+@pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+def test_the_title_of_the_terminal_is_the_team_and_numbers(payload: str) -> None:
+    """Nothing of a member or a task is in it, and of a team's name only what can be seen."""
+    status = CROWD.status
+    assert status
+    attention = tuple(replace(need, subject=payload, what=payload, why=payload) for need in status.attention)
+    members = tuple(replace(member, note=payload, agent_id=payload, name=payload) for member in status.members)
+    theirs = replace(CROWD, status=replace(status, attention=attention, members=members))
+    assert title(theirs) == title(CROWD)
+    assert re.fullmatch("pro0 alpha · [0-9]+ wait", title(CROWD))
+    named = title(replace(theirs, status=replace(status, name=payload)))
+    assert named.isprintable()
