@@ -10,6 +10,7 @@ from pro0.ops.signature import arguments_of
 from pro0.rpc.client import RpcClient
 from pro0.rpc.discovery import DISCOVER, document
 from pro0.rpc.method import Method
+from pro0.rpc.progress import taken, telling
 from pro0.rpc.protocol import CANCELLED, RpcRequest, notice
 from pro0.rpc.table import METHODS
 from pro0.rpc.views import plain
@@ -23,14 +24,22 @@ TIMED_OUT = -32024
 CODES = {BadInput.exit_code: INVALID_PARAMS, TimedOut.exit_code: TIMED_OUT}
 
 
-def perform(client: RpcClient, request: RpcRequest) -> JSON | Fault:
-    """Do what a request asks for and return its result as JSON, or the fault that is its answer."""
+def perform(client: RpcClient, request: RpcRequest, say: Callable[[JSON], None] = lambda _: None) -> JSON | Fault:
+    """Do what a request asks for and return its result as JSON, or the fault that is its answer.
+
+    `say` takes what is told meanwhile of one that takes long.
+    """
     if request.cancelled:
         return Fault(CANCELLED, "the request was cancelled before it began")
     try:
         if request.method not in (*METHODS, DISCOVER):
             return Fault(METHOD_NOT_FOUND, f"there is no method {visible(request.method[:100])}", _HINT)
-        return encode(call(client, request.method, request.params))
+        token, params = taken(request.params)
+        method = METHODS.get(request.method)
+        if method is None or not method.waits:
+            return encode(call(client, request.method, params))
+        with telling(token, method.name, say) as show:
+            return encode(call(client.showing(show), request.method, params))
     except Pro0Error as error:
         return fault(error)
     except Exception as error:  # noqa: BLE001 - a client goes on after a fault of pro0

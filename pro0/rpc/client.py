@@ -1,6 +1,7 @@
 """One caller at one team; nobody says by a parameter who they are (behaviour 5.6)."""
 
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 
 from pro0.model.caller import Caller
@@ -25,6 +26,8 @@ class RpcClient:
         self._lists = lists or Lists()
         self.store = Store(context.team.paths.home)
         self.subscriptions = Subscriptions()
+        self.show: Callable[[str], None] = lambda _: None
+        """Takes how far a call is that takes long."""
 
     @property
     def caller(self) -> Caller:
@@ -37,6 +40,12 @@ class RpcClient:
         self.store.check()
         self._context.team.require()
         return self._context
+
+    def showing(self, show: Callable[[str], None]) -> "RpcClient":
+        """Return this client for one call, which shows how far it is."""
+        one = copy(self)
+        one.show = show
+        return one
 
     def subscribe(self, family: str, source: Callable[[], Source], id: str, seq: int) -> Subscription:
         """Return a new subscription, or a lost one that goes on; raises Refused for one too many."""

@@ -36,6 +36,11 @@ class RpcConnection:
         """Put a message where it waits to be sent."""
         self._out += message.encode() + b"\n"
 
+    def mention(self, message: JSON) -> None:
+        """Say what may also be left out: nothing to a client that does not read."""
+        if not self.clogged:
+            self.say(message)
+
     def finish(self, request: RpcRequest, outcome: JSON | Fault) -> None:
         """Answer a request."""
         self._conversation.finish(request, outcome)

@@ -12,6 +12,7 @@ from pro0.model.stored import SCHEMA_VERSION
 from pro0.ops.context import OPERATIONS
 from pro0.ops.signature import arguments_of, result_of
 from pro0.rpc.method import METHODS, Method
+from pro0.rpc.progress import PROGRESS, TOKEN, CallProgress
 from pro0.rpc.subscriptions import CHANGES, FAMILIES
 from pro0.rpc.views import SHOWN, snake
 
@@ -28,7 +29,7 @@ def document() -> dict[str, object]:
     schemas: dict[str, Schema] = {}
     methods = [_method(METHODS[name], schemas) for name in sorted(METHODS)]
     methods.append({**_discover(), "params": []})
-    notifications = [_notification(family, schemas) for family in FAMILIES]
+    notifications = [*(_notification(family, schemas) for family in FAMILIES), _progress(schemas)]
     about = "The operations of pro0 for other programs, over the socket of a team's lead or over stdio."
     return {
         "openrpc": "1.2.6",
@@ -67,6 +68,7 @@ def _method(method: Method, schemas: dict[str, Schema]) -> dict[str, object]:
         "x-callers": callers(method),
         "x-verdict": operation.verdict,
         "x-changes": operation.changes,
+        "x-progress": method.waits,
     }
 
 
@@ -79,6 +81,12 @@ def _notification(family: str, schemas: dict[str, Schema]) -> dict[str, object]:
     method = METHODS[f"{family}.list.subscribe"]
     params = _schema(CHANGES[family][0], method, schemas)
     return {"name": f"{family}.list.changed", "summary": "Tell one change of the list.", "params": params}
+
+
+def _progress(schemas: dict[str, Schema]) -> dict[str, object]:
+    [params], known = msgspec.json.schema_components([CallProgress], ref_template=_TEMPLATE)
+    schemas |= known
+    return {"name": PROGRESS, "summary": f"Tell how far a call is that has a {TOKEN}.", "params": params}
 
 
 def _schema(kind: Any, method: Method, schemas: dict[str, Schema]) -> Schema:

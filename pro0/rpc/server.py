@@ -229,7 +229,7 @@ class RpcServer:
         from pro0.rpc.table import METHODS
 
         def do() -> None:
-            outcome = perform(one.client, request)
+            outcome = perform(one.client, request, lambda said: self._finish(lambda: one.mention(said)))
             self._finish(lambda: self._done(one, request, outcome, beside=waits))
 
         known = METHODS.get(request.method)

@@ -70,6 +70,35 @@ def test_a_member_is_spawned_and_ended_over_the_socket(alpha: Crew) -> None:
         wait_until(lambda: one.result("member.list")["members"][0]["state"] == "shutdown", STUCK, "it has ended")
 
 
+def test_a_client_that_asks_is_told_how_far_a_call_is(alpha: Crew) -> None:
+    """Begun, how far, over, then the answer; of a call that fails too; and nothing to a client that does not ask."""
+    with wire(alpha) as one:
+        key = one.request("member.spawn", {"name": "w1", "agent": "shell", "workDoneToken": "mine"})
+        heard = until_answered(one, key)
+        alpha.remember()
+        assert [(m["method"], m["params"]["token"]) for m in heard[:-1]] == [("$/progress", "mine")] * 3
+        steps = [m["params"]["value"] for m in heard[:-1]]
+        assert steps[0] == {"kind": "begin", "title": "member.spawn"}
+        assert steps[1] == {"kind": "report", "message": "w1 is idle"}
+        assert steps[2] == {"kind": "end"}
+        assert heard[-1]["result"]["agent_id"] == "w1"
+        key = one.request("task.start", {"task_id": "9", "workDoneToken": 7})
+        heard = until_answered(one, key)
+        assert [m["params"]["value"]["kind"] for m in heard[:-1]] == ["begin", "end"]
+        assert heard[-1]["error"]["data"]["code"] == "not_found"
+        key = one.request("member.spawn", {"name": "w2", "agent": "shell"})
+        assert len(until_answered(one, key)) == 1
+        alpha.remember()
+
+
+def until_answered(one: Wire, key: object) -> list[Any]:
+    """All messages up to the answer of a request."""
+    heard = [one.hear()]
+    while heard[-1].get("id") != key:
+        heard.append(one.hear())
+    return heard
+
+
 def test_a_call_that_waits_keeps_no_other_of_its_client_waiting(alpha: Crew) -> None:
     """It can be told of what happens meanwhile."""
     with wire(alpha) as one:

@@ -103,7 +103,7 @@ def spawn(
     [known] = with_definitions([msgspec.structs.replace(draft, agent=agent) if agent else draft], settings.agents)
     takeable(known)
     [seat] = members.spawn(context, [told(client.store, known)], settings.max_teammates)
-    started(context.team, [seat], lambda _said: None)
+    started(context.team, [seat], client.show)
     return _one(context, seat.agent_id)
 
 

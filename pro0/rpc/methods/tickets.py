@@ -108,7 +108,7 @@ def delete(client: RpcClient, task_id: TaskId) -> Nothing:
 def start(client: RpcClient, task_id: TaskId) -> Session:
     """Open a session of its own for a task, and return when it works."""
     context = client.context
-    begins = begun(context.team, trees.start(context, task_id), lambda _said: None)
+    begins = begun(context.team, trees.start(context, task_id), client.show)
     return Session(session_id=task_view(begins).session_id or "")
 
 

@@ -1,0 +1,67 @@
+"""How far a call is that takes long, told as in the Language Server Protocol: to the client that asks for it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pro0.errors import BadInput
+from pro0.rpc.protocol import ID_LIMIT, notice
+from pro0.rules.text import visible
+from pro0.wire import JSON, encode
+
+PROGRESS = "$/progress"
+TOKEN = "workDoneToken"
+"""The parameter by which a client asks to be told; every method has it, and none of its own by that name."""
+Token = int | Annotated[str, Meta(max_length=ID_LIMIT)]
+Show = Callable[[str], None]
+
+
+class CallStep(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step: that it begins, how far it is, that it is over."""
+
+    kind: Literal["begin", "report", "end"]
+    title: str = ""
+    message: str = ""
+
+
+class CallProgress(msgspec.Struct, frozen=True):
+    """What is told: the token of the call, and the step."""
+
+    token: Token
+    value: CallStep
+
+
+def taken(params: object) -> tuple[Token | None, object]:
+    """Return the token in the parameters of a call, and the other parameters; raises BadInput."""
+    if not isinstance(params, dict) or TOKEN not in params:
+        return None, params
+    try:
+        token = msgspec.convert(params[TOKEN], Token)
+    except (msgspec.ValidationError, RecursionError):
+        raise BadInput(f"{TOKEN} is a whole number, or a text of at most {ID_LIMIT} letters") from None
+    return token, {name: value for name, value in params.items() if name != TOKEN}
+
+
+@contextmanager
+def telling(token: Token | None, title: str, say: Callable[[JSON], None]) -> Iterator[Show]:
+    """Tell that a call begins and ends; yield what tells how far it is, each text once in a row."""
+    last = ""
+
+    def tell(value: CallStep) -> None:
+        if token is not None:
+            say(notice(PROGRESS, encode(msgspec.to_builtins(CallProgress(token, value)))))
+
+    def show(text: str) -> None:
+        nonlocal last
+        if text != last:
+            last = text
+            tell(CallStep("report", message=visible(text)))
+
+    tell(CallStep("begin", title=title))
+    try:
+        yield show
+    finally:
+        tell(CallStep("end"))
