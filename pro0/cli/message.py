@@ -26,9 +26,12 @@ LOOK = 0.1
 @click.argument("text", metavar="TEXT|-")
 @click.option("--urgent", is_flag=True, help="Stop the turn of an agent that works, where it can be stopped.")
 @click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds until it is read: exit 124 if not.")
+@click.option("--reply-to", metavar="N|ID", help="Which message it answers: its number in your inbox, or its id.")
 @team_option
 @json_option
-def send(to: str, text: str, urgent: bool, wait: float | None, team: str | None, as_json: bool) -> None:
+def send(
+    to: str, text: str, urgent: bool, wait: float | None, reply_to: str | None, team: str | None, as_json: bool
+) -> None:
     """Send a message to one member, by id or name, or to `lead` or `human`.
 
     A recipient that is unknown or was shut down is exit 3, and nothing is sent. For one that has crashed it is kept,
@@ -39,12 +42,13 @@ def send(to: str, text: str, urgent: bool, wait: float | None, team: str | None,
     Examples:
       pro0 send w1 "the tests are yours"
       pro0 send ada "please stop, and look at task-3" --wait 60
+      pro0 send w1 "yes, both" --reply-to 4
       git diff | pro0 send "Test Runner" -
     """
     context = here(team)
     if to.strip().casefold() == "all":
         raise NotFound("all is nobody's name", hint="pro0 broadcast TEXT sends to every living member")
-    message = messages.send(context, to, _text(text), urgent=urgent)
+    message = messages.send(context, to, _text(text), in_reply_to=reply_to, urgent=urgent)
     if as_json:
         write_json(message)
     else:
@@ -93,9 +97,19 @@ def broadcast(text: str, team: str | None, as_json: bool) -> None:
 @click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds for mail: exit 124 when none came.")
 @click.option("--ack", is_flag=True, help="In a member's session: mark as read at once, not with the next call.")
 @click.option("--all", "everything", is_flag=True, help="Every message you ever got, read or not; changes nothing.")
+@click.option("--sent", "written", is_flag=True, help="Every message you ever sent, and whether it was read.")
+@click.option("--with", "correspondent", metavar="NAME", help="What you and one member wrote to each other.")
 @team_option
 @json_option
-def inbox(wait: float | None, ack: bool, everything: bool, team: str | None, as_json: bool) -> None:
+def inbox(
+    wait: float | None,
+    ack: bool,
+    everything: bool,
+    written: bool,
+    correspondent: str | None,
+    team: str | None,
+    as_json: bool,
+) -> None:
     """Read your unread messages.
 
     A person's are marked as read once they are shown; those of a member's session by its next call, or by --ack.
@@ -106,18 +120,28 @@ def inbox(wait: float | None, ack: bool, everything: bool, team: str | None, as_
       pro0 inbox
       pro0 inbox --wait 60
       pro0 inbox --all --json
+      pro0 inbox --sent
+      pro0 inbox --with w1
     """
     if wait is not None and not wait >= 0:
         raise BadInput(f"{wait:g} seconds is no time to wait", hint="0 or more")
+    chosen = [everything, written, correspondent is not None]
+    if sum(chosen) + (wait is not None or ack) > 1:
+        raise BadInput("--all, --sent, --with and waiting for new mail are different views", hint="choose one of them")
     context = here(team)
     quiet()
-    letters = messages.history(context) if everything else _fresh(context, wait or 0.0)
+    if correspondent is not None:
+        letters = messages.conversation(context, correspondent)
+    elif written:
+        letters = messages.sent(context)
+    else:
+        letters = messages.history(context) if everything else _fresh(context, wait or 0.0)
     if as_json:
         write_json(letters)
     else:
-        _print(letters)
+        _print(letters, context.caller.agent_id)
     sys.stdout.flush()
-    if letters and not everything and (ack or context.caller.who is Who.HUMAN):
+    if letters and not any(chosen) and (ack or context.caller.who is Who.HUMAN):
         messages.acknowledge(context, letters)
     if wait is not None and not letters:
         raise TimedOut(f"no message came in {wait:g} s")
@@ -148,13 +172,18 @@ def _stamps(context: Context) -> list[tuple[int, int]]:
     return [(stat.st_mtime_ns, stat.st_ino) for stat in found]
 
 
-def _print(letters: list[Letter]) -> None:
+def _print(letters: list[Letter], reader: str) -> None:
     if not letters:
         say("no messages")
+    numbers = {letter.message.id: letter.message.seq for letter in letters}
     for letter in letters:
         message = letter.message
         kind = "" if message.type == "message" else f" · {message.type.replace('_', ' ')}"
         note = " · again" if letter.again else ""
         to = f" → {line(message.to)}" if message.to != message.from_ else ""
-        write(f"{line(message.from_)}{to} · {local(message.timestamp)}{kind}{note}")
+        if message.from_ == reader:
+            note += "" if message.read else " · unread"
+        if answered := numbers.get(message.in_reply_to or ""):
+            note += f" · answers #{answered}"
+        write(f"{line(message.from_)}{to} · {local(message.timestamp)} · #{message.seq}{kind}{note}")
         write("  " + visible(message.content).replace("\n", "\n  "))

@@ -78,6 +78,12 @@ class TeamStore:
         """Return the mailbox of one member, of the lead, or of the human."""
         return Box(self.paths.mailbox(agent_id), agent_id)
 
+    def mailbox_owners(self) -> list[str]:
+        """Return whose mailboxes there are."""
+        with _translated(self.paths.mailboxes):
+            names = sorted(entry.name for entry in _entries(self.paths.mailboxes) if ids.NAME.fullmatch(entry.name))
+        return [name for name in names if name != ids.ALL and self.mailbox(name).exists()]
+
     def comments(self, task_id: str) -> File[Comments]:
         """Return the comments of one task."""
         return File(self.paths.task(task_id), COMMENTS, Comments, absent=Comments)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0.model.caller import Caller, Who
 from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
@@ -159,3 +160,54 @@ def _caller(team: Context, agent_id: str):  # type: ignore[no-untyped-def]
 
     state = next(state for state in team.team.runtime.read().seats if state.agent_id == agent_id)
     return Caller(Who.MEMBER, agent_id, state.incarnation)
+
+
+def test_what_was_sent_and_whether_it_was_read(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    pro0("send", "w1", "the first")
+    pro0("send", "w2", "the second")
+    messages.acknowledge(w1 := _as(team, "w1"), messages.inbox(w1))
+    sent = json.loads(pro0("inbox", "--sent", "--json").out)
+    assert [(one["mailbox"], one["message"]["content"], one["message"]["read"]) for one in sent] == [
+        ("w1", "the first", True),
+        ("w2", "the second", False),
+    ]
+    first, _, second, _ = pro0("inbox", "--sent").out.splitlines()
+    assert (first.endswith("#1"), second.endswith("#1 · unread")) == (True, True)
+    assert json.loads(pro0("inbox", "--json").out) == [], "what one has sent is no mail to oneself"
+
+
+def test_a_conversation_with_its_answers(pro0: Pro0, team: Context) -> None:
+    """Both sides in order; a stranger's letters are not among them; an answer names its question by number or id."""
+    w1, w2 = (_as(team, name) for name in ("w1", "w2"))
+    question = messages.send(w1, "human", "a or b?")
+    messages.send(w2, "human", "never mind me")
+    assert pro0("send", "w1", "b", "--reply-to", str(question.seq)).code == 0
+    assert pro0("send", "w1", "b, I said", "--reply-to", question.id).code == 0
+    shown = json.loads(pro0("inbox", "--with", "w1", "--json").out)
+    assert [one["message"]["content"] for one in shown] == ["a or b?", "b", "b, I said"]
+    assert {one["message"]["inReplyTo"] for one in shown[1:]} == {question.id}
+    assert pro0("inbox", "--with", "w1").out.count(f"answers #{question.seq}") == 2
+    assert [letter.message.in_reply_to for letter in messages.inbox(w1)] == [question.id] * 2
+
+
+@pytest.mark.parametrize("reference", ["2", "99", "nothing", "#", ""])
+def test_an_answer_to_what_was_never_written(reference: str, pro0: Pro0, home: Path, team: Context) -> None:
+    """Also to a letter of somebody else; nothing is sent."""
+    messages.send(_as(team, "w1"), "human", "mine")
+    messages.send(_as(team, "w2"), "human", "not yours")
+    before = tree(home)
+    refused = pro0("send", "w1", "an answer", "--reply-to", reference)
+    assert (refused.code, tree(home)) == (3, before), refused
+    assert "pro0 inbox --with w1" in refused.err
+
+
+def test_one_view_of_the_mail_at_a_time(pro0: Pro0, team: Context) -> None:
+    for words in (["--sent", "--all"], ["--with", "w1", "--sent"], ["--sent", "--wait", "1"], ["--all", "--ack"]):
+        assert pro0("inbox", *words).code == 2
+    assert pro0("inbox", "--with", "nobody").code == 3
+
+
+def _as(team: Context, name: str) -> Context:
+    """Return the context of a member's session."""
+    seats = {known.agent_id: known.incarnation for known in team.team.runtime.read().seats}
+    return replace(team, caller=Caller(Who.MEMBER, name, seats[name]))

@@ -111,6 +111,8 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "message.broadcast": (None, W1, {"content": "hello"}),
     "message.inbox": (mail, W1, {"acknowledge": True}),
     "message.history": (mail, Who.HUMAN, {}),
+    "message.sent": (mail, Who.HUMAN, {}),
+    "message.conversation": (mail, Who.HUMAN, {"correspondent": "w1"}),
     "message.unread": (mail, W1, {}),
     "need.list": (asking, W1, {}),
     "need.seen": (None, Who.HUMAN, {"id": "no-such"}),

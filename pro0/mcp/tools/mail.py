@@ -11,6 +11,7 @@ from pro0.mcp.tools.tool import EVERYBODY, LEADS, TEAMMATES, tool
 from pro0.ops.mail import delivery, messages
 from pro0.ops.team import members, plan_approval
 
+Answered = Annotated[str | None, Meta(description="The id of the message that this one answers.")]
 Text = Annotated[str, Meta(description="The text of the message.")]
 
 
@@ -19,9 +20,10 @@ def message_teammate(
     desk: Desk,
     teammate_name: Annotated[str, Meta(description="A teammate's name or id; or human, the person.")],
     message: Text,
+    in_reply_to: Answered = None,
 ) -> views.Sent:
     """Send a message to one teammate, or to the person."""
-    return _send(desk, teammate_name, message)
+    return _send(desk, teammate_name, message, in_reply_to)
 
 
 @tool("message.send", TEAMMATES)
@@ -29,9 +31,10 @@ def message(
     desk: Desk,
     to: Annotated[str, Meta(description="A member's name or id; lead for who leads the team, human for the person.")],
     content: Text,
+    in_reply_to: Answered = None,
 ) -> views.Sent:
     """Send a message to one member of the team, to its lead, or to the person."""
-    return _send(desk, to, content)
+    return _send(desk, to, content, in_reply_to)
 
 
 @tool("message.broadcast", EVERYBODY)
@@ -71,8 +74,8 @@ def submit_plan(
     return views.Answered(answered="handed in: you are told the verdict")
 
 
-def _send(desk: Desk, to: str, content: str) -> views.Sent:
-    sent = messages.send(desk.context, to, _said(content))
+def _send(desk: Desk, to: str, content: str, in_reply_to: str | None) -> views.Sent:
+    sent = messages.send(desk.context, to, _said(content), in_reply_to=in_reply_to)
     fate = delivery.fate(desk.context, sent)
     return views.Sent(sent_to=[sent.to], waits=fate.why if fate.crashed else "")
 

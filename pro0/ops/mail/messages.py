@@ -38,15 +38,17 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
 
     A message to a crashed member stays in its mailbox for a restart (behaviour 3.4).
     An `urgent` message interrupts the turn of a working agent, if the agent can be interrupted.
+    `in_reply_to` is a message's id, or its number in the caller's inbox; raises NotFound for one of nobody here.
     """
     address = roster(context.team).mailbox(to)
+    answered = _answered(context, to, in_reply_to) if in_reply_to is not None else None
     notice = Notice(
         id=context.new_id(),
         from_=context.caller.agent_id,
         to=address,
         type=MessageType.MESSAGE,
         content=_body(content),
-        in_reply_to=in_reply_to,
+        in_reply_to=answered,
         urgent=urgent,
     )
     message = context.team.mailbox(address).post(notice, context.now)
@@ -128,17 +130,24 @@ def _after(earlier: Collection[str], what: str) -> AbstractContextManager[None]:
 @operation("message.history", PEOPLE_AND_AGENTS, changes=False)
 def history(context: Context) -> list[Letter]:
     """Return every message the caller ever got, in order, read or not."""
-    boxes: list[list[Letter]] = []
-    for address in addresses(context.team, context.caller):
-        box = context.team.mailbox(address)
-        head = box.head.read()
-        boxes.append(
-            [
-                Letter(address, msgspec.structs.replace(message, read=message.seq <= head.acked), again=False)
-                for message in box.since(head, 0)
-            ]
-        )
-    return _merged(boxes)
+    return _merged([_whole(context, address) for address in addresses(context.team, context.caller)])
+
+
+@operation("message.sent", PEOPLE_AND_AGENTS, changes=False)
+def sent(context: Context) -> list[Letter]:
+    """Return every message the caller ever sent in this team, in order; `read` says whether its mailbox's owner did."""
+    team, sender = context.team.require(), context.caller.agent_id
+    boxes = [_whole(context, address) for address in team.mailbox_owners()]
+    return _merged([[letter for letter in box if letter.message.from_ == sender] for box in boxes])
+
+
+@operation("message.conversation", PEOPLE_AND_AGENTS, changes=False)
+def conversation(context: Context, correspondent: str) -> list[Letter]:
+    """Return what the caller and one other wrote to each other, in order; raises NotFound for a stranger's name."""
+    address = _correspondent(context, correspondent)
+    received = [letter for letter in history(context) if letter.message.from_ == address]
+    written = [letter for letter in sent(context) if letter.mailbox == address]
+    return _merged([received, written])
 
 
 @operation("message.unread", ANYONE, changes=False)
@@ -194,6 +203,35 @@ def pay_if_possible(context: Context, file: File[Owing]) -> None:
     """Deliver an act's notices if possible; the act is done, and the lead delivers the rest later."""
     with suppress(StoreError):
         pay(context, file)
+
+
+def _correspondent(context: Context, name: str) -> str:
+    """Return the mailbox of somebody with whom there may be mail; a member's after its end too."""
+    folded = name.strip().casefold()
+    return folded if folded in (LEAD, HUMAN) else roster(context.team).find(name).agent_id
+
+
+def _answered(context: Context, correspondent: str, reference: str) -> str:
+    """Return the id of the message that an answer names, by its id or by its number in the caller's inbox."""
+    exchanged = conversation(context, correspondent)
+    for letter in reversed(exchanged):
+        mine = letter.message.from_ == context.caller.agent_id
+        if reference == letter.message.id or (not mine and reference.removeprefix("#") == str(letter.message.seq)):
+            return letter.message.id
+    raise NotFound(
+        f"{correspondent} and you exchanged no message {reference}",
+        hint=f"your mail with its numbers: pro0 inbox --with {correspondent}",
+    )
+
+
+def _whole(context: Context, address: str) -> list[Letter]:
+    """Return a mailbox from its first message to its last."""
+    box = context.team.mailbox(address)
+    head = box.head.read()
+    return [
+        Letter(address, msgspec.structs.replace(message, read=message.seq <= head.acked), again=False)
+        for message in box.since(head, 0)
+    ]
 
 
 def _merged(boxes: Iterable[list[Letter]]) -> list[Letter]:
