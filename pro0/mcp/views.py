@@ -223,7 +223,7 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
         awaiting=task.waits.words if task.waits else "",
         result=task.result,
         created_by=task.created_by,
-        answers=[answers.line(said) for said in answers.unknown(task.history)],
+        answers=[answers.line(said) for said in answers.unread_answers(task.history)],
     )
 
 

@@ -39,37 +39,43 @@ def _name(name: object) -> str:
 
 def _definition(where: str, value: object) -> Definition:
     try:
-        found = msgspec.convert(value, Definition)
+        definition = msgspec.convert(value, Definition)
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: {validation_message(error)}") from None
-    for trouble in _troubles(found):
+    for trouble in _troubles(definition):
         raise BadInput(f"{where}: {trouble}")
-    return found
+    return definition
 
 
-def _troubles(found: Definition) -> Iterable[str]:
-    if not _is_program(found.argv):
+def _troubles(definition: Definition) -> Iterable[str]:
+    if not _is_program(definition.argv):
         yield "argv must begin with a program: its name, or an absolute path"
-    if found.turn and not _is_program(found.turn):
+    if definition.turn and not _is_program(definition.turn):
         yield "turn must begin with a program: its name, or an absolute path"
-    modes = [found.modes.words(mode) or () for mode in found.modes.known] if found.modes else []
-    words = [*found.argv, *found.turn, *found.model, *found.effort, *(word for mode in modes for word in mode)]
-    known = ", ".join(f"{{{name}}}" for name in GIVEN)
+    modes = [definition.modes.words(mode) or () for mode in definition.modes.known] if definition.modes else []
+    words = [
+        *definition.argv,
+        *definition.turn,
+        *definition.model,
+        *definition.effort,
+        *(word for mode in modes for word in mode),
+    ]
+    placeholders = ", ".join(f"{{{name}}}" for name in GIVEN)
     for word in words:
         for name in PLACEHOLDER.findall(word):
-            if name not in GIVEN and (word != OPTIONS or word not in (*found.argv, *found.turn)):
-                yield f"{word!r}: there is no {{{name}}}, only {known} and the word {OPTIONS} in argv and turn"
-    for word in found.own_commands:
+            if name not in GIVEN and (word != OPTIONS or word not in (*definition.argv, *definition.turn)):
+                yield f"{word!r}: there is no {{{name}}}, only {placeholders} and the word {OPTIONS} in argv and turn"
+    for word in definition.own_commands:
         if [name for name in PLACEHOLDER.findall(word) if f"{{{name}}}" != COMMAND]:
             yield f"{word!r}: ownCommands knows only {COMMAND}"
-    if found.own_commands and not any(COMMAND in word for word in found.own_commands):
+    if definition.own_commands and not any(COMMAND in word for word in definition.own_commands):
         yield f"ownCommands: none of the words has {COMMAND}"
-    for variable in found.environment:
+    for variable in definition.environment:
         if not VARIABLE.fullmatch(variable) or variable.startswith("PRO0_"):
             yield f"environment: {variable!r} is not the name of a variable that can be passed on"
-    if isinstance(found.screens, str) and found.screens not in DRAWN:
-        yield f"screens: of {found.screens!r} no screens are known, only of {', '.join(sorted(DRAWN))}"
-    signs = found.screens if not isinstance(found.screens, str) and found.screens else None
+    if isinstance(definition.screens, str) and definition.screens not in DRAWN:
+        yield f"screens: of {definition.screens!r} no screens are known, only of {', '.join(sorted(DRAWN))}"
+    signs = definition.screens if not isinstance(definition.screens, str) and definition.screens else None
     if signs and not all(
         text.strip() for text in (signs.prompt, *signs.waiting, *signs.dialog, *signs.working, *signs.error)
     ):

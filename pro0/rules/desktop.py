@@ -20,9 +20,9 @@ _KNOWN = (
 """Part of a terminal's name, and the number of the sequence for notices that it knows."""
 
 
-def rung(environment: Mapping[str, str], title: str, needs: Iterable[Need], known: Collection[str]) -> str:
+def rung(environment: Mapping[str, str], title: str, needs: Iterable[Need], already_rung: Collection[str]) -> str:
     """Return the bell and the notices for a terminal of this environment, for needs whose ids are not known yet."""
-    new = [need for need in needs if need.id not in known]
+    new = [need for need in needs if need.id not in already_rung]
     names = [environment[name] for name in ("TERM", "TERM_PROGRAM", "LC_TERMINAL") if environment.get(name)]
     return "".join([BELL if new else "", *(sequence(names, title, need.what) for need in new)])
 

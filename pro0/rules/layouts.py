@@ -35,9 +35,9 @@ def layout_of(written: object) -> Layout:
 def expand(written: object) -> Data:
     """Write every short form out: members and roles by name, panes as member names, tasks as titles."""
     top = _mapping(written, "the layout", _TOP)
-    members = [_named(name, value, "members") for name, value in _items(top.get("members"), "members")]
+    members = [_with_name(name, value, "members") for name, value in _items(top.get("members"), "members")]
     windows = [_window(value, number) for number, value in enumerate(_list(top.get("windows"), "windows"), 1)]
-    roles = [_named(name, value, "roles", short="prompt") for name, value in _items(top.get("roles"), "roles")]
+    roles = [_with_name(name, value, "roles", short="prompt") for name, value in _items(top.get("roles"), "roles")]
     tasks = [{"title": task} if isinstance(task, str) else task for task in _list(top.get("tasks"), "tasks")]
     return {**top, "members": members, "windows": windows, "roles": roles, "tasks": tasks}
 
@@ -49,12 +49,12 @@ def inherit(data: Data) -> Data:
     for window in windows:
         for pane in cast("list[Data]", window["panes"]):
             name = str(pane["name"])
-            known = members.get(name)
-            if known is None and pane.keys() == {"name"}:
+            described = members.get(name)
+            if described is None and pane.keys() == {"name"}:
                 raise _wrong(f"{window['window_name']}: there is no member {name!r}", hint="add it to members")
-            if known is not None and "window" in known:
+            if described is not None and "window" in described:
                 raise _wrong(f"{window['window_name']}: {name!r} has a pane already", hint="one pane a member")
-            members[name] = {**_handed_down(window), **(known or {}), **pane, "window": window["window_name"]}
+            members[name] = {**_handed_down(window), **(described or {}), **pane, "window": window["window_name"]}
     top = _handed_down(data)
     return {
         **{key: value for key, value in data.items() if key not in INHERITED or key == "permission_mode"},
@@ -99,7 +99,7 @@ def _pane(value: object, window: str, number: int) -> Data:
     return {**pane, "name": name, "agent": "command", "argv": ["/bin/sh", "-c", " && ".join(lines)]}
 
 
-def _named(name: str, value: object, where: str, short: str = "agent") -> Data:
+def _with_name(name: str, value: object, where: str, short: str = "agent") -> Data:
     if isinstance(value, str):
         value = {short: value}
     return {"name": name, **_mapping(value if value is not None else {}, f"{where}, {name}", None)}
@@ -116,10 +116,10 @@ def _items(value: object, where: str) -> Iterator[tuple[str, object]]:
             if isinstance(item, str):
                 yield item, None
             else:
-                one = _mapping(item, f"{where}, {number}", None)
-                if not isinstance(one.get("name"), str):
+                entry = _mapping(item, f"{where}, {number}", None)
+                if not isinstance(entry.get("name"), str):
                     raise _wrong(f"{where}, {number}: it needs a name")
-                yield str(one["name"]), one
+                yield str(entry["name"]), entry
     else:
         yield from _mapping(value if value is not None else {}, where, None).items()
 
@@ -132,27 +132,27 @@ def _list(value: object, where: str) -> list[object]:
     return value
 
 
-def _mapping(value: object, where: str, known: frozenset[str] | None) -> Data:
+def _mapping(value: object, where: str, allowed_keys: frozenset[str] | None) -> Data:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise _wrong(f"{where}: it must be a mapping of names to values")
     for key in value:
         if key in _REFUSED:
             raise _wrong(f"{where}: {key!r} means nothing here: {_REFUSED[key]}", hint="leave it out")
-        if known is not None and key not in known:
-            raise _wrong(f"{where}: there is no {key!r}", hint=f"known: {', '.join(sorted(known))}")
+        if allowed_keys is not None and key not in allowed_keys:
+            raise _wrong(f"{where}: there is no {key!r}", hint=f"known: {', '.join(sorted(allowed_keys))}")
     return value
 
 
-def _unique(what: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
+def _unique(noun: str, names: Iterable[str]) -> None:
+    taken: set[str] = set()
     for name in names:
-        if name in seen:
-            raise _wrong(f"two {what}s are called {name!r}", hint="names differ by more than case")
-        seen.add(name)
+        if name in taken:
+            raise _wrong(f"two {noun}s are called {name!r}", hint="names differ by more than case")
+        taken.add(name)
 
 
-def _wrong(said: str, hint: str | None = None) -> BadInput:
-    return BadInput(said, code=ErrorCode.BAD_LAYOUT, hint=hint)
+def _wrong(text: str, hint: str | None = None) -> BadInput:
+    return BadInput(text, code=ErrorCode.BAD_LAYOUT, hint=hint)
 
 
 def _camel(value: object) -> object:
@@ -163,5 +163,5 @@ def _camel(value: object) -> object:
 
 
 def _word(key: str) -> str:
-    first, *rest = key.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    head, *rest = key.split("_")
+    return head + "".join(part.capitalize() for part in rest)

@@ -91,9 +91,9 @@ def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple
     if earlier and earlier.incarnation == incarnation:
         box = acknowledge(box, earlier.seq)
     # Mail up to this seq was given out before, perhaps to a session now dead.
-    given = earlier.seq if earlier else 0
+    delivered_up_to = earlier.seq if earlier else 0
     fresh = [message for message in unread if message.seq > box.acked]
-    deliveries = [Delivery(message, again=message.seq <= given) for message in fresh]
+    deliveries = [Delivery(message, again=message.seq <= delivered_up_to) for message in fresh]
     if fresh:
         box = replace(box, handed=HandOver(incarnation=incarnation, seq=fresh[-1].seq))
     return box, deliveries
@@ -123,11 +123,11 @@ def given_up_to(box: Mailbox, incarnation: str) -> int:
 
 def news(box: Mailbox, incarnation: str) -> Unread:
     """Return the figures of a session's unread mail. Sealed urgent mail counts as ordinary mail."""
-    known, newest = given_up_to(box, incarnation), box.next_seq - 1
-    if newest <= known:
+    delivered_up_to, newest = given_up_to(box, incarnation), box.next_seq - 1
+    if newest <= delivered_up_to:
         return Unread()
-    urgent = [message.seq for message in box.messages if message.urgent and message.seq > known]
-    return Unread(newest, newest - known, max(urgent, default=0))
+    urgent = [message.seq for message in box.messages if message.urgent and message.seq > delivered_up_to]
+    return Unread(newest, newest - delivered_up_to, max(urgent, default=0))
 
 
 def unread_up_to(box: Mailbox) -> int:

@@ -40,7 +40,7 @@ _ORDER = {kind: place for place, kind in enumerate(NeedKind)}
 def needs(picture: Picture) -> tuple[Need, ...]:
     """Return all that needs the person now, the most urgent first."""
     board = Board(picture.tasks.tasks)
-    found = [
+    unsorted = [
         *_left_alone(picture),
         *_of_members(picture),
         *of_tasks(picture, board),
@@ -50,7 +50,7 @@ def needs(picture: Picture) -> tuple[Need, ...]:
         *_mail(picture),
         *_troubles(picture),
     ]
-    return tuple(sorted(found, key=lambda need: (_ORDER[need.kind], need.since is None, need.since)))
+    return tuple(sorted(unsorted, key=lambda need: (_ORDER[need.kind], need.since is None, need.since)))
 
 
 def next_look(picture: Picture) -> datetime | None:
@@ -61,8 +61,8 @@ def next_look(picture: Picture) -> datetime | None:
 
 def _left_alone(picture: Picture) -> Iterator[Need]:
     if picture.left_alone:
-        what = "your own agent, which led the team, has gone: its mail is yours"
-        yield need_of(NeedKind.OWN_AGENT, HUMAN, what, "pro0 inbox", None)
+        sentence = "your own agent, which led the team, has gone: its mail is yours"
+        yield need_of(NeedKind.OWN_AGENT, HUMAN, sentence, "pro0 inbox", None)
 
 
 def _of_members(picture: Picture) -> Iterator[Need]:
@@ -74,8 +74,11 @@ def _of_members(picture: Picture) -> Iterator[Need]:
     for failure in picture.runtime.failures:
         if any((seat.agent_id, seat.generation) == (failure.agent_id, failure.generation) and not seat.task
                for seat in picture.wanted.seats):  # fmt: skip
-            what, again = f"{failure.agent_id} could not be started: {failure.message}", _restart(failure.agent_id)
-            yield of_member(NeedKind.NOT_STARTED, failure.agent_id, what, again, failure.at, why=failure.message)
+            sentence, command = (
+                f"{failure.agent_id} could not be started: {failure.message}",
+                _restart(failure.agent_id),
+            )
+            yield of_member(NeedKind.NOT_STARTED, failure.agent_id, sentence, command, failure.at, why=failure.message)
 
 
 def _plan(seat: Seat) -> Need:
@@ -89,8 +92,8 @@ def _of_state(seat: Seat, state: SeatState) -> Need | None:
     """Return the need of one session by its state; the failed task of an ended one says so itself."""
     id, since = seat.agent_id, state.since
     if state.state is State.CRASHED and not seat.task:
-        what = f"{id} has crashed{_with(state.note)}"
-        return of_member(NeedKind.CRASH, id, what, _restart(id), since, why=state.note)
+        sentence = f"{id} has crashed{_with(state.note)}"
+        return of_member(NeedKind.CRASH, id, sentence, _restart(id), since, why=state.note)
     if state.state is State.UNRESPONSIVE:
         return of_member(
             NeedKind.UNRESPONSIVE, id, f"{id} does not answer", f"pro0 member shutdown {id} --force", since
@@ -108,13 +111,13 @@ def _restart(agent_id: str) -> str:
 def _of_money(picture: Picture) -> Iterator[Need]:
     limit = picture.wanted.max_cost
     if limit and picture.spent >= limit:
-        what = f"the team has cost about ${picture.spent:.2f} of ${limit:.2f}: no new session starts"
-        yield need_of(NeedKind.COST, "team", what, "pro0 team cost --limit USD", None, stamp=f"{limit:g}")
-    for one in picture.runtime.limits:
-        if picture.now < one.until:
-            when = f"{'until' if one.named else 'at least until'} {moment(one.until)}"
-            what = f"no new session of {one.agent} starts {when}: {one.note}"
-            yield need_of(NeedKind.LIMIT, one.agent, what, "pro0 team status", one.since, why=one.note)
+        sentence = f"the team has cost about ${picture.spent:.2f} of ${limit:.2f}: no new session starts"
+        yield need_of(NeedKind.COST, "team", sentence, "pro0 team cost --limit USD", None, stamp=f"{limit:g}")
+    for pause in picture.runtime.limits:
+        if picture.now < pause.until:
+            when = f"{'until' if pause.named else 'at least until'} {moment(pause.until)}"
+            sentence = f"no new session of {pause.agent} starts {when}: {pause.note}"
+            yield need_of(NeedKind.LIMIT, pause.agent, sentence, "pro0 team status", pause.since, why=pause.note)
 
 
 def _with(why: str) -> str:
@@ -132,14 +135,16 @@ def _mail(picture: Picture) -> Iterator[Need]:
             notices.append(message)
     for sender, letters in written.items():
         newest = letters[-1]
-        what = f"{_number(len(letters), 'unread message')} from {'you' if sender == HUMAN else sender}"
+        sentence = f"{_number(len(letters), 'unread message')} from {'you' if sender == HUMAN else sender}"
         stamp = f"{newest.to}-{newest.seq}"
-        first = next(iter(newest.content.strip().splitlines()), "")
-        yield need_of(NeedKind.MAIL, sender, what, "pro0 inbox", newest.timestamp, stamp=stamp, why=first[:200])
+        first_line = next(iter(newest.content.strip().splitlines()), "")
+        yield need_of(
+            NeedKind.MAIL, sender, sentence, "pro0 inbox", newest.timestamp, stamp=stamp, why=first_line[:200]
+        )
     if notices or picture.older:
         oldest = notices[0].timestamp if notices else None
-        what = _number(len(notices) + picture.older, "unread notice")
-        yield need_of(NeedKind.MAIL, "pro0", what, "pro0 inbox", oldest, stamp="" if oldest else "older")
+        sentence = _number(len(notices) + picture.older, "unread notice")
+        yield need_of(NeedKind.MAIL, "pro0", sentence, "pro0 inbox", oldest, stamp="" if oldest else "older")
 
 
 def stands_for_itself(message: Message) -> bool:
@@ -151,15 +156,15 @@ _OWN_NEEDS = re.compile(r":(ended|waiting|dialog|error|unknown|starting|cost)(:|
 """The ids of such notices."""
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _troubles(picture: Picture) -> Iterator[Need]:
     for trouble in picture.troubles:
-        what = _TROUBLES[trouble.kind].format(subject=trouble.subject, why=trouble.why)
-        seen = f"pro0 needs --seen {trouble.id}"
-        yield need_of(trouble.kind, trouble.subject, what, seen, trouble.at, stamp=trouble.id, why=trouble.why)
+        sentence = _TROUBLES[trouble.kind].format(subject=trouble.subject, why=trouble.why)
+        command = f"pro0 needs --seen {trouble.id}"
+        yield need_of(trouble.kind, trouble.subject, sentence, command, trouble.at, stamp=trouble.id, why=trouble.why)
 
 
 _TROUBLES = {

@@ -34,10 +34,10 @@ def coloured(text: str, like: str = "") -> str:
 
 def summary(commits: int, files: int, added: int, removed: int, uncommitted: int) -> str:
     """Return the size of some work in words: `2 commits, 3 files, +10 -4, 1 file not committed`; "" for nothing."""
-    said = [_count(commits, "commit"), _count(files, "file"), f"+{added} -{removed}" if files else ""]
-    said.append(f"{_count(uncommitted, 'file')} not committed" if uncommitted else "")
-    return ", ".join(filter(None, said))
+    parts = [_count(commits, "commit"), _count(files, "file"), f"+{added} -{removed}" if files else ""]
+    parts.append(f"{_count(uncommitted, 'file')} not committed" if uncommitted else "")
+    return ", ".join(filter(None, parts))
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}" if number else ""

@@ -13,19 +13,19 @@ SHORTEST, LONGEST = 6, 128
 """Lengths of a PIN in characters. Any reader of the file could try all shorter PINs."""
 
 
-def checked(said: str) -> str:
+def checked(pin: str) -> str:
     """Return a valid new PIN, or raise BadInput for a bad length or for unprintable characters."""
-    if not SHORTEST <= len(said) <= LONGEST or not said.isprintable():
+    if not SHORTEST <= len(pin) <= LONGEST or not pin.isprintable():
         raise BadInput(f"a PIN has {SHORTEST} to {LONGEST} characters, and no control characters")
-    return said
+    return pin
 
 
 def require_open(pin: Pin, now: datetime) -> None:
     """Raise Refused during a lock. A clock set far back makes no lock longer."""
     if pin.locked_until and now < pin.locked_until <= now + LOCKED:
         minutes = -(-(pin.locked_until - now) // timedelta(minutes=1))
-        said = f"{TRIES} PINs were wrong: none is taken for {minutes} minutes"
-        raise Refused(said, code=ErrorCode.PIN_LOCKED, hint="if it was not you: look at what runs under your name")
+        text = f"{TRIES} PINs were wrong: none is taken for {minutes} minutes"
+        raise Refused(text, code=ErrorCode.PIN_LOCKED, hint="if it was not you: look at what runs under your name")
 
 
 def tried(pin: Pin, now: datetime) -> Pin:

@@ -8,8 +8,8 @@ LONGEST = 80
 """The most letters compared. A longer word is no misspelt name."""
 
 
-def nearest(word: str, known: Iterable[str], alike: float = ALIKE) -> str:
+def nearest(word: str, words: Iterable[str], alike: float = ALIKE) -> str:
     """Return the known word nearest to a word, or "" for none."""
     import difflib  # only for an error: it takes longer to import than most commands
 
-    return next(iter(difflib.get_close_matches(word[:LONGEST], list(known), cutoff=alike)), "")
+    return next(iter(difflib.get_close_matches(word[:LONGEST], list(words), cutoff=alike)), "")

@@ -34,18 +34,18 @@ def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
         elif task.status is Status.FAILED:
             yield _failed(task)
         elif ended := _never_complete(board, task):
-            what = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
+            sentence = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
             change = f"pro0 task unblock {task.id} {' '.join(ended)}"
             yield need_of(
-                NeedKind.STUCK, task.id, what, change, task.updated_at, stamp=",".join(ended), look=_show(task)
+                NeedKind.STUCK, task.id, sentence, change, task.updated_at, stamp=",".join(ended), look=_show(task)
             )
         elif task.id in idle:
             since, seat = idle[task.id]
             if since + IDLE_CLAIM_AFTER <= picture.now:
                 yield _idle_claim(task, seat, since)
         elif _runs(picture) and (why := _stalls(board, task)):
-            what = f"{task.id} stands still: {why}: {task.title}"
-            yield need_of(NeedKind.STALLED, task.id, what, f"pro0 task start {task.id}", task.updated_at, why=why)
+            sentence = f"{task.id} stands still: {why}: {task.title}"
+            yield need_of(NeedKind.STALLED, task.id, sentence, f"pro0 task start {task.id}", task.updated_at, why=why)
 
 
 def of_archive(archived: Archived) -> Iterator[Need]:
@@ -66,33 +66,41 @@ def untaken(picture: Picture, board: Board) -> Iterator[Need]:
     if not _runs(picture):
         return
     ended = {seat.agent_id for seat, state in states(picture) if state.state in ENDED}
-    there = [seat for seat in picture.wanted.seats if seat.agent_id not in ended and not seat.task]
-    pool = (task for task in board if _in_a_pool(board, task) and not any(_can(seat, task) for seat in there))
-    left = [task for task in pool if why_not_ready(board, task) is None]
-    if not left:
+    members = [seat for seat in picture.wanted.seats if seat.agent_id not in ended and not seat.task]
+    pool = (task for task in board if _in_a_pool(board, task) and not any(_can(seat, task) for seat in members))
+    unclaimable = [task for task in pool if why_not_ready(board, task) is None]
+    if not unclaimable:
         return
-    names = ", ".join(task.id for task in left[:NAMED])
-    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    can, why = _nobody(there, left[0])
-    what = f"{names}{more}: ready, but {why}"
-    yield need_of(NeedKind.UNTAKEN, left[0].id, what, can, left[0].created_at, why=why, look=_show(left[0]))
+    names = ", ".join(task.id for task in unclaimable[:NAMED])
+    rest = f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
+    can, why = _nobody(members, unclaimable[0])
+    sentence = f"{names}{rest}: ready, but {why}"
+    yield need_of(
+        NeedKind.UNTAKEN,
+        unclaimable[0].id,
+        sentence,
+        can,
+        unclaimable[0].created_at,
+        why=why,
+        look=_show(unclaimable[0]),
+    )
 
 
-def beyond(there: Sequence[Seat], board: Board, made: Iterable[Task]) -> str:
+def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
     """Return which of these tasks no member that is there can do, in one sentence; empty for none, or without members.
 
     It is said when they are made or assigned, so that nobody waits for what cannot happen.
     """
-    pool = [task for task in made if _in_a_pool(board, task) and task.type is not Kind.EPIC and not task.waits]
-    left = [task for task in pool if there and not any(_can(seat, task) for seat in there)]
-    if not left:
+    pool = [task for task in new if _in_a_pool(board, task) and task.type is not Kind.EPIC and not task.waits]
+    unclaimable = [task for task in pool if members and not any(_can(seat, task) for seat in members)]
+    if not unclaimable:
         return ""
-    names = ", ".join(task.id for task in left[:NAMED])
-    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    owner = next((seat for seat in there if seat.agent_id == left[0].assignee), None)
-    who = f"{owner.agent_id} cannot do" if owner else "no member here can do"
+    names = ", ".join(task.id for task in unclaimable[:NAMED])
+    rest = f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
+    owner = next((seat for seat in members if seat.agent_id == unclaimable[0].assignee), None)
+    subject = f"{owner.agent_id} cannot do" if owner else "no member here can do"
     why = "its program takes no tasks" if owner and owner.agent == "command" else "a shell runs only commands (--run)"
-    return f"{who} {names}{more}: {why}; somebody who can: pro0 member spawn NAME --agent AGENT"
+    return f"{subject} {names}{rest}: {why}; somebody who can: pro0 member spawn NAME --agent AGENT"
 
 
 def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, Seat, Task]]:
@@ -106,22 +114,22 @@ def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, Seat
 
 def states(picture: Picture) -> Iterator[tuple[Seat, SeatState]]:
     """Yield each seat with the state of its present session."""
-    known = {(state.agent_id, state.generation): state for state in picture.runtime.seats}
+    by_generation = {(state.agent_id, state.generation): state for state in picture.runtime.seats}
     for seat in picture.wanted.seats:
-        if state := known.get((seat.agent_id, seat.generation)):
+        if state := by_generation.get((seat.agent_id, seat.generation)):
             yield seat, state
 
 
-def of_member(kind: NeedKind, id: str, what: str, command: str, since: datetime | None, **more: str) -> Need:
+def of_member(kind: NeedKind, id: str, sentence: str, command: str, since: datetime | None, **details: str) -> Need:
     """Return a need whose subject is a member."""
-    return need_of(kind, id, what, command, since, member=id, **more)
+    return need_of(kind, id, sentence, command, since, member=id, **details)
 
 
-def need_of(kind: NeedKind, subject: str, what: str, command: str, since: datetime | None, **more: str) -> Need:
+def need_of(kind: NeedKind, subject: str, sentence: str, command: str, since: datetime | None, **details: str) -> Need:
     """Return a need; its id is made of kind, subject, and `stamp` or the time since when it is."""
-    stamp = more.pop("stamp", "") or (iso(since) if since else "")
+    stamp = details.pop("stamp", "") or (iso(since) if since else "")
     id = f"{kind.replace(' ', '-')}:{subject}{f':{stamp}' if stamp else ''}"
-    return Need(id=id, kind=kind, subject=subject, what=what, command=command, since=since, **more)
+    return Need(id=id, kind=kind, subject=subject, what=sentence, command=command, since=since, **details)
 
 
 def _show(task: Task) -> str:
@@ -131,19 +139,26 @@ def _show(task: Task) -> str:
 def _wait(task: Task) -> Need:
     wait = task.waits
     assert wait
-    what = f"{task.id} waits for you ({wait_in_words(wait)}): {task.title}"
+    sentence = f"{task.id} waits for you ({wait_in_words(wait)}): {task.title}"
     kind = _BY_WAIT.get(wait.kind, NeedKind.GATE)
     answer = " ANSWER" if kind is NeedKind.QUESTION else ""
     command = f"pro0 task approve {task.id}{answer}"
-    more = {"why": wait.reason, "member": task.assignee or "", "awaiting": str(wait.kind), "look": _show(task)}
-    return need_of(kind, task.id, what, command, wait.since, **more)
+    details = {"why": wait.reason, "member": task.assignee or "", "awaiting": str(wait.kind), "look": _show(task)}
+    return need_of(kind, task.id, sentence, command, wait.since, **details)
 
 
 def _failed(task: Task) -> Need:
-    what, at = f"{task.id} has failed: {task.title}", task.completed_at or task.updated_at
+    sentence, at = f"{task.id} has failed: {task.title}", task.completed_at or task.updated_at
     retry = f"pro0 task retry {task.id}"
     return need_of(
-        NeedKind.FAILED, task.id, what, retry, at, why=task.closed_reason, member=task.assignee or "", look=_show(task)
+        NeedKind.FAILED,
+        task.id,
+        sentence,
+        retry,
+        at,
+        why=task.closed_reason,
+        member=task.assignee or "",
+        look=_show(task),
     )
 
 
@@ -151,21 +166,23 @@ def _never_complete(board: Board, task: Task) -> list[str]:
     """Return the dependencies that are cancelled or missing: a failed one is a need itself."""
     if task.status is not Status.PENDING:
         return []
-    others = {id: board.get(id) for id in task.dependencies}
-    return [id for id, other in others.items() if other is None or other.status is Status.CANCELLED]
+    dependencies = {id: board.get(id) for id in task.dependencies}
+    return [
+        id for id, dependency in dependencies.items() if dependency is None or dependency.status is Status.CANCELLED
+    ]
 
 
 def _stuck(task: Task, ended: list[str]) -> Need:
-    what = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
+    sentence = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
     command, stamp = f"pro0 task unblock {task.id} {' '.join(ended)}", ",".join(ended)
-    return need_of(NeedKind.STUCK, task.id, what, command, task.updated_at, stamp=stamp, look=_show(task))
+    return need_of(NeedKind.STUCK, task.id, sentence, command, task.updated_at, stamp=stamp, look=_show(task))
 
 
 def _idle_claim(task: Task, seat: Seat, since: datetime) -> Need:
     id = seat.agent_id
-    what = f"{id} has ended its turn, and holds {task.id}: {task.title}"
+    sentence = f"{id} has ended its turn, and holds {task.id}: {task.title}"
     ask = f'pro0 send {id} "how is {task.id}?"'
-    return need_of(NeedKind.IDLE_CLAIM, task.id, what, ask, since, member=id, look=f"pro0 member peek {id}")
+    return need_of(NeedKind.IDLE_CLAIM, task.id, sentence, ask, since, member=id, look=f"pro0 member peek {id}")
 
 
 def _runs(picture: Picture) -> bool:
@@ -197,9 +214,9 @@ def _in_a_pool(board: Board, task: Task) -> bool:
     return free and (bool(task.assignee) or board.declared(task) in (None, Policy.POOL))
 
 
-def _nobody(there: list[Seat], task: Task) -> tuple[str, str]:
+def _nobody(members: list[Seat], task: Task) -> tuple[str, str]:
     """Return the command that finds somebody, and the reason why nobody takes this task."""
     if task.assignee:
         return f"pro0 task assign {task.id} MEMBER", f"{task.assignee} does not take it"
-    why = "members here only run commands" if there and not task.run else "nobody here can take it"
+    why = "members here only run commands" if members and not task.run else "nobody here can take it"
     return "pro0 member spawn NAME --agent AGENT", why

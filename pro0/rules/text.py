@@ -13,14 +13,14 @@ REASON_LIMIT = 16 * 1024
 TEXT_LIMIT = 256 * 1024
 
 
-def checked(text: str, what: str, limit: int = TEXT_LIMIT) -> str:
+def checked(text: str, noun: str, limit: int = TEXT_LIMIT) -> str:
     """Return the text, or raise BadInput for invalid Unicode or over `limit` bytes of UTF-8."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise BadInput(f"the {what} is not valid Unicode text", hint="it holds a lone surrogate; pass UTF-8") from None
+        raise BadInput(f"the {noun} is not valid Unicode text", hint="it holds a lone surrogate; pass UTF-8") from None
     if size > limit:
-        raise BadInput(f"the {what} has {size} bytes, more than {limit}", hint="put it in a file and name the file")
+        raise BadInput(f"the {noun} has {size} bytes, more than {limit}", hint="put it in a file and name the file")
     return text
 
 
@@ -33,19 +33,19 @@ def title(text: str) -> str:
 
 def labels(texts: Iterable[str]) -> tuple[str, ...]:
     """Return a task's labels, each once, or raise BadInput. A label is a short line and not empty."""
-    found = tuple(dict.fromkeys(one_line(text, "label") for text in texts))
-    if "" in found:
+    distinct = tuple(dict.fromkeys(one_line(text, "label") for text in texts))
+    if "" in distinct:
         raise BadInput("a label is empty", hint="leave it out")
-    if len(found) > LABELS:
-        raise BadInput(f"{len(found)} labels are more than {LABELS}", hint="use fewer")
-    return found
+    if len(distinct) > LABELS:
+        raise BadInput(f"{len(distinct)} labels are more than {LABELS}", hint="use fewer")
+    return distinct
 
 
-def one_line(text: str, what: str, limit: int = LINE_LIMIT, hint: str | None = None) -> str:
+def one_line(text: str, noun: str, limit: int = LINE_LIMIT, hint: str | None = None) -> str:
     """Return a text without its margins. Raise BadInput for several lines or over `limit` bytes."""
     if "\n" in text or "\r" in text:
-        raise BadInput(f"the {what} is more than one line", hint=hint)
-    return checked(text.strip(), what, limit)
+        raise BadInput(f"the {noun} is more than one line", hint=hint)
+    return checked(text.strip(), noun, limit)
 
 
 def visible(text: str) -> str:
@@ -66,7 +66,9 @@ def drawn(text: str) -> str:
     """Remove characters without a mark on a screen. Blanks of every kind stay."""
     if text.isascii():
         return text
-    return "".join(one for one in text if one.isspace() or not (unseen(one) or one in _FILLERS))
+    return "".join(
+        character for character in text if character.isspace() or not (unseen(character) or character in _FILLERS)
+    )
 
 
 _FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))

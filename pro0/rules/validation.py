@@ -19,18 +19,18 @@ _STEP = re.compile(r"[^.\[\]]+")
 
 def validation_message(error: Exception) -> str:
     """Return the fault after its place, if it has one: `members, 1, agent: it must be a text`."""
-    what, _, path = str(error).partition(" - at `$")
+    complaint, _, path = str(error).partition(" - at `$")
     place = ", ".join(str(int(step) + 1) if step.isdigit() else step for step in _STEP.findall(path.removesuffix("`")))
-    return f"{place}: {_plain(what)}" if place else _plain(what)
+    return f"{place}: {_plain(complaint)}" if place else _plain(complaint)
 
 
-def _plain(what: str) -> str:
-    if field := _FIELD.fullmatch(what):
+def _plain(complaint: str) -> str:
+    if field := _FIELD.fullmatch(complaint):
         return f"there is no {field[2]!r}" if field[1] == "contains unknown" else f"it needs {field[2]!r}"
-    if choice := _CHOICE.fullmatch(what):
+    if choice := _CHOICE.fullmatch(complaint):
         return f"there is no {choice[1]}"
-    if expected := _EXPECTED.fullmatch(what):
+    if expected := _EXPECTED.fullmatch(complaint):
         kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
         got = f", not {_KINDS.get(expected[3], expected[3])}" if expected[3] else ""
         return f"it must be {' or '.join(kinds)}{expected[2]}{got}"
-    return what
+    return complaint

@@ -76,7 +76,7 @@ def next_input(team: TeamStore, way: str, task: Task, before: int) -> str:
     if way == "pool":
         set_state(team, "w1", State.IDLE, "inc-later")
         claimed = tasks.claim(Context(team, Caller(Who.MEMBER, "w1", "inc-later")), task.id)
-        return "\n".join(map(answers.line, answers.unknown(claimed.history)))
+        return "\n".join(map(answers.line, answers.unread_answers(claimed.history)))
     seat = team.wanted.read().seats[0]
     state = SeatState(agent_id="w1", generation=2, incarnation="inc-2", state=State.STARTING, since=NOW, started_at=NOW)
     return Briefs(team, team.config.read()).brief(seat, adapter_named("claude"), state, {}, task).prompt

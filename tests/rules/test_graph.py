@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.rules.tasks.graph import SHOWN, cycle, told
+from pro0.rules.tasks.graph import SHOWN, arrows, cycle
 
 GRAPHS = st.dictionaries(st.integers(0, 5).map(str), st.lists(st.integers(0, 5).map(str), max_size=4), max_size=6)
 
@@ -46,7 +46,7 @@ def test_long_chains_and_wide_graphs_do_not_exhaust_the_stack() -> None:
 def test_a_long_cycle_is_told_in_one_line() -> None:
     """Of a ring of thousands the beginning and the end are named, of a short one all."""
     ring = [f"task-{number}" for number in range(2000)]
-    assert told([*ring[:4], ring[0]]) == "task-0 → task-1 → task-2 → task-3 → task-0"
-    assert len(told([*ring, ring[0]])) < 200
-    assert told([*ring, ring[0]]).startswith("task-0 → task-1 → task-2 → task-3 → task-4 → (1991 more) → task-1996")
-    assert told(ring[: 2 * SHOWN]).count("→") == 2 * SHOWN - 1
+    assert arrows([*ring[:4], ring[0]]) == "task-0 → task-1 → task-2 → task-3 → task-0"
+    assert len(arrows([*ring, ring[0]])) < 200
+    assert arrows([*ring, ring[0]]).startswith("task-0 → task-1 → task-2 → task-3 → task-4 → (1991 more) → task-1996")
+    assert arrows(ring[: 2 * SHOWN]).count("→") == 2 * SHOWN - 1

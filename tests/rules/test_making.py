@@ -81,9 +81,9 @@ def test_a_command_has_at_most_a_week(timeout: float, fine: bool) -> None:
 def test_drafts_name_the_tasks_that_must_be_looked_at() -> None:
     """Those that are there already, in the form in which they are stored; a key is another draft."""
     drafts = [Draft(title="a", key="a", parent="7", blocked_by=("b", "task-3", "7")), Draft(title="b", key="b")]
-    assert making.named(iter(drafts)) == {"task-7", "task-3"}
+    assert making.named_tasks(iter(drafts)) == {"task-7", "task-3"}
     with pytest.raises(BadInput, match="nobody"):
-        making.named([Draft(title="a", blocked_by=("nobody",))])
+        making.named_tasks([Draft(title="a", blocked_by=("nobody",))])
 
 
 WRONG = [

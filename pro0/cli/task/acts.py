@@ -37,7 +37,7 @@ def claim(id: str, team: str | None, as_json: bool) -> None:
     """
     task = tasks.claim(here(team), id)
     told(task, f"claimed by {task.assignee}", as_json=as_json)
-    for answer in () if as_json else answers.unknown(task.history):
+    for answer in () if as_json else answers.unread_answers(task.history):
         write(visible(f"a person {answers.line(answer)}"))
 
 

@@ -113,7 +113,7 @@ class Briefs:
                 role_prompt=role.prompt,
                 above=[Told(said.author, said.text) for said in self._remarks(task.parent) if said.text],
                 answers=[Told(said.author, answers.line(said)) for said in own if said.author == HUMAN],
-                before=[Told(answers.who(said), said.text) for said in own if answers.is_work(said)],
+                before=[Told(answers.heading(said), said.text) for said in own if answers.is_work(said)],
                 disposable=seat.disposable,
                 branch=branch,
             )

@@ -306,7 +306,7 @@ def claiming(context: Context) -> None:
 
 def _made(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:
     return making.create(
-        recalled(context, listed, making.named(drafts)),
+        recalled(context, listed, making.named_tasks(drafts)),
         drafts,
         context.caller,
         context.now(),

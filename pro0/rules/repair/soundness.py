@@ -11,7 +11,7 @@ from pro0.model import ids
 from pro0.model.message import Mailbox, Message
 from pro0.model.task import SETTLED, Entry, Task, TaskList
 from pro0.model.team import Wanted
-from pro0.rules.tasks.graph import cycle, told
+from pro0.rules.tasks.graph import arrows, cycle
 
 NOTE = "repair-"
 """The prefix of a note's id; a note stands in the place of lost messages."""
@@ -115,9 +115,9 @@ def _references(task: Task, task_ids: Collection[str], members: Collection[str])
 def _cycles(listed: TaskList) -> Iterator[Finding]:
     if circle := cycle({task.id: task.dependencies for task in listed.tasks}):
         mend = f"pro0 task update {circle[0]} --drop-dependency {circle[1]}"
-        yield Finding(f"tasks wait for each other: {told(circle)}", mend)
+        yield Finding(f"tasks wait for each other: {arrows(circle)}", mend)
     if circle := cycle({task.id: (task.parent,) for task in listed.tasks if task.parent}):
-        yield Finding(f"tasks are each other's parents: {told(circle)}", _BY_HAND)
+        yield Finding(f"tasks are each other's parents: {arrows(circle)}", _BY_HAND)
 
 
 def _without_strangers(task: Task, task_ids: Collection[str], members: Collection[str], entry: Entry) -> Task:

@@ -141,13 +141,13 @@ def _left_alone(board: Board, options: RunOptions) -> str:
     ready = claimable(board, RUNNER)
     outside = [] if options.epic else [task.id for task in ready if not _is_below(board, task, options)]
     unable = [task.id for task in ready if _is_below(board, task, options) and not _is_meant(board, task, options)]
-    note = f"; ready but in no epic: {_named(outside)} (--all takes them along)" if outside else ""
-    return f"{note}; ready but without a command for the shell: {_named(unable)}" if unable else note
+    note = f"; ready but in no epic: {_listed(outside)} (--all takes them along)" if outside else ""
+    return f"{note}; ready but without a command for the shell: {_listed(unable)}" if unable else note
 
 
-def _named(ids: list[str]) -> str:
-    more = len(ids) - SHOWN
-    return f"{', '.join(ids[:SHOWN])}{f' and {more} more' if more > 0 else ''}"
+def _listed(ids: list[str]) -> str:
+    hidden = len(ids) - SHOWN
+    return f"{', '.join(ids[:SHOWN])}{f' and {hidden} more' if hidden > 0 else ''}"
 
 
 def _code(board: Board, options: RunOptions) -> int:

@@ -75,7 +75,7 @@ def _is_a_note(remark: Remark) -> bool:
 
 def _line(remark: Remark) -> str:
     text = answers.line(remark).strip().replace("\n", "\n  ")
-    return f"- {answers.who(remark)}, {remark.at:%Y-%m-%d %H:%M}: {text}"
+    return f"- {answers.heading(remark)}, {remark.at:%Y-%m-%d %H:%M}: {text}"
 
 
 def _turn_count(number: int, previous_end: str) -> str:

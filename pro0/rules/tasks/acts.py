@@ -115,7 +115,7 @@ def phase(task: Task) -> TaskPhase:
 def noted(after: Task, before: Task, request: Request) -> Task:
     """Return `after` with a history entry for this act."""
     caller = request.caller
-    kind, asked = _question(after, before, request)
+    kind, question = _question(after, before, request)
     entry = Entry(
         at=request.now,
         actor=caller.agent_id,
@@ -125,7 +125,7 @@ def noted(after: Task, before: Task, request: Request) -> Task:
         text=request.text,
         incarnation=caller.incarnation if caller.incarnation != caller.agent_id else None,
         kind=kind,
-        asked=asked,
+        asked=question,
     )
     return replace(after, updated_at=request.now, history=(*after.history, entry))
 

@@ -48,40 +48,42 @@ def remark(entry: Entry) -> Remark:
     return Remark(entry.at, entry.actor, entry.text, entry.act, kind=entry.kind, asked=entry.asked, to=entry.to)
 
 
-def is_answer(said: Remark | Entry) -> bool:
+def is_answer(remark: Remark | Entry) -> bool:
     """Return True for an act of a person that answers a question or a failure, with a text or without."""
-    return said.act in tuple(ANSWERS) and (said.act in (Act.APPROVE, Act.REJECT) or bool(said.kind or said.asked))
+    return remark.act in tuple(ANSWERS) and (
+        remark.act in (Act.APPROVE, Act.REJECT) or bool(remark.kind or remark.asked)
+    )
 
 
-def answer(said: Remark, whose: str = "the") -> str:
+def answer(remark: Remark, owner: str = "the") -> str:
     """Return an answer in one sentence, without its text: the verdict, the kind, the question, and what to do."""
-    about = f"{whose} {said.kind.upper()}" if said.kind else ""
-    about = f"{about} {_quoted(said.asked)}".rstrip() if said.kind else _quoted(said.asked)
-    if said.act not in (Act.APPROVE, Act.REJECT):
-        after = f"; it waited for {about}" if said.kind else f"; it had failed with {about}" if about else ""
-        return f"{_OTHERS.get(said.act or '', 'answered')}{after}"
-    return f"{'approved' if said.act == Act.APPROVE else 'rejected'} {about or 'it'}: {_next(said)}"
+    about = f"{owner} {remark.kind.upper()}" if remark.kind else ""
+    about = f"{about} {_quoted(remark.asked)}".rstrip() if remark.kind else _quoted(remark.asked)
+    if remark.act not in (Act.APPROVE, Act.REJECT):
+        after = f"; it waited for {about}" if remark.kind else f"; it had failed with {about}" if about else ""
+        return f"{_OTHERS.get(remark.act or '', 'answered')}{after}"
+    return f"{'approved' if remark.act == Act.APPROVE else 'rejected'} {about or 'it'}: {_next(remark)}"
 
 
 def message(task: Task) -> str:
     """Return the message about a task's newest answer, for the session that asked."""
-    said = remark(task.history[-1])
-    told = f"{task.id} ({task.title}): a person {answer(said, 'your')}."
-    return f"{told}\n{said.text}" if said.text else told
+    verdict = remark(task.history[-1])
+    sentence = f"{task.id} ({task.title}): a person {answer(verdict, 'your')}."
+    return f"{sentence}\n{verdict.text}" if verdict.text else sentence
 
 
-def unknown(history: Sequence[Entry]) -> list[Remark]:
+def unread_answers(history: Sequence[Entry]) -> list[Remark]:
     """Return a person's answers between the two newest claims of a task: who has it now has not heard them."""
     entries = list(history)
     while entries and entries[-1].act not in tuple(GRANTS):
         entries.pop()
-    found: list[Remark] = []
+    unread: list[Remark] = []
     for entry in reversed(entries[:-1]):
         if entry.act in tuple(GRANTS):
             break
         if entry.actor == HUMAN and is_answer(entry):
-            found.insert(0, remark(entry))
-    return found
+            unread.insert(0, remark(entry))
+    return unread
 
 
 def fitting(task: Task) -> str:
@@ -95,38 +97,38 @@ def fitting(task: Task) -> str:
         return f'answer it: pro0 task approve {task.id} "ANSWER"'
     if wait.kind in APPROVED:
         return f"let it go on: pro0 task approve {task.id}, or pro0 task reject {task.id} WHY"
-    what = f"complete it: pro0 task approve {task.id}, or give it back: pro0 task reject {task.id} WHY"
-    return f"{what}, or pro0 task continue {task.id}" if task.session else what
+    commands = f"complete it: pro0 task approve {task.id}, or give it back: pro0 task reject {task.id} WHY"
+    return f"{commands}, or pro0 task continue {task.id}" if task.session else commands
 
 
-def is_work(said: Remark) -> bool:
+def is_work(remark: Remark) -> bool:
     """Return True for an act that tells how far the work on a task had come."""
-    return said.act in _WORK
+    return remark.act in _WORK
 
 
-def who(said: Remark) -> str:
+def heading(remark: Remark) -> str:
     """Return the author of a remark, with the act and what it asked a person for."""
-    what = said.act.replace("_", " ") if said.act else ""
-    kind = f" ({said.kind})" if what and said.kind and said.act not in tuple(ANSWERS) else ""
-    return f"{said.author}, {what}{kind}" if what else said.author
+    act = remark.act.replace("_", " ") if remark.act else ""
+    kind = f" ({remark.kind})" if act and remark.kind and remark.act not in tuple(ANSWERS) else ""
+    return f"{remark.author}, {act}{kind}" if act else remark.author
 
 
-def line(said: Remark) -> str:
+def line(remark: Remark) -> str:
     """Return a remark as text; an answer begins with the verdict and what it answers."""
-    if not is_answer(said) or not (said.kind or said.asked):
-        return said.text
-    return f"{answer(said)}. They say: {said.text}" if said.text else answer(said)
+    if not is_answer(remark) or not (remark.kind or remark.asked):
+        return remark.text
+    return f"{answer(remark)}. They say: {remark.text}" if remark.text else answer(remark)
 
 
-def _next(said: Remark) -> str:
-    if said.to and said.to in _ENDS:
-        return _ENDS[said.to]
-    if said.kind is None:
+def _next(remark: Remark) -> str:
+    if remark.to and remark.to in _ENDS:
+        return _ENDS[remark.to]
+    if remark.kind is None:
         return _ANSWERED
-    if said.act == Act.REJECT:
-        return REJECTED.get(said.kind, _ANSWERED)
-    if said.kind in APPROVED:
-        return _ANSWERED if said.kind is Awaiting.INPUT and said.text else APPROVED[said.kind]
+    if remark.act == Act.REJECT:
+        return REJECTED.get(remark.kind, _ANSWERED)
+    if remark.kind in APPROVED:
+        return _ANSWERED if remark.kind is Awaiting.INPUT and remark.text else APPROVED[remark.kind]
     return "the gate that the task requires is next"
 
 

@@ -49,43 +49,43 @@ def overflow(tasks: TaskList) -> tuple[TaskList, list[tuple[Task, ...]]]:
     settled = [task for task in tasks.tasks if task.status in SETTLED]
     if len(settled) <= SETTLED_COUNT:
         return tasks, []
-    named = _named(tasks)
-    movable = sorted((task for task in settled if task.id not in named), key=_settled_order)
+    needed = _named_by_open(tasks)
+    movable = sorted((task for task in settled if task.id not in needed), key=_settled_order)
     moved = movable[: len(settled) - SETTLED_COUNT // 2]
     if not moved:
         return tasks, []
     gone = {task.id for task in moved}
     parts = [tuple(moved[start : start + SEGMENT_COUNT]) for start in range(0, len(moved), SEGMENT_COUNT)]
-    left = replace(
+    remaining = replace(
         tasks,
         tasks=tuple(task for task in tasks.tasks if task.id not in gone),
         sealed=tasks.sealed + len(parts),
         archived=_counted(tasks.archived, moved, 1),
         recalled=tuple(id for id in tasks.recalled if id not in gone),
     )
-    return left, parts
+    return remaining, parts
 
 
 def absent(tasks: TaskList, ids: Iterable[str], *, named: bool = False) -> set[str]:
     """Return ids from `ids` that may be in the archive; `named` adds their dependencies and the tasks above them."""
     if not tasks.sealed:
         return set()
-    board, wanted = Board(tasks.tasks), set(ids)
-    for task in filter(None, map(board.get, tuple(wanted) if named else ())):
-        wanted.update(task.dependencies)
-        wanted.update(one.parent for one in (task, *board.ancestors(task)) if one.parent)
-    return {id for id in wanted if id not in board.tasks and _was_given(id, tasks)}.difference(tasks.recalled)
+    board, required = Board(tasks.tasks), set(ids)
+    for task in filter(None, map(board.get, tuple(required) if named else ())):
+        required.update(task.dependencies)
+        required.update(relative.parent for relative in (task, *board.ancestors(task)) if relative.parent)
+    return {id for id in required if id not in board.tasks and _was_given(id, tasks)}.difference(tasks.recalled)
 
 
-def recall(tasks: TaskList, found: Sequence[Task]) -> TaskList:
+def recall(tasks: TaskList, archived: Sequence[Task]) -> TaskList:
     """Take tasks back out of the archive; from then on their archive copies are ignored."""
-    if not found:
+    if not archived:
         return tasks
     return replace(
         tasks,
-        tasks=(*tasks.tasks, *found),
-        archived=_counted(tasks.archived, found, -1),
-        recalled=(*tasks.recalled, *(task.id for task in found)),
+        tasks=(*tasks.tasks, *archived),
+        archived=_counted(tasks.archived, archived, -1),
+        recalled=(*tasks.recalled, *(task.id for task in archived)),
     )
 
 
@@ -94,8 +94,8 @@ def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
     parts = list(segments)
     live = {task.id for task in tasks.tasks}
     newest = {task.id: task for part in parts for task in part if task.id not in live}
-    known = {task.id for part in parts for task in part}
-    recalled = tuple(sorted((live | set(tasks.recalled)) & known, key=task_number))
+    archived_ids = {task.id for part in parts for task in part}
+    recalled = tuple(sorted((live | set(tasks.recalled)) & archived_ids, key=task_number))
     archived = _counted(Archived(), [task for id, task in newest.items() if id not in recalled], 1)
     return replace(tasks, sealed=len(parts), archived=archived, recalled=recalled)
 
@@ -106,14 +106,14 @@ def fault(segment: TaskSegment) -> str:
     return f"{unsettled.id} is {unsettled.status}, which no archived task is" if unsettled else ""
 
 
-def _named(tasks: TaskList) -> set[str]:
+def _named_by_open(tasks: TaskList) -> set[str]:
     board = Board(tasks.tasks)
-    named: set[str] = set()
+    ids: set[str] = set()
     for task in board:
         if task.status not in SETTLED:
-            named.update(task.dependencies)
-            named.update(above.id for above in board.ancestors(task))
-    return named
+            ids.update(task.dependencies)
+            ids.update(above.id for above in board.ancestors(task))
+    return ids
 
 
 def _was_given(id: str, tasks: TaskList) -> bool:

@@ -38,40 +38,40 @@ class Board:
 
     def below(self, task: Task) -> list[Task]:
         """Return all subtasks below a task, at every depth. Each comes after its parent."""
-        found = [task]
-        seen = {task.id}
-        for parent in found:
-            fresh = [child for child in self.children(parent.id) if child.id not in seen]
-            seen.update(child.id for child in fresh)
-            found += fresh
-        return found[1:]
+        tasks = [task]
+        ids = {task.id}
+        for parent in tasks:
+            fresh = [child for child in self.children(parent.id) if child.id not in ids]
+            ids.update(child.id for child in fresh)
+            tasks += fresh
+        return tasks[1:]
 
     def ancestors(self, task: Task) -> Iterator[Task]:
         """Yield the parent of a task, then the parent's parent, and so on. A missing parent ends the line."""
-        seen = {task.id}
-        while task.parent and task.parent not in seen and (parent := self.get(task.parent)):
-            seen.add(parent.id)
+        ids = {task.id}
+        while task.parent and task.parent not in ids and (parent := self.get(task.parent)):
+            ids.add(parent.id)
             yield parent
             task = parent
 
     def declared(self, task: Task) -> Policy | None:
         """Return the policy of a task, or of the nearest ancestor with a policy. None is the team's policy."""
-        return next((one.policy for one in (task, *self.ancestors(task)) if one.policy), None)
+        return next((relative.policy for relative in (task, *self.ancestors(task)) if relative.policy), None)
 
     def supervisor(self, task: Task) -> Task | None:
         """Return the supervised parent of this task. Its session watches the task; epics between the two only group."""
-        above = next((one for one in self.ancestors(task) if one.type is not Kind.EPIC), None)
+        above = next((ancestor for ancestor in self.ancestors(task) if ancestor.type is not Kind.EPIC), None)
         return above if above and self.declared(above) is Policy.SUPERVISED else None
 
     def watched(self, id: str) -> list[Task]:
         """Return the tasks under the watch of this task's session: its subtasks and those of its epics."""
-        found, groups, seen = list[Task](), [id], {id}
+        tasks, groups, ids = list[Task](), [id], {id}
         for group in groups:
-            epics = [child.id for child in self.children(group) if child.type is Kind.EPIC and child.id not in seen]
-            seen.update(epics)
+            epics = [child.id for child in self.children(group) if child.type is Kind.EPIC and child.id not in ids]
+            ids.update(epics)
             groups += epics
-            found += [child for child in self.children(group) if child.type is not Kind.EPIC]
-        return found
+            tasks += [child for child in self.children(group) if child.type is not Kind.EPIC]
+        return tasks
 
 
 def blockers(board: Board, task: Task) -> list[str]:
@@ -81,17 +81,17 @@ def blockers(board: Board, task: Task) -> list[str]:
 
 def hopeless(board: Board, task: Task) -> list[str]:
     """Return a phrase for each failed, cancelled or missing dependency, direct or not: none completes by itself."""
-    found: dict[str, None] = {}
-    seen, left = {task.id}, [task]
-    while left:
-        for id in left.pop().dependencies:
-            other = board.get(id)
-            if other is None or other.status in (Status.FAILED, Status.CANCELLED):
-                found[_phrase(id, other)] = None
-            elif id not in seen and other.status is not Status.COMPLETED:
+    reasons: dict[str, None] = {}
+    seen, queue = {task.id}, [task]
+    while queue:
+        for id in queue.pop().dependencies:
+            dependency = board.get(id)
+            if dependency is None or dependency.status in (Status.FAILED, Status.CANCELLED):
+                reasons[_phrase(id, dependency)] = None
+            elif id not in seen and dependency.status is not Status.COMPLETED:
                 seen.add(id)
-                left.append(other)
-    return list(found)
+                queue.append(dependency)
+    return list(reasons)
 
 
 def why_not_ready(board: Board, task: Task) -> str | None:
@@ -192,11 +192,11 @@ def _its_supervisor(board: Board, task: Task) -> str | None:
         session = ", without a session" if above.status is Status.DONE else ""
         return f"waits for its turn: {above.id}, above it, is {_state(above)}{session}"
     # One subtask of a parent is at work at a time, and a stopped one holds back its siblings.
-    for other in board.watched(above.id):
-        if other.id != task.id and _stopped(other):
-            return f"is held back: {other.id}, beside it, is {_state(other)}"
-        if other.id != task.id and other.status in (Status.IN_PROGRESS, Status.DONE):
-            return f"waits for its turn: {other.id}, beside it, is {_state(other)}"
+    for sibling in board.watched(above.id):
+        if sibling.id != task.id and _stopped(sibling):
+            return f"is held back: {sibling.id}, beside it, is {_state(sibling)}"
+        if sibling.id != task.id and sibling.status in (Status.IN_PROGRESS, Status.DONE):
+            return f"waits for its turn: {sibling.id}, beside it, is {_state(sibling)}"
     return None
 
 

@@ -121,9 +121,9 @@ def acyclic(tasks: TaskList) -> None:
     for task in tasks.tasks:
         if task.parent in waits:
             waits[task.parent].append(task.id)
-    if found := graph.cycle(waits):
+    if cycle := graph.cycle(waits):
         raise Refused(
-            f"that makes a dependency cycle: {graph.told(found)}", code=ErrorCode.CYCLE, hint="drop one of them"
+            f"that makes a dependency cycle: {graph.arrows(cycle)}", code=ErrorCode.CYCLE, hint="drop one of them"
         )
 
 
@@ -149,14 +149,14 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
         raise Refused(f"{task.id} is reserved for {task.assignee}", code=ErrorCode.RESERVED, hint="pro0 task next")
 
 
-def _cancelled_below(tasks: TaskList, asked: Task, request: Request) -> TaskList:
+def _cancelled_below(tasks: TaskList, root: Task, request: Request) -> TaskList:
     """Cancel every open task below a cancelled one, and queue a notice to each claim holder."""
-    below = [task for task in Board(tasks.tasks).below(asked) if task.status not in SETTLED]
+    below = [task for task in Board(tasks.tasks).below(root) if task.status not in SETTLED]
     cancel = replace(request, act=Act.CANCEL)
     tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
-    held = [(task.claim.agent_id, find(tasks, task.id)) for task in (*reversed(below), asked) if task.claim]
-    said = request.text
-    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.cancelled(task, said)) for to, task in held])
+    held = [(task.claim.agent_id, find(tasks, task.id)) for task in (*reversed(below), root) if task.claim]
+    reason = request.text
+    return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.cancelled(task, reason)) for to, task in held])
 
 
 def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request) -> TaskList:

@@ -27,9 +27,9 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     if after == before:
         return tasks, before
     # A description equal to the title follows the title; the history names the title alone.
-    told = replace(after, description=before.description) if after.more == before.more else after
-    what = ", ".join(name for name in told.__struct_fields__ if getattr(told, name) != getattr(before, name))
-    entry = Entry(at=now, actor=caller.agent_id, act="update", to=after.status, text=what)
+    reported = replace(after, description=before.description) if after.more == before.more else after
+    fields = ", ".join(name for name in reported.__struct_fields__ if getattr(reported, name) != getattr(before, name))
+    entry = Entry(at=now, actor=caller.agent_id, act="update", to=after.status, text=fields)
     after = replace(after, updated_at=now, history=(*after.history, entry))
     changed = with_tasks(tasks, [after])
     acyclic(changed)
@@ -47,8 +47,8 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
     if users and not force:
         names = ", ".join(task.id for task in users)
         raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
-    kept = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
-    return follow(with_tasks(kept, [_without(task, id) for task in users]), now)
+    remaining = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
+    return follow(with_tasks(remaining, [_without(task, id) for task in users]), now)
 
 
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:
@@ -57,12 +57,12 @@ def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> N
         raise Refused(f"only a human changes what {task.id} requires", code=ErrorCode.NOT_ALLOWED)
     above = board.supervisor(task)
     if caller.who not in IN_CHARGE and not (above and subtasks.works_on(board, above, caller)):
-        said = f"{caller.agent_id} may not update {task.id}: it is no subtask of a task it works on"
-        raise Refused(said, code=ErrorCode.NOT_ALLOWED)
+        text = f"{caller.agent_id} may not update {task.id}: it is no subtask of a task it works on"
+        raise Refused(text, code=ErrorCode.NOT_ALLOWED)
 
 
-def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
-    added = [resolve(name, {}, known) for name in changes.add_dependencies]
+def _fields(task: Task, changes: Changes, task_ids: set[str]) -> Task:
+    added = [resolve(name, {}, task_ids) for name in changes.add_dependencies]
     dropped = {task_id(name) for name in changes.drop_dependencies}
     return replace(
         task,
@@ -79,8 +79,8 @@ def _fields(task: Task, changes: Changes, known: set[str]) -> Task:
     )
 
 
-def _or(new: str | None, old: str, what: str) -> str:
-    return old if new is None else text.checked(new, what)
+def _or(new: str | None, old: str, noun: str) -> str:
+    return old if new is None else text.checked(new, noun)
 
 
 def _gate(word: str) -> Gate | None:
@@ -108,5 +108,5 @@ def _agreed(task: Task) -> Task:
 
 
 def _without(task: Task, id: str) -> Task:
-    kept = tuple(name for name in task.dependencies if name != id)
-    return replace(task, dependencies=kept, parent=None if task.parent == id else task.parent)
+    dependencies = tuple(name for name in task.dependencies if name != id)
+    return replace(task, dependencies=dependencies, parent=None if task.parent == id else task.parent)

@@ -46,14 +46,14 @@ def undo_start(task: Task, request: Request) -> Task:
     if started.from_ is Status.DONE:
         return replace(task, status=Status.DONE, claim=None, session=None)
     # A first start without a session must not move the task to the front of `next`.
-    first = task.claim is not None and task.started_at == task.claim.claimed_at
-    return replace(hand_back(task, request), started_at=None if first else task.started_at)
+    is_first_start = task.claim is not None and task.started_at == task.claim.claimed_at
+    return replace(hand_back(task, request), started_at=None if is_first_start else task.started_at)
 
 
 def wish(task: Task, request: Request) -> Task:
     """Record a person's wish for a session. Without a declared policy the task becomes supervised (behaviour 2.19)."""
-    wanted = StartWish(by=request.caller.agent_id, at=request.now, agent=request.agent)
-    return replace(task, start=wanted, policy=task.policy if request.policy else Policy.SUPERVISED)
+    start = StartWish(by=request.caller.agent_id, at=request.now, agent=request.agent)
+    return replace(task, start=start, policy=task.policy if request.policy else Policy.SUPERVISED)
 
 
 def assign(task: Task, request: Request) -> Task:

@@ -11,12 +11,12 @@ def cycle(edges: Edges) -> tuple[str, ...] | None:
     """Return one cycle as its ids, first and last the same, or None."""
     finished: set[str] = set()
     for start in edges:
-        if start not in finished and (found := _cycle_from(start, edges, finished)):
-            return found
+        if start not in finished and (path := _cycle_from(start, edges, finished)):
+            return path
     return None
 
 
-def told(cycle: Sequence[str]) -> str:
+def arrows(cycle: Sequence[str]) -> str:
     """Return a cycle as text for an error. A long cycle is cut in the middle."""
     ids = [*cycle]
     if len(ids) > 2 * SHOWN:

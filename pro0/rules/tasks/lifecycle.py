@@ -178,9 +178,11 @@ def _repeats_its_completion(task: Task, request: Request) -> bool:
     """Return True for a second completion by the same claim, whatever came of the first."""
     if request.act is not Act.COMPLETE or phase(task) not in _AFTER_COMPLETE:
         return False
-    last = next((entry for entry in reversed(task.history) if entry.act in _RENEW), None)
+    newest = next((entry for entry in reversed(task.history) if entry.act in _RENEW), None)
     by = (request.caller.agent_id, request.caller.incarnation)
-    return last is not None and last.act == Act.COMPLETE and (last.actor, last.incarnation or last.actor) == by
+    return (
+        newest is not None and newest.act == Act.COMPLETE and (newest.actor, newest.incarnation or newest.actor) == by
+    )
 
 
 def _clears_nothing(task: Task, request: Request) -> bool:
@@ -190,9 +192,9 @@ def _clears_nothing(task: Task, request: Request) -> bool:
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
-    allowed = " or ".join(sorted(who.replace("_", " ") for who in by))
-    said = f"{task.id} cannot be {PAST[request.act]} by {request.caller.agent_id}: only {allowed} may"
-    return Refused(said, code=ErrorCode.NOT_ALLOWED)
+    allowed = " or ".join(sorted(role.replace("_", " ") for role in by))
+    text = f"{task.id} cannot be {PAST[request.act]} by {request.caller.agent_id}: only {allowed} may"
+    return Refused(text, code=ErrorCode.NOT_ALLOWED)
 
 
 def _not_in_the_table(task: Task, request: Request, hint: str = "") -> Refused:
@@ -204,7 +206,7 @@ def _not_in_the_table(task: Task, request: Request, hint: str = "") -> Refused:
             hint="take another one: pro0 task next",
         )
     kind = "an epic" if task.type is Kind.EPIC else "a task"
-    said = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
+    text = f"{task.id} is {now}: {kind} that is {now} cannot be {PAST[act]}"
     return Refused(
-        said, code=ErrorCode.WRONG_PHASE, hint=hint or answers.fitting(task) or f"see it: pro0 task show {task.id}"
+        text, code=ErrorCode.WRONG_PHASE, hint=hint or answers.fitting(task) or f"see it: pro0 task show {task.id}"
     )

@@ -26,9 +26,9 @@ def check(board: Board, new: Iterable[Task], limits: Limits) -> None:
     for task in new:
         depth = sum(1 for _ in board.ancestors(task))
         if depth > limits.depth:
-            said = f"{task.title!r} would be {depth} levels deep, more than maxSubtaskDepth ({limits.depth})"
-            raise Refused(said, code=ErrorCode.TOO_DEEP, hint="make it a subtask of a task further up")
+            text = f"{task.title!r} would be {depth} levels deep, more than maxSubtaskDepth ({limits.depth})"
+            raise Refused(text, code=ErrorCode.TOO_DEEP, hint="make it a subtask of a task further up")
         parent = board.get(task.parent)
         if parent and parent.type is not Kind.EPIC and len(board.children(parent.id)) > limits.subtasks:
-            said = f"{parent.id} would have more subtasks than maxSubtasksPerParent ({limits.subtasks})"
-            raise Refused(said, code=ErrorCode.TOO_MANY, hint="group them under subtasks, or raise the setting")
+            text = f"{parent.id} would have more subtasks than maxSubtasksPerParent ({limits.subtasks})"
+            raise Refused(text, code=ErrorCode.TOO_MANY, hint="group them under subtasks, or raise the setting")

@@ -34,23 +34,23 @@ def create(
     drafts = list(drafts)
     ids = {f"task-{tasks.next_id + index}": draft for index, draft in enumerate(drafts)}
     keys = _keys(ids)
-    known = {task.id for task in tasks.tasks} | set(ids)
-    new = [_made(id, draft, keys, known, caller, now) for id, draft in ids.items()]
+    task_ids = {task.id for task in tasks.tasks} | set(ids)
+    new = [_task_of_draft(id, draft, keys, task_ids, caller, now) for id, draft in ids.items()]
     _below_open_parents(tasks, new)
     changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
     acyclic(changed)
     _below_its_own(Board(changed.tasks), new, caller)
     _delegated_by_who_may(Board(changed.tasks), new, caller)
     limits.check(Board(changed.tasks), new, bounds)
-    changed = priority.given(changed, {id for id, draft in ids.items() if draft.priority is None}, last=last)
+    changed = priority.with_priorities(changed, {id for id, draft in ids.items() if draft.priority is None}, last=last)
     board = Board(changed.tasks)
-    made = [board.tasks[task.id] for task in new]
-    notices = [assigned(task, task.assignee, new_id()) for task in made if task.assignee]
-    notices += [said for task in made if task.awaiting for said in subtasks.stop_notices(board, task, watchers)]
-    return follow(owe(changed, caller, notices), now), made
+    created = [board.tasks[task.id] for task in new]
+    notices = [assigned(task, task.assignee, new_id()) for task in created if task.assignee]
+    notices += [notice for task in created if task.awaiting for notice in subtasks.stop_notices(board, task, watchers)]
+    return follow(owe(changed, caller, notices), now), created
 
 
-def named(drafts: Iterable[Draft]) -> set[str]:
+def named_tasks(drafts: Iterable[Draft]) -> set[str]:
     """Return the ids of existing tasks in the references of these drafts, or raise BadInput for a bad id."""
     drafts = list(drafts)
     keys = {draft.key for draft in drafts}
@@ -58,10 +58,10 @@ def named(drafts: Iterable[Draft]) -> set[str]:
     return {task_id(name) for name in names if name and name not in keys}
 
 
-def resolve(name: str, keys: dict[str, str], known: set[str]) -> str:
+def resolve(name: str, keys: dict[str, str], task_ids: set[str]) -> str:
     """Resolve a key or an id to an id, or raise NotFound."""
     id = keys.get(name) or task_id(name)
-    if id not in known:
+    if id not in task_ids:
         raise NotFound(f"there is no {id}", hint="list them: pro0 task list")
     return id
 
@@ -103,7 +103,9 @@ def _keys(ids: dict[str, Draft]) -> dict[str, str]:
     return keys
 
 
-def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: Caller, now: datetime) -> Task:
+def _task_of_draft(
+    id: str, draft: Draft, keys: dict[str, str], task_ids: set[str], caller: Caller, now: datetime
+) -> Task:
     task = Task(
         id=id,
         title=text.title(draft.title),
@@ -113,8 +115,8 @@ def _made(id: str, draft: Draft, keys: dict[str, str], known: set[str], caller: 
         labels=text.labels(draft.labels),
         run=command(draft.run),
         timeout=time_limit(draft.timeout),
-        parent=resolve(draft.parent, keys, known) if draft.parent else None,
-        dependencies=dependencies(id, [resolve(name, keys, known) for name in draft.blocked_by]),
+        parent=resolve(draft.parent, keys, task_ids) if draft.parent else None,
+        dependencies=dependencies(id, [resolve(name, keys, task_ids) for name in draft.blocked_by]),
         priority=priority.checked(priority.USUAL if draft.priority is None else draft.priority),
         role=text.one_line(draft.role, "role") or None if draft.role else None,
         requires=draft.requires,
@@ -160,8 +162,8 @@ def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
 def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> None:
     """Refuse a teammate or a worker any task under the dispatch policy: it would start workers (behaviour 3.16)."""
     if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
-        said = f"{caller.agent_id} may not delegate: only human or lead agent may"
-        raise Refused(said, code=ErrorCode.NOT_ALLOWED, hint='say what is needed: pro0 task comment ID "blocked: …"')
+        text = f"{caller.agent_id} may not delegate: only human or lead agent may"
+        raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint='say what is needed: pro0 task comment ID "blocked: …"')
 
 
 def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
@@ -172,6 +174,6 @@ def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
     for task in new:
         chain = {above.id for above in board.ancestors(task)}
         if not chain & mine and (mine or board.supervisor(task)):
-            own = f"under {', '.join(sorted(mine))}" if mine else "under a task that it works on"
-            said = f"{caller.agent_id} makes supervised tasks {own} only"
-            raise Refused(said, code=ErrorCode.NOT_ALLOWED, hint="pro0 task create TITLE --parent ID")
+            place = f"under {', '.join(sorted(mine))}" if mine else "under a task that it works on"
+            text = f"{caller.agent_id} makes supervised tasks {place} only"
+            raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint="pro0 task create TITLE --parent ID")

@@ -19,7 +19,7 @@ def checked(priority: int) -> int:
     return priority
 
 
-def given(tasks: TaskList, absent: Collection[str], *, last: bool) -> TaskList:
+def with_priorities(tasks: TaskList, absent: Collection[str], *, last: bool) -> TaskList:
     """Set a priority for each new task without one, in the order of creation.
 
     With `last`, or under a supervised parent, the task goes after its pending siblings. Without them it gets 0.

@@ -33,13 +33,13 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
         if not waits_for_subtasks(board, parent):
             continue
         over = [id for id in parent.waits_for if _is_through(board.get(id))]
-        still = tuple(task.id for task in board.watched(parent.id) if task.status not in SETTLED)
-        left = tuple(id for id in parent.waits_for if id not in over)
-        after = replace(parent, waits_for=(*left, *(id for id in still if id not in left)))
+        unsettled = tuple(task.id for task in board.watched(parent.id) if task.status not in SETTLED)
+        waiting_for = tuple(id for id in parent.waits_for if id not in over)
+        after = replace(parent, waits_for=(*waiting_for, *(id for id in unsettled if id not in waiting_for)))
         if over:
-            last = board.get(over[-1]) or parent
-            said = prompts.review(parent, {id: board.get(id) for id in over})
-            notices.append((parent.assignee or LEAD, notice_id(last, f"review of {over[-1]}"), said))
+            newest = board.get(over[-1]) or parent
+            text = prompts.review(parent, {id: board.get(id) for id in over})
+            notices.append((parent.assignee or LEAD, notice_id(newest, f"review of {over[-1]}"), text))
         if over and parent.claim:
             after = lifecycle.advance(after, Request(act=Act.REVIEW, caller=THE_LEAD, now=now, text=", ".join(over)))
         if after != parent:
@@ -51,8 +51,8 @@ def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Noti
     """Return the notices about a failed or waiting task: one to each address above it (behaviour 2.8)."""
     above = board.supervisor(task)
     parent = above or board.get(task.parent)
-    told = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []
-    everyone = dict.fromkeys([*told, *(watchers if above else ())])
+    recipients = [parent.assignee] if parent and parent.assignee and (above or task.status is Status.FAILED) else []
+    everyone = dict.fromkeys([*recipients, *(watchers if above else ())])
     return [(to, notice_id(task, to), prompts.stopped(task)) for to in everyone]
 
 

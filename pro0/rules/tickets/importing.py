@@ -66,35 +66,36 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
 def take_over(
     tasks: TaskList,
     tickets: Iterable[Ticket],
-    known: Mapping[str, str],
+    imported: Mapping[str, str],
     caller: Caller,
     now: datetime,
     bounds: Limits = limits.DEFAULT,
 ) -> tuple[TaskList, list[Task]]:
-    """Add the new tickets to the list. `known` holds the task ids of earlier imports, by origin.
+    """Add the new tickets to the list. `imported` holds the task ids of earlier imports, by origin.
 
     Raises BadInput with the names of bad files, and Refused for a cycle. Then nothing is imported.
     """
     new = sorted(
-        (one for one in tickets if one.origin not in known), key=lambda one: (moment(one.created_at), one.origin)
+        (ticket for ticket in tickets if ticket.origin not in imported),
+        key=lambda ticket: (moment(ticket.created_at), ticket.origin),
     )
     if not new:
         return tasks, []
-    ids = {one.origin: f"task-{tasks.next_id + place}" for place, one in enumerate(new)}
-    made = _all(new, {**known, **ids}, caller, now)
-    changed = replace(tasks, next_id=tasks.next_id + len(made), tasks=(*tasks.tasks, *made))
+    ids = {ticket.origin: f"task-{tasks.next_id + place}" for place, ticket in enumerate(new)}
+    created = _all(new, {**imported, **ids}, caller, now)
+    changed = replace(tasks, next_id=tasks.next_id + len(created), tasks=(*tasks.tasks, *created))
     acyclic(changed)
-    limits.check(Board(changed.tasks), made, bounds)
+    limits.check(Board(changed.tasks), created, bounds)
     changed = follow(changed, now)
     board = Board(changed.tasks)
-    return changed, [board.tasks[task.id] for task in made]
+    return changed, [board.tasks[task.id] for task in created]
 
 
-def faults(named: Sequence[str]) -> BadInput:
+def faults(problems: Sequence[str]) -> BadInput:
     """Return an error with the faults of files, NAMED of them at most."""
-    more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    rest = f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
     hint = "mend these files, or move them away; nothing was imported"
-    return BadInput(f"cannot import {'; '.join(named[:NAMED])}{more}", code=ErrorCode.BAD_IMPORT, hint=hint)
+    return BadInput(f"cannot import {'; '.join(problems[:NAMED])}{rest}", code=ErrorCode.BAD_IMPORT, hint=hint)
 
 
 def moment(at: datetime | None) -> datetime:
@@ -105,15 +106,15 @@ def moment(at: datetime | None) -> datetime:
 
 
 def _all(new: Iterable[Ticket], ids: Mapping[str, str], caller: Caller, now: datetime) -> list[Task]:
-    made, wrong = list[Task](), list[str]()
+    tasks, wrong = list[Task](), list[str]()
     for ticket in new:
         try:
-            made.append(_task(ticket, ids, caller, now))
+            tasks.append(_task(ticket, ids, caller, now))
         except Pro0Error as error:
             wrong.append(f"{ticket.file}: {error.message}")
     if wrong:
         raise faults(wrong)
-    return made
+    return tasks
 
 
 def _task(ticket: Ticket, ids: Mapping[str, str], caller: Caller, now: datetime) -> Task:
@@ -124,11 +125,11 @@ def _task(ticket: Ticket, ids: Mapping[str, str], caller: Caller, now: datetime)
         acceptance=text.checked(ticket.acceptance, "acceptance"),
         type=ticket.type,
         labels=text.labels(ticket.labels),
-        parent=_named(ticket.parent, ids) if ticket.parent else None,
-        dependencies=tuple(dict.fromkeys(_named(other, ids) for other in ticket.blocked_by)),
+        parent=_task_id(ticket.parent, ids) if ticket.parent else None,
+        dependencies=tuple(dict.fromkeys(_task_id(origin, ids) for origin in ticket.blocked_by)),
         priority=priority.checked(ticket.priority),
         requires=ticket.requires,
-        created_at=_known(ticket.created_at) or now,
+        created_at=_with_zone(ticket.created_at) or now,
         created_by=caller.agent_id,
         updated_at=now,
         origin=ticket.origin,
@@ -139,7 +140,7 @@ def _task(ticket: Ticket, ids: Mapping[str, str], caller: Caller, now: datetime)
 
 def _standing(task: Task, ticket: Ticket, now: datetime) -> Task:
     """Put a task into the state of its ticket."""
-    begun = _known(ticket.started_at) or task.created_at
+    begun = _with_zone(ticket.started_at) or task.created_at
     if ticket.status == "closed":
         return _closed(task, ticket, now)
     if ticket.awaiting:
@@ -151,34 +152,34 @@ def _standing(task: Task, ticket: Ticket, now: datetime) -> Task:
 
 def _closed(task: Task, ticket: Ticket, now: datetime) -> Task:
     over = replace(
-        task, started_at=_known(ticket.started_at), closed_reason=text.checked(ticket.closed_reason, "reason")
+        task, started_at=_with_zone(ticket.started_at), closed_reason=text.checked(ticket.closed_reason, "reason")
     )
     # A closed ticket is no approval: only a person's verdict passes the gate.
     if ticket.requires is None:
-        return replace(over, status=Status.COMPLETED, completed_at=_known(ticket.closed_at) or now)
+        return replace(over, status=Status.COMPLETED, completed_at=_with_zone(ticket.closed_at) or now)
     wait = Wait(kind=Awaiting(ticket.requires.value), since=now, by=IMPORT, reason=at_gate(ticket.requires))
     return replace(over, status=Status.IN_PROGRESS, awaiting=wait)
 
 
 def _history(ticket: Ticket, caller: Caller, now: datetime) -> tuple[Entry, ...]:
-    first = Entry(at=now, actor=caller.agent_id, act=IMPORT, to=Status.PENDING)
+    imported = Entry(at=now, actor=caller.agent_id, act=IMPORT, to=Status.PENDING)
     notes = (
         Entry(
-            at=_known(note.at) or now,
+            at=_with_zone(note.at) or now,
             actor=HUMAN if note.human else IMPORT,
             act="note",
             text=text.checked(note.text, "note"),
         )
         for note in ticket.notes
     )
-    return (first, *notes)
+    return (imported, *notes)
 
 
-def _known(at: datetime | None) -> datetime | None:
+def _with_zone(at: datetime | None) -> datetime | None:
     return moment(at) if at else None
 
 
-def _named(origin: str, ids: Mapping[str, str]) -> str:
+def _task_id(origin: str, ids: Mapping[str, str]) -> str:
     if origin not in ids:
         raise BadInput(f"it names {origin.partition(':')[2]}, which is not there")
     return ids[origin]

@@ -45,7 +45,7 @@ def read(data: bytes, file: str) -> Ticket:
         priority=_priority(fields.get("priority", "2")),
         labels=tuple(_list(fields.get("tags", ""))),
         parent=_origin(fields["parent"]) if fields.get("parent") else None,
-        blocked_by=tuple(_origin(other) for other in _list(fields.get("deps", ""))),
+        blocked_by=tuple(_origin(name) for name in _list(fields.get("deps", ""))),
         created_at=_time(fields.get("created", "")),
         notes=tuple(_notes(sections.get(_NOTES, ""))),
     )
@@ -88,17 +88,17 @@ def _sections(body: str) -> Iterator[tuple[str, str]]:
 
 def _description(sections: Mapping[str, str]) -> str:
     parts = [f"## {name}\n\n{text}" if name else text for name, text in sections.items()]
-    kept = [part for name, part in zip(sections, parts, strict=True) if name not in (_ACCEPTANCE, _NOTES)]
-    return "\n\n".join(part for part in kept if part)
+    plain = [part for name, part in zip(sections, parts, strict=True) if name not in (_ACCEPTANCE, _NOTES)]
+    return "\n\n".join(part for part in plain if part)
 
 
 def _notes(text: str) -> Iterator[Note]:
     parts = _NOTE.split(text)
     if parts[0].strip():
         yield Note(parts[0].strip())
-    for at, said in zip(parts[1::2], parts[2::2], strict=True):
-        if said.strip():
-            yield Note(said.strip(), _time(at))
+    for at, note in zip(parts[1::2], parts[2::2], strict=True):
+        if note.strip():
+            yield Note(note.strip(), _time(at))
 
 
 def _status(text: str) -> _State:

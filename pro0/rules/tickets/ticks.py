@@ -60,7 +60,7 @@ def read(data: bytes, file: str) -> Ticket:
         priority=tick.priority,
         labels=tick.labels or (),
         parent=_origin(tick.parent) if tick.parent else None,
-        blocked_by=tuple(_origin(other) for other in tick.blocked_by or ()),
+        blocked_by=tuple(_origin(name) for name in tick.blocked_by or ()),
         requires=_word(Gate, tick.requires),
         awaiting=_word(Awaiting, tick.awaiting) or (Awaiting.WORK if tick.manual else None),
         created_at=tick.created_at,

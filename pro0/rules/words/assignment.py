@@ -98,8 +98,8 @@ def first_prompt(assignment: Assignment) -> str:
 
 
 def _remarks(head: str, remarks: Sequence[Told]) -> str:
-    said = [f"- {one.author}: {_short(one.text)}" for one in remarks[-BOARD:]]
-    return "\n".join((head, *said)) if said else ""
+    lines = [f"- {remark.author}: {_short(remark.text)}" for remark in remarks[-BOARD:]]
+    return "\n".join((head, *lines)) if lines else ""
 
 
 def _short(text: str) -> str:

@@ -46,8 +46,8 @@ def needs_a_person(state: SeatState, why: str) -> str:
 
 def spent(cost: float, limit: float) -> str:
     """Return the notice about a team near or at its cost limit, in US dollars."""
-    what = "no new session starts" if cost >= limit else "when it is reached no new session starts"
-    return f"the team has cost about ${cost:.2f} of ${limit:.2f}: {what}; see pro0 team cost"
+    consequence = "no new session starts" if cost >= limit else "when it is reached no new session starts"
+    return f"the team has cost about ${cost:.2f} of ${limit:.2f}: {consequence}; see pro0 team cost"
 
 
 def limited(limit: RateLimit) -> str:
@@ -120,17 +120,17 @@ def ended(state: SeatState, tasks: Iterable[Task]) -> str:
     return f"{state.agent_id} {verb}{how}{f'; pending again: {freed}' if freed else ''}{stands}"
 
 
-def idle(agent_id: str, last: Task | None) -> str:
+def idle(agent_id: str, task: Task | None) -> str:
     """Return the notice for the lead address about an idle member, with its last result."""
-    if last is None:
+    if task is None:
         return f"{agent_id} is idle"
-    said = last.closed_reason if last.status is Status.FAILED else last.result or ""
-    return f"{agent_id} is idle; last: {last.id} {last.status}" + (f": {_ending(said)}" if said.strip() else "")
+    ending = task.closed_reason if task.status is Status.FAILED else task.result or ""
+    return f"{agent_id} is idle; last: {task.id} {task.status}" + (f": {_ending(ending)}" if ending.strip() else "")
 
 
-def not_idle(said: str) -> str:
+def not_idle(reason: str) -> str:
     """Return the message for a member kept from idling by the person's hook."""
-    return f"You are not done yet: {said}\nGo on with that, then end your turn."
+    return f"You are not done yet: {reason}\nGo on with that, then end your turn."
 
 
 def remark(agent_id: str, task_id: str, text: str) -> str:
@@ -147,30 +147,30 @@ def stuck(agent_id: str, task_id: str, seconds: float) -> str:
 
 def harvested(harvest: Harvest, task: Task, tail: str, result: tuple[str, int, str, str]) -> str:
     """Return the report on a finished worker: its result, its commits, and the command to merge them."""
-    branch, commits, stat, left = result
-    who, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
-    head = f"{who} completed {task.id}: {task.title}" if over else _unfinished(who, harvest, task)
+    branch, commits, stat, leftovers = result
+    worker, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
+    head = f"{worker} completed {task.id}: {task.title}" if over else _unfinished(worker, harvest, task)
     parts = [head, (task.result or "").strip() if over else ""]
     if branch:
         parts.append(f"{commits} commit{'' if commits == 1 else 's'} on {branch}: {stat or 'no difference'}")
         parts.append(f"merge it: pro0 worker merge {harvest.agent_id}")
-    parts.append(left)
+    parts.append(leftovers)
     parts.append(f"its last output:\n{tail}" if tail and not over else "")
     return "\n".join(part for part in parts if part)
 
 
-def _unfinished(who: str, harvest: Harvest, task: Task) -> str:
+def _unfinished(worker: str, harvest: Harvest, task: Task) -> str:
     if task.status is not Status.FAILED:
-        return f"{who} is gone, {task.id} is {task.status.words}: {task.title}"
+        return f"{worker} is gone, {task.id} is {task.status.words}: {task.title}"
     verb = "crashed on" if harvest.how.startswith(State.CRASHED) else "failed on"
-    return f"{who} {verb} {task.id}: {task.closed_reason or harvest.how}"
+    return f"{worker} {verb} {task.id}: {task.closed_reason or harvest.how}"
 
 
 def review(parent: Task, over: Mapping[str, Task | None]) -> str:
     """Return the message for a supervising session about finished subtasks; None is a deleted one."""
-    said = "\n".join(_over(id, task) for id, task in over.items())
+    outcomes = "\n".join(_over(id, task) for id, task in over.items())
     return (
-        f"{said}\nRead the comments of {parent.id} and adjust its subtasks if that is needed. "
+        f"{outcomes}\nRead the comments of {parent.id} and adjust its subtasks if that is needed. "
         f"If all is well, simply complete {parent.id} again: the next subtask is started, and it ends, by itself."
     )
 
@@ -209,9 +209,9 @@ def lead_stays_down(times: int) -> str:
 def _over(id: str, task: Task | None) -> str:
     if task is None:
         return f"{id} was deleted."
-    who = f"{task.role} " if task.role else ""
-    said = task.result if task.status is Status.COMPLETED and task.result and task.result.strip() else ""
-    return f"{who}{task.status} {id} ({task.title}){f': {_ending(said)}' if said else ''}."
+    role = f"{task.role} " if task.role else ""
+    result = task.result if task.status is Status.COMPLETED and task.result and task.result.strip() else ""
+    return f"{role}{task.status} {id} ({task.title}){f': {_ending(result)}' if result else ''}."
 
 
 def _ending(text: str, limit: int = 200) -> str:

@@ -84,9 +84,9 @@ go on in this conversation with more permissions; or what is wrong with it, and 
 
 def first_prompt(welcome: Welcome, *, leads: bool) -> str:
     """Return the whole first prompt of an agent that speaks to a model."""
-    others = f"The others are: {', '.join(welcome.others)}." if welcome.others else "You are the first one here."
+    neighbours = f"The others are: {', '.join(welcome.others)}." if welcome.others else "You are the first one here."
     base = (_LEAD if leads else _TEAMMATE).format(
-        agent_id=welcome.agent_id, team=welcome.team, project=welcome.project, others=others
+        agent_id=welcome.agent_id, team=welcome.team, project=welcome.project, others=neighbours
     )
     parts = [base]
     if leads and welcome.delegates:
