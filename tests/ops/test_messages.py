@@ -28,10 +28,17 @@ def got(context: Context, *, acknowledge: bool = False) -> list[tuple[str, bool]
 
 def test_a_message_is_read_once_with_all_that_it_is(team: TeamStore) -> None:
     """AC-68."""
-    sent = messages.send(member(team, "w1"), "w2", "hello", in_reply_to="m0")
+    asked = messages.send(member(team, "w2"), "w1", "hello?")
+    sent = messages.send(member(team, "w1"), "w2", "hello", in_reply_to=asked.id)
     letter = messages.inbox(member(team, "w2"))[0]
     assert letter.message == sent
-    assert (sent.from_, sent.to, sent.type, sent.seq, sent.in_reply_to) == ("w1", "w2", MessageType.MESSAGE, 1, "m0")
+    assert (sent.from_, sent.to, sent.type, sent.seq, sent.in_reply_to) == (
+        "w1",
+        "w2",
+        MessageType.MESSAGE,
+        1,
+        asked.id,
+    )
     assert got(member(team, "w2")) == []
     assert [letter.message.read for letter in messages.history(member(team, "w2"))] == [True]
 

@@ -53,6 +53,8 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "message.take_back": (SESSIONS, lambda c: messages.take_back(c)),
     "message.fate": (PEOPLE, lambda c: delivery.fate(c, SENT)),
     "message.history": (PEOPLE, lambda c: messages.history(c)),
+    "message.sent": (PEOPLE, lambda c: messages.sent(c)),
+    "message.conversation": (PEOPLE, lambda c: messages.conversation(c, "w1")),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
     "need.list": (ANYONE, lambda c: needs.list_needs(c)),
     "need.seen": ({HUMAN}, lambda c: needs.mark_seen(c, "x")),

@@ -213,6 +213,7 @@ def _correspondent(context: Context, name: str) -> str:
 
 def _answered(context: Context, correspondent: str, reference: str) -> str:
     """Return the id of the message that an answer names, by its id or by its number in the caller's inbox."""
+    text.checked(reference, "reference to a message")
     exchanged = conversation(context, correspondent)
     for letter in reversed(exchanged):
         mine = letter.message.from_ == context.caller.agent_id
