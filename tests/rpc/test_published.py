@@ -2,17 +2,23 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from pro0.model.task import Draft
+from pro0.ops.tasks import tasks
+from pro0.rpc.server import serving
 from pro0.rpc.table import METHODS, NOT_SERVED
 from pro0.store.teams import TeamStore
 from tests.rpc.conftest import Connect
+from tests.teams import human
 from tests.waiting import STUCK
 from tools import openrpc
 
@@ -94,6 +100,34 @@ def test_the_example_of_the_page_runs(team: TeamStore, connect: Connect, tmp_pat
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "task-1 open say hello\n"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="the example is for Node.js")
+def test_the_example_for_node_follows_a_list_through_the_ends_of_its_servers(team: TeamStore, tmp_path: Path) -> None:
+    """Cut off by a server that ends; another one begins after a change that nobody has told it."""
+    [example] = re.findall(r"```javascript\n(.*?)```", PAGE, re.DOTALL)
+    person = human(team)
+    tasks.create(person, [Draft(title="one")])
+    argv = ["node", "--input-type=module", "-e", example]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        assert process.stdout
+        assert process.stderr
+        stuck = threading.Timer(STUCK, process.kill)
+        stuck.start()
+        try:
+            with serving(team):
+                assert process.stdout.readline() == "task-1 open one\n"
+                tasks.create(person, [Draft(title="two"), Draft(title="three")])
+                assert {process.stdout.readline() for _ in range(2)} == {"task-2 open two\n", "task-3 open three\n"}
+                tasks.delete(person, "2")
+                assert process.stdout.readline() == "task-2 is gone\n"
+            tasks.cancel(person, "1")
+            with serving(team):
+                assert {process.stdout.readline() for _ in range(2)} == {"task-1 closed one\n", "task-3 open three\n"}
+        finally:
+            stuck.cancel()
+            process.terminate()
+        assert process.stderr.read() == ""
 
 
 @pytest.mark.parametrize("method", DOCUMENT["methods"], ids=lambda method: method["name"])
