@@ -70,9 +70,9 @@ def _workers(context: click.Context) -> Iterable[Offer]:
 
 def _roles(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
-    from pro0.ops.tasks.roles import known
+    from pro0.ops.tasks.roles import all_roles
 
-    return [(role.id, role.name) for role in known(store())]
+    return [(role.id, role.name) for role in all_roles(store())]
 
 
 def _agents(_context: click.Context) -> Iterable[Offer]:

@@ -3,7 +3,7 @@
 A new setting is one more field of `Settings` (`table.py`). Every other module here reads that table.
 """
 
-from pro0.config.editing import known, value_of, with_value, without_value
+from pro0.config.editing import setting_named, value_of, with_value, without_value
 from pro0.config.files import PROJECT_FILE, SIZE_LIMIT, USER_FILE, text_of
 from pro0.config.layers import Chosen, Powers, explain, hooks, load, powers, require_enabled
 from pro0.config.table import APPROVERS, MODES, PERMISSIONS, SETTINGS, Mode, Setting, Settings
@@ -23,10 +23,10 @@ __all__ = [
     "Settings",
     "explain",
     "hooks",
-    "known",
     "load",
     "powers",
     "require_enabled",
+    "setting_named",
     "text_of",
     "value_of",
     "with_value",

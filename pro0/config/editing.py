@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.config.files import is_json, meaning, shown
+from pro0.config.files import is_json, meaning, quoted
 from pro0.config.table import SETTINGS, Setting
 from pro0.errors import BadInput, ErrorCode, NotFound
 from pro0.rules.spelling import nearest
@@ -15,23 +15,23 @@ _REMARK = re.compile(r"""(?<=[^"'#])[ \t]+#[^"']*$""")
 
 def value_of(name: str, text: str) -> object:
     """Parse the text of one setting's value; raises NotFound for an unknown setting, BadInput for a bad value."""
-    rule = known(name).rule
+    rule = setting_named(name).rule
     try:
         value = rule.parse(text)
         rule.check(value)
     except ValueError:
-        raise BadInput(f"{name} must be {rule.allowed}, not {shown(text)}", code=ErrorCode.BAD_SETTING) from None
+        raise BadInput(f"{name} must be {rule.allowed}, not {quoted(text)}", code=ErrorCode.BAD_SETTING) from None
     return value
 
 
-def known(name: str) -> Setting:
+def setting_named(name: str) -> Setting:
     """Return the setting of that name; raises NotFound with the nearest name as a hint."""
-    found = next((setting for setting in SETTINGS if setting.name == name), None)
-    if found is None:
+    row = next((setting for setting in SETTINGS if setting.name == name), None)
+    if row is None:
         near = nearest(name, [setting.name for setting in SETTINGS])
         hint = f"did you mean {near}?" if near else "pro0 config shows them all"
-        raise NotFound(f"there is no setting {shown(name)}", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
-    return found
+        raise NotFound(f"there is no setting {quoted(name)}", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
+    return row
 
 
 def with_value(text: str, path: Path, name: str, value: object) -> str:
@@ -40,15 +40,15 @@ def with_value(text: str, path: Path, name: str, value: object) -> str:
     row = _row(name)
     at = next((index for index, line in enumerate(lines) if row.match(line)), len(lines))
     remark = _REMARK.search(lines[at]) if at < len(lines) else None
-    kept = [line for line in lines[at + 1 :] if not row.match(line)]
-    said = f"{name}: {_yaml(value)}{remark[0] if remark else ''}"
-    return _checked(text, "\n".join([*lines[:at], said, *kept]) + "\n", path, name, value)
+    later_lines = [line for line in lines[at + 1 :] if not row.match(line)]
+    new_line = f"{name}: {_yaml(value)}{remark[0] if remark else ''}"
+    return _checked(text, "\n".join([*lines[:at], new_line, *later_lines]) + "\n", path, name, value)
 
 
 def without_value(text: str, path: Path, name: str) -> str:
     """Return the file's text without one setting; raises BadInput if only a person can edit it."""
-    kept = [line for line in _lines(text, path, name) if not _row(name).match(line)]
-    return _checked(text, "".join(f"{line}\n" for line in kept), path, name, None)
+    remaining = [line for line in _lines(text, path, name) if not _row(name).match(line)]
+    return _checked(text, "".join(f"{line}\n" for line in remaining), path, name, None)
 
 
 def _lines(text: str, path: Path, name: str) -> list[str]:
@@ -63,12 +63,12 @@ def _row(name: str) -> re.Pattern[str]:
 
 def _checked(before: str, after: str, path: Path, name: str, value: object) -> str:
     """Return the changed text if only this one value differs; else raise BadInput."""
-    wanted = {**meaning(before, path).values}
-    wanted.pop(name, None)
+    expected = {**meaning(before, path).values}
+    expected.pop(name, None)
     if value is not None:
-        wanted[name] = value
+        expected[name] = value
     try:
-        if meaning(after, path).values == wanted and meaning(after, path).hooks == meaning(before, path).hooks:
+        if meaning(after, path).values == expected and meaning(after, path).hooks == meaning(before, path).hooks:
             return after
     except BadInput:
         pass

@@ -123,36 +123,38 @@ def _commands(values: dict[object, object], path: Path) -> dict[str, tuple[str, 
     """Return the `hooks:` block: each event with its shell commands, one or a list."""
     block = _mapping(values.get(HOOKS), f"{HOOKS} ({path})")
     check_names(block, tuple(HookEvent), f"{HOOKS}, {path}")
-    found = {}
+    by_event = {}
     for event, value in block.items():
         commands = value if isinstance(value, list) else [value]
-        if not commands or not all(isinstance(one, str) and one.strip() and "\0" not in one for one in commands):
+        if not commands or not all(
+            isinstance(command, str) and command.strip() and "\0" not in command for command in commands
+        ):
             raise BadInput(
                 f"{HOOKS}, {event} must be a command or a list of commands ({path})",
                 code=ErrorCode.BAD_SETTING,
             )
-        found[str(event)] = tuple(commands)
-    return found
+        by_event[str(event)] = tuple(commands)
+    return by_event
 
 
-def _mapping(value: object, what: str) -> dict[object, object]:
+def _mapping(value: object, subject: str) -> dict[object, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise BadInput(f"{what} must be a mapping of names to values, not {shown(value)}")
+        raise BadInput(f"{subject} must be a mapping of names to values, not {quoted(value)}")
     return value
 
 
-def check_names(given: Iterable[object], known: tuple[str, ...], where: str) -> None:
+def check_names(names: Iterable[object], allowed: tuple[str, ...], where: str) -> None:
     """Raise BadInput for an unknown name, with the nearest known name as a hint."""
-    for key in given:
-        if key not in known:
-            near = nearest(str(key), known)
-            hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
-            raise BadInput(f"there is no setting {shown(key)} ({where})", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
+    for key in names:
+        if key not in allowed:
+            near = nearest(str(key), allowed)
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(allowed)}"
+            raise BadInput(f"there is no setting {quoted(key)} ({where})", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Return a value for an error message, cut to 80 characters."""
     text = f"{value!r}"
     return text if len(text) <= 80 else f"{text[:77]}..."

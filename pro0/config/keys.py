@@ -19,14 +19,14 @@ def _once(loader: Any) -> Any:
     def construct_mapping(self: Any, node: "yaml.MappingNode", deep: bool = False) -> object:
         import yaml
 
-        seen = set[Hashable]()
+        earlier = set[Hashable]()
         for name, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             key = self.construct_object(name, deep=True)
-            if isinstance(name, yaml.ScalarNode) and key in seen:
-                what = f"the key {str(key)[:SHOWN]!r} stands twice"
-                raise yaml.constructor.ConstructorError(None, None, what, name.start_mark)
+            if isinstance(name, yaml.ScalarNode) and key in earlier:
+                complaint = f"the key {str(key)[:SHOWN]!r} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, complaint, name.start_mark)
             if isinstance(name, yaml.ScalarNode):
-                seen.add(key)
+                earlier.add(key)
         return loader.construct_mapping(self, node, deep)
 
     return construct_mapping

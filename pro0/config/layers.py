@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from pro0.config.files import PROJECT_FILE, USER_FILE, Written, check_names, read, shown
+from pro0.config.files import PROJECT_FILE, USER_FILE, Written, check_names, quoted, read
 from pro0.config.table import NAMES, SETTINGS, Setting, Settings
 from pro0.errors import BadInput, ErrorCode, Refused
 
@@ -54,15 +54,15 @@ def explain(
     agreed: Agreed = nobody,
 ) -> tuple[Chosen, ...]:
     """Return every setting in force with its source; reads at most two files and writes none."""
-    told = [*_flags(flags), *_environment(environ)]
-    persons = _said(read(home / USER_FILE))
+    from_command = [*_flags(flags), *_environment(environ)]
+    persons = _choices_of(read(home / USER_FILE))
     projects = _agreed(_project(home, project), persons, agreed)
-    first = {chosen.name: chosen for chosen in reversed([*told, *projects, *persons])}
+    in_force = {chosen.name: chosen for chosen in reversed([*from_command, *projects, *persons])}
     for setting in SETTINGS:
         if setting.rule.joined:
             # A repository does not speak for the person: it must not redefine the person's own entries.
-            first |= {chosen.name: chosen for chosen in _joined([*told, *persons, *projects], setting.name)}
-    return tuple(first.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
+            in_force |= {chosen.name: chosen for chosen in _joined([*from_command, *persons, *projects], setting.name)}
+    return tuple(in_force.get(setting.name, Chosen(setting.name, setting.default, "default")) for setting in SETTINGS)
 
 
 def hooks(home: Path) -> Powers:
@@ -73,7 +73,7 @@ def hooks(home: Path) -> Powers:
 def powers(home: Path, project: Path | None) -> Powers:
     """Return the parts of a project's file in need of the person's agreement."""
     written = _project(home, project)
-    return _powers(written, _wider(_said(written), _said(read(home / USER_FILE))))
+    return _powers(written, _wider(_choices_of(written), _choices_of(read(home / USER_FILE))))
 
 
 def require_enabled(settings: Settings) -> None:
@@ -88,18 +88,18 @@ def require_enabled(settings: Settings) -> None:
 
 def _joined(layers: Iterable[Chosen], name: str) -> Iterable[Chosen]:
     """Yield the values of all sources merged into one, the strongest first; nothing when no source has any."""
-    if found := [chosen for chosen in layers if chosen.name == name]:
-        values = [cast("dict[str, object]", chosen.value) for chosen in reversed(found)]
-        together = {entry: value for one in values for entry, value in one.items()}
-        yield Chosen(name, together, ", ".join(chosen.source for chosen in found))
+    if matching := [chosen for chosen in layers if chosen.name == name]:
+        values = [cast("dict[str, object]", chosen.value) for chosen in reversed(matching)]
+        together = {entry: value for entries in values for entry, value in entries.items()}
+        yield Chosen(name, together, ", ".join(chosen.source for chosen in matching))
 
 
 def _flags(flags: Mapping[str, object]) -> Iterable[Chosen]:
-    given = {name: value for name, value in flags.items() if value is not None}
-    check_names(given, NAMES, "the flags")
+    flags_given = {name: value for name, value in flags.items() if value is not None}
+    check_names(flags_given, NAMES, "the flags")
     for setting in SETTINGS:
-        if setting.name in given:
-            yield _chosen(setting, given[setting.name], "flag", text=True)
+        if setting.name in flags_given:
+            yield _chosen(setting, flags_given[setting.name], "flag", text=True)
 
 
 def _environment(environ: Mapping[str, str]) -> Iterable[Chosen]:
@@ -114,27 +114,31 @@ def _project(home: Path, project: Path | None) -> Written:
     return Written(home) if path is None or realpath(path) == realpath(home / USER_FILE) else read(path)
 
 
-def _said(written: Written) -> list[Chosen]:
-    found = [setting for setting in SETTINGS if setting.name in written.values]
-    return [_chosen(setting, written.values[setting.name], str(written.path), text=False) for setting in found]
+def _choices_of(written: Written) -> list[Chosen]:
+    settings = [setting for setting in SETTINGS if setting.name in written.values]
+    return [_chosen(setting, written.values[setting.name], str(written.path), text=False) for setting in settings]
 
 
 def _agreed(written: Written, persons: list[Chosen], agreed: Agreed) -> list[Chosen]:
     """Return the settings of a project's file in force: all when agreed, else only the harmless ones."""
-    said = _said(written)
-    wider = _wider(said, persons)
-    return [one for one in said if one not in wider] if wider and not agreed(_powers(written, wider)) else said
+    choices = _choices_of(written)
+    wider = _wider(choices, persons)
+    if not wider or agreed(_powers(written, wider)):
+        return choices
+    return [choice for choice in choices if choice not in wider]
 
 
-def _wider(said: list[Chosen], persons: list[Chosen]) -> list[Chosen]:
+def _wider(choices: list[Chosen], persons: list[Chosen]) -> list[Chosen]:
     """Return the settings allowing more than the person's own settings do."""
     rows = {setting.name: setting for setting in SETTINGS}
-    own = {setting.name: setting.default for setting in SETTINGS} | {one.name: one.value for one in persons}
-    return [one for one in said if rows[one.name].rule.widens(one.value, own[one.name])]
+    defaults = {setting.name: setting.default for setting in SETTINGS}
+    personal = defaults | {choice.name: choice.value for choice in persons}
+    return [choice for choice in choices if rows[choice.name].rule.widens(choice.value, personal[choice.name])]
 
 
 def _powers(written: Written, wider: list[Chosen]) -> Powers:
-    return written.hooks | {one.name: (msgspec.json.encode(one.value, order="sorted").decode(),) for one in wider}
+    values = {choice.name: msgspec.json.encode(choice.value, order="sorted").decode() for choice in wider}
+    return written.hooks | {name: (value,) for name, value in values.items()}
 
 
 def _chosen(setting: Setting, raw: object, source: str, *, text: bool) -> Chosen:
@@ -144,5 +148,5 @@ def _chosen(setting: Setting, raw: object, source: str, *, text: bool) -> Chosen
     except BadInput as error:
         raise BadInput(f"{error.message} ({source})", code=ErrorCode.BAD_SETTING, hint=error.hint) from None
     except ValueError:
-        said = f"{setting.name} must be {rule.allowed}, not {shown(raw)} ({source})"
-        raise BadInput(said, code=ErrorCode.BAD_SETTING) from None
+        message = f"{setting.name} must be {rule.allowed}, not {quoted(raw)} ({source})"
+        raise BadInput(message, code=ErrorCode.BAD_SETTING) from None

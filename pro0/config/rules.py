@@ -14,7 +14,7 @@ _LONGEST = 4096
 _WORD = re.compile(r"[a-z0-9-]{0,48}")
 
 
-def never(_value: object, _other: object) -> bool:
+def never(_value: object, _personal: object) -> bool:
     """Return False: no value of this setting allows more than another."""
     return False
 
@@ -35,9 +35,9 @@ class SettingRule(NamedTuple):
     """Return True when the first value allows more than the second; such a value of a project needs agreement."""
 
 
-def _adds(value: object, other: object) -> bool:
+def _adds(value: object, personal: object) -> bool:
     """Return True when the first list or mapping has a name missing in the second."""
-    return not set(cast("Iterable[str]", value)) <= set(cast("Iterable[str]", other))
+    return not set(cast("Iterable[str]", value)) <= set(cast("Iterable[str]", personal))
 
 
 def switch(variable: str, about: str) -> SettingRule:
@@ -75,8 +75,8 @@ def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) 
 def limit(variable: str, about: str, low: int, high: int) -> SettingRule:
     """Make the rule of a limit on time, sessions or money; a larger number allows more."""
 
-    def widens(value: object, other: object) -> bool:
-        return cast(int, value) > cast(int, other)
+    def widens(value: object, personal: object) -> bool:
+        return cast(int, value) > cast(int, personal)
 
     return whole(variable, about, low, high)._replace(widens=widens)
 
@@ -89,8 +89,8 @@ def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[s
             raise ValueError(value)
         return value
 
-    def widens(value: object, other: object) -> bool:
-        return rising.index(str(value)) > rising.index(str(other))
+    def widens(value: object, personal: object) -> bool:
+        return rising.index(str(value)) > rising.index(str(personal))
 
     return SettingRule(variable, about, f"one of {', '.join(words)}", str, check, widens=widens if rising else never)
 
@@ -114,8 +114,8 @@ def target(variable: str, about: str) -> SettingRule:
             raise ValueError(value)
         return value.strip()
 
-    def widens(value: object, other: object) -> bool:
-        return bool(value) and value != other
+    def widens(value: object, personal: object) -> bool:
+        return bool(value) and value != personal
 
     return SettingRule(variable, about, "a command line, or a URL", str, check, widens=widens)
 
@@ -164,8 +164,8 @@ def commands(variable: str, about: str, names: tuple[str, ...]) -> SettingRule:
         except msgspec.DecodeError:
             raise ValueError(text) from None
 
-    def widens(value: object, other: object) -> bool:
-        return value != other
+    def widens(value: object, personal: object) -> bool:
+        return value != personal
 
     return SettingRule(variable, about, f"shell commands by name: {', '.join(names)}", parse, check, widens=widens)
 

@@ -23,8 +23,8 @@ class Desk:
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:
         self.environment = dict(environment)
         self.store = Store(home)
-        found, self._team = caller_of(environment, home)
-        self.caller = found if found.who is not Who.HUMAN else Caller(Who.OUTSIDE, LEAD, new_id())
+        caller, self._team = caller_of(environment, home)
+        self.caller = caller if caller.who is not Who.HUMAN else Caller(Who.OUTSIDE, LEAD, new_id())
         self._own = self.store.team(self._team) if self._team else None
         """Kept from call to call: its files are decoded again only when somebody has changed them."""
         self._leads: Context | None = None
@@ -65,9 +65,9 @@ class Desk:
         names = (TASK_ID, *POCKODE)
         return next((self.environment[name] for name in names if self.environment.get(name)), None)
 
-    def own_task(self, named: str | None) -> str:
+    def own_task(self, task_id: str | None) -> str:
         """Return the task that is meant: the named one, that of this session, or the only one it has claimed."""
-        if chosen := named or self.task:
+        if chosen := task_id or self.task:
             return chosen
         mine = self.context.caller.incarnation
         held = [task.id for task in tasks.board(self.context) if task.claim and task.claim.incarnation == mine]
@@ -76,9 +76,9 @@ class Desk:
         why = f"you work on {', '.join(held)}" if held else "you work on no task"
         raise BadInput(f"which task? {why}", hint="name it by its id")
 
-    def shared_task(self, named: str | None) -> str:
+    def shared_task(self, task_id: str | None) -> str:
         """Return the task whose comments are shared with others: the named one, the parent, else the own one."""
-        if chosen := named or self.environment.get(PARENT_TASK_ID):
+        if chosen := task_id or self.environment.get(PARENT_TASK_ID):
             return chosen
-        own = tasks.show(self.context, self.own_task(None))
-        return own.parent or own.id
+        task = tasks.show(self.context, self.own_task(None))
+        return task.parent or task.id

@@ -28,9 +28,9 @@ def kind_of_caller() -> str:
 def listing(kind: str) -> Listing:
     """Return what a caller of this kind is told."""
     with open(file(kind), "rb") as stream:
-        found = decode(stream.read())
-    assert isinstance(found, dict)
-    return Listing(str(found["instructions"]), found["tools"])
+        document = decode(stream.read())
+    assert isinstance(document, dict)
+    return Listing(str(document["instructions"]), document["tools"])
 
 
 def file(kind: str) -> str:

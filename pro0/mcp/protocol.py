@@ -236,10 +236,10 @@ class Conversation:
         return {"supportedVersions": versions, "capabilities": ABILITIES, "instructions": instructions, **hints}
 
     def _initialize(self, params: dict[str, object]) -> dict[str, JSON]:
-        asked = params.get("protocolVersion")
-        if not isinstance(asked, str):
+        requested = params.get("protocolVersion")
+        if not isinstance(requested, str):
             raise Fault(INVALID_PARAMS, "protocolVersion is a string")
-        self._version = asked if asked in HANDSHAKE else HANDSHAKE[-1]
+        self._version = requested if requested in HANDSHAKE else HANDSHAKE[-1]
         return {
             "protocolVersion": encode(self._version),
             "capabilities": ABILITIES,

@@ -64,8 +64,8 @@ class Server:
         while not self._channel.ended:
             self._round(None)
         deadline = time.monotonic() + self._patience()
-        while not self._settled() and (left := deadline - time.monotonic()) > 0:
-            self._round(left)
+        while not self._settled() and (remaining := deadline - time.monotonic()) > 0:
+            self._round(remaining)
         if self._channel.broken or not self._channel.idle:
             self._take_back()
 

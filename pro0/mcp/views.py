@@ -190,7 +190,7 @@ class Answered(ToolAnswer, frozen=True, kw_only=True):
 def task_line(board: Board, task: Task, status: Callable[[Task], str] | None = None) -> TaskLine:
     """Return a task in one line, its status in the words of `status`, else in those that are stored."""
     why = why_not_ready(board, task)
-    own = f"is {task.status.words}"
+    status_text = f"is {task.status.words}"
     return TaskLine(
         id=task.id,
         title=task.title,
@@ -198,7 +198,7 @@ def task_line(board: Board, task: Task, status: Callable[[Task], str] | None = N
         priority=task.priority,
         assignee=task.assignee,
         parent=task.parent,
-        note="ready" if why is None else task.closed_reason if why == own else why,
+        note="ready" if why is None else task.closed_reason if why == status_text else why,
     )
 
 
@@ -223,7 +223,7 @@ def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None =
         awaiting=task.waits.words if task.waits else "",
         result=task.result,
         created_by=task.created_by,
-        answers=[answers.line(said) for said in answers.unread_answers(task.history)],
+        answers=[answers.line(remark) for remark in answers.unread_answers(task.history)],
     )
 
 

@@ -49,5 +49,5 @@ def stopped(context: Context, wish: ShutdownWish | None) -> None:
             outcomes.stopped(context.team, wish, quietly, patience=PATIENCE)
 
 
-def quietly(_said: str) -> None:
+def quietly(_text: str) -> None:
     """Show nothing: who waits is a program."""

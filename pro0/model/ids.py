@@ -59,10 +59,10 @@ def task_number(id: str) -> int:
     return int(id.removeprefix("task-"))
 
 
-def _checked(text: str, what: str) -> str:
+def _checked(text: str, noun: str) -> str:
     if not NAME.fullmatch(text):
         raise BadInput(
-            f"{text!r} cannot be a {what}",
+            f"{text!r} cannot be a {noun}",
             hint="use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit",
         )
     return text

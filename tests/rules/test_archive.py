@@ -74,7 +74,7 @@ def test_what_is_looked_for_in_the_archive() -> None:
     tasks = replace(listed(over(9, 3, parent=4), over(8, 2)), next_id=10, sealed=1, recalled=("task-7",))
     assert archive.absent(tasks, {"task-1", "task-7", "task-8", "task-10", "else"}) == {"task-1"}
     assert archive.absent(tasks, {"task-9"}) == set()
-    assert archive.absent(tasks, {"task-9"}, named=True) == {"task-3", "task-4"}
+    assert archive.absent(tasks, {"task-9"}, with_relatives=True) == {"task-3", "task-4"}
     assert archive.absent(replace(tasks, sealed=0), {"task-1"}) == set()
 
 
@@ -172,7 +172,7 @@ def one_step(
 
 def recalled(tasks: TaskList, segments: list[tuple[Task, ...]], *ids: str) -> TaskList:
     asked: set[str] = set()
-    while wanted := archive.absent(tasks, ids, named=True) - asked:
+    while wanted := archive.absent(tasks, ids, with_relatives=True) - asked:
         asked |= wanted
         newest = {one.id: one for part in segments[: tasks.sealed] for one in part}
         tasks = archive.recall(tasks, [newest[id] for id in sorted(wanted) if id in newest])

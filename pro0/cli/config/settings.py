@@ -9,7 +9,7 @@ from pro0.cli import completing
 from pro0.cli.context import by_terminal, human_only, project_here
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, say, table, write, write_json
-from pro0.config import PROJECT_FILE, USER_FILE, Chosen, known
+from pro0.config import PROJECT_FILE, USER_FILE, Chosen, setting_named
 from pro0.ops import trust as consent
 from pro0.ops.team import settings_file
 from pro0.store import paths
@@ -148,7 +148,7 @@ def say_withheld(home: Path, folder: Path) -> None:
 
 
 def _found(name: str) -> Chosen:
-    known(name)
+    setting_named(name)
     return next(one for one in _chosen() if one.name == name)
 
 

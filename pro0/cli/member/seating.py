@@ -3,7 +3,7 @@
 from pro0.cli.context import store
 from pro0.cli.output import say
 from pro0.ops.tasks.drafts import SeatDraft
-from pro0.ops.tasks.roles import known, told
+from pro0.ops.tasks.roles import all_roles, apply_role
 from pro0.rules.spelling import nearest
 
 ALIKE = 0.8
@@ -12,8 +12,8 @@ ALIKE = 0.8
 
 def seated(draft: SeatDraft) -> SeatDraft:
     """Return the member with what its role tells it; a role that nearly is one that there is was probably misspelt."""
-    roles = [role.id for role in known(store())]
-    found = told(store(), draft)
+    roles = [role.id for role in all_roles(store())]
+    found = apply_role(store(), draft)
     if draft.role and found.role not in roles and (near := nearest(draft.role, roles, ALIKE)):
         say(f"the role {draft.role} of {draft.name} is only a word, there is no such role; did you mean {near}?")
     return found

@@ -48,7 +48,7 @@ def list_roles(as_json: bool, output: str | None) -> None:
       pro0 role list
       pro0 role list -o name
     """
-    found = roles.known(_checked_store())
+    found = roles.all_roles(_checked_store())
     if as_json:
         write_json(found)
     elif output == "name":
@@ -71,7 +71,7 @@ def show(name: str, as_json: bool) -> None:
       pro0 role show engineer
       pro0 role show engineer --json | jq -r .prompt
     """
-    _tell(roles.named(_checked_store(), name), "", as_json=as_json)
+    _tell(roles.find_role(_checked_store(), name), "", as_json=as_json)
 
 
 @click.command()

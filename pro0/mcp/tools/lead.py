@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pro0.errors import BadInput
 from pro0.mcp import views, waiting
 from pro0.mcp.desk import Desk
-from pro0.mcp.tools.team import seen
+from pro0.mcp.tools.team import members_view
 from pro0.mcp.tools.tool import LEADS, tool
 from pro0.model.ids import LEAD
 from pro0.model.task import Draft, Task
@@ -17,7 +17,7 @@ from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
-from pro0.ops.tasks.roles import told
+from pro0.ops.tasks.roles import apply_role
 from pro0.ops.team import members, plan_approval
 from pro0.ops.team.needs import beyond_all
 
@@ -55,17 +55,17 @@ def spawn_teammate(
         plan=plan,
     )
     settings = settings_to_hire(context)
-    [known] = with_definitions([draft], settings.agents)
-    takeable(known)
-    [seat] = members.spawn(context, [told(desk.store, known)], settings.max_teammates)
+    [defined] = with_definitions([draft], settings.agents)
+    takeable(defined)
+    [seat] = members.spawn(context, [apply_role(desk.store, defined)], settings.max_teammates)
     waiting.started(context, seat)
-    given: list[Task] = []
+    assigned: list[Task] = []
     if task.strip():
-        given = tasks.create(context, [_first(task.strip(), seat)])
+        assigned = tasks.create(context, [_first_task(task.strip(), seat)])
     elif todo_id:
-        given = [tasks.assign(context, todo_id, seat.agent_id)]
-    found, said = _view(context, seat), beyond_all(context, given)
-    return replace(found, note="; ".join(filter(None, (found.note, said)))) if said else found
+        assigned = [tasks.assign(context, todo_id, seat.agent_id)]
+    member, warning = _view(context, seat), beyond_all(context, assigned)
+    return replace(member, note="; ".join(filter(None, (member.note, warning)))) if warning else member
 
 
 @tool("member.shutdown", LEADS, waits=True, ends=True)
@@ -111,11 +111,11 @@ def _own_agent(context: Context) -> str:
     return next((seat.agent for seat in seats if seat.agent_id == LEAD), SeatDraft(name="").agent)
 
 
-def _first(text: str, seat: Seat) -> Draft:
+def _first_task(text: str, seat: Seat) -> Draft:
     line = text.splitlines()[0]
     title = line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
     return Draft(title=title, description="" if title == text else text, assignee=seat.agent_id)
 
 
 def _view(context: Context, seat: Seat) -> views.MemberView:
-    return next(member for member in seen(context, brief=False).members if member.agent_id == seat.agent_id)
+    return next(member for member in members_view(context, brief=False).members if member.agent_id == seat.agent_id)

@@ -40,7 +40,7 @@ def message(
 @tool("message.broadcast", EVERYBODY)
 def broadcast(desk: Desk, message: Text) -> views.Sent:
     """Send a message to every living member of the team but yourself."""
-    return views.Sent(sent_to=[sent.to for sent in messages.broadcast(desk.context, _said(message))])
+    return views.Sent(sent_to=[sent.to for sent in messages.broadcast(desk.context, _not_empty(message))])
 
 
 @tool("message.inbox", EVERYBODY, if_lost=lambda desk: messages.take_back(desk.context))
@@ -75,12 +75,12 @@ def submit_plan(
 
 
 def _send(desk: Desk, to: str, content: str, in_reply_to: str | None) -> views.Sent:
-    sent = messages.send(desk.context, to, _said(content), in_reply_to=in_reply_to)
+    sent = messages.send(desk.context, to, _not_empty(content), in_reply_to=in_reply_to)
     fate = delivery.fate(desk.context, sent)
     return views.Sent(sent_to=[sent.to], waits=fate.why if fate.crashed else "")
 
 
-def _said(content: str) -> str:
+def _not_empty(content: str) -> str:
     if not content.strip():
         raise BadInput("a message needs a text")
     return content

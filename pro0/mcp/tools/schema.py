@@ -18,8 +18,8 @@ def documents() -> dict[str, str]:
 
 def offered(kind: str) -> list[Tool]:
     """Return the tools of one kind of caller; who is there for one task is not offered to take others."""
-    who, not_this = (MEMBER, POOL) if kind == ONE_TASK else (kind, frozenset[str]())
-    return [tool for tool in TOOLS.values() if who in tool.callers and tool.name not in not_this]
+    caller, not_this = (MEMBER, POOL) if kind == ONE_TASK else (kind, frozenset[str]())
+    return [tool for tool in TOOLS.values() if caller in tool.callers and tool.name not in not_this]
 
 
 def described(tool: Tool) -> dict[str, object]:
@@ -51,16 +51,16 @@ def _inputs(tool: Tool) -> dict[str, object]:
 
 def _input(tool: Tool, schema: dict[str, object]) -> dict[str, object]:
     """Return the schema of one argument; that it may also be null, which is its default, is not told."""
-    kept = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    field_schema = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
     if choices := schema.get("anyOf"):
         assert isinstance(choices, list)
-        kept |= next(choice for choice in choices if choice != {"type": "null"})
-    if "enum" in kept:
-        kept = {"type": "string", **kept}  # some clients want it said
-    if about := kept.get("description"):
-        kept["description"] = tool.worded(str(about))
+        field_schema |= next(choice for choice in choices if choice != {"type": "null"})
+    if "enum" in field_schema:
+        field_schema = {"type": "string", **field_schema}  # some clients want it said
+    if about := field_schema.get("description"):
+        field_schema["description"] = tool.worded(str(about))
     default = schema.get("default")
-    return {**kept, "default": default} if default else kept
+    return {**field_schema, "default": default} if default else field_schema
 
 
 def _outputs(tool: Tool) -> dict[str, object]:

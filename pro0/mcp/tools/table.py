@@ -31,10 +31,10 @@ __all__ = ["FAMILIES", "TOOLS", "failed", "perform"]
 def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
     """Do what a call asks for and return its result, or the error that an agent can act on."""
     try:
-        given = _arguments(tool, desk, call)
+        arguments = _arguments(tool, desk, call)
         if lost := tool.if_lost:
             call.if_lost = lambda: lost(desk)
-        value = harmless(msgspec.to_builtins(tool.function(desk, **given)), desk.veil())
+        value = harmless(msgspec.to_builtins(tool.function(desk, **arguments)), desk.veil())
         return _result(value, [encode(value), *_hints(tool, desk)])
     except Pro0Error as error:
         return failed(error)
@@ -59,23 +59,23 @@ def harmless(value: object, veil: Callable[[str], str] = str) -> object:
 
 
 def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
-    who = desk.caller.who
-    if who not in tool.callers:
+    caller = desk.caller.who
+    if caller not in tool.callers:
         raise Refused(
-            f"{_called(who)} may not call {tool.name}", code=ErrorCode.NOT_ALLOWED, hint="tools/list has your tools"
+            f"{_called(caller)} may not call {tool.name}", code=ErrorCode.NOT_ALLOWED, hint="tools/list has your tools"
         )
     if not is_text(call.arguments):
         hint = "it holds a lone surrogate; pass UTF-8"
         raise BadInput(f"{tool.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint=hint)
     try:
-        given = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
+        arguments = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadInput(f"{tool.name}: {validation_message(error)}", hint="its inputSchema says what it takes") from None
-    return {name: getattr(given, name) for name in given.__struct_fields__}
+    return {name: getattr(arguments, name) for name in arguments.__struct_fields__}
 
 
-def _called(who: Who) -> str:
-    return {Who.OUTSIDE: "an agent outside any team", Who.LEAD_AGENT: "the lead agent"}.get(who, "a teammate")
+def _called(caller: Who) -> str:
+    return {Who.OUTSIDE: "an agent outside any team", Who.LEAD_AGENT: "the lead agent"}.get(caller, "a teammate")
 
 
 def _hints(tool: Tool, desk: Desk) -> list[str]:
@@ -91,8 +91,8 @@ def _hints(tool: Tool, desk: Desk) -> list[str]:
 
 def failed(error: Pro0Error) -> dict[str, JSON]:
     """Return an error as the result of a call, for an agent to act on."""
-    said = {"code": error.code, "message": error.message} | ({"hint": error.hint} if error.hint else {})
-    value = harmless({"error": said})
+    body = {"code": error.code, "message": error.message} | ({"hint": error.hint} if error.hint else {})
+    value = harmless({"error": body})
     text = error.message + (f"\nhint: {error.hint}" if error.hint else "")
     return {**_result(value, [visible(text)]), "isError": "true"}
 

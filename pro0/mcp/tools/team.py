@@ -69,13 +69,13 @@ def cleanup_team(desk: Desk) -> views.Answered:
 @tool("member.list", LEADS)
 def list_teammates(desk: Desk) -> views.Members:
     """List all teammates with what each does now: its state, its task, its unread messages."""
-    return seen(desk.context, brief=False)
+    return members_view(desk.context, brief=False)
 
 
 @tool("member.list", TEAMMATES)
 def get_team_members(desk: Desk) -> views.Members:
     """List who is on the team, to know whom you can write to."""
-    return seen(desk.context, brief=True)
+    return members_view(desk.context, brief=True)
 
 
 @tool("need.list", LEADS)
@@ -84,16 +84,16 @@ def list_needs(desk: Desk) -> views.Needs:
 
     Say it to the person; the commands are theirs.
     """
-    found = needs.list_needs(desk.context)
-    return views.Needs(team=desk.context.team.name, needs=[views.need_view(need) for need in found])
+    listed = needs.list_needs(desk.context)
+    return views.Needs(team=desk.context.team.name, needs=[views.need_view(need) for need in listed])
 
 
-def seen(context: Context, *, brief: bool) -> views.Members:
+def members_view(context: Context, *, brief: bool) -> views.Members:
     """Return the members of a team, `brief` without what only their lead needs."""
     roles = {seat.agent_id: seat.role for seat in members.members(context).wanted.seats}
     listed = status(context).members
-    shown = [views.member_view(member, roles.get(member.agent_id, ""), brief=brief) for member in listed]
-    return views.Members(team=context.team.name, members=shown)
+    lines = [views.member_view(member, roles.get(member.agent_id, ""), brief=brief) for member in listed]
+    return views.Members(team=context.team.name, members=lines)
 
 
 def _taken_or_made(desk: Desk, name: str, mode: Mode | None) -> Context:

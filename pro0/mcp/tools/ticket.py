@@ -38,8 +38,8 @@ def task_get(desk: Desk, task_id: TaskId) -> views.TaskDetail:
 def task_comment_list(desk: Desk, task_id: Board = None) -> views.CommentsView:
     """List what was said about a task, oldest first. Read the comments of the task above your own before you begin."""
     id = desk.shared_task(task_id)
-    said = [_said(remark) for remark in tasks.remarks(desk.context, id)]
-    return views.CommentsView(task_id=id, comments=said[-COMMENTS:], left_out=max(0, len(said) - COMMENTS))
+    comments = [_comment_view(remark) for remark in tasks.remarks(desk.context, id)]
+    return views.CommentsView(task_id=id, comments=comments[-COMMENTS:], left_out=max(0, len(comments) - COMMENTS))
 
 
 @tool("task.create", EVERYBODY, names=both("create"))
@@ -52,15 +52,15 @@ def task_create(
 ) -> views.TaskLine:
     """Add a task below the one your session is for; without such a one, to the team's list."""
     draft = Draft(title=title, description=description, parent=desk.task, priority=priority, role=role_id)
-    [made] = tasks.create(desk.context, [draft], last=True)
-    return _line(desk, made.id)
+    [task] = tasks.create(desk.context, [draft], last=True)
+    return _line(desk, task.id)
 
 
 @tool("role.list", EVERYBODY)
 def role_list(desk: Desk) -> views.RolesView:
     """List the roles that a task can have."""
-    found = roles.roles(desk.context)
-    return views.RolesView(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in found])
+    listed = roles.roles(desk.context)
+    return views.RolesView(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in listed])
 
 
 @tool("task.complete", EVERYBODY, names=both("mark_done"))
@@ -98,12 +98,12 @@ def task_comment_create(
 ) -> views.CommentsView:
     """Add a comment where the others of your task look: to the task above your own, or to the one you name."""
     id = desk.shared_task(task_id)
-    made = tasks.comment(desk.context, id, content)
-    said = Remark(made.at, made.author, made.text, task=made.author_task, role=made.author_role)
-    return views.CommentsView(task_id=id, comments=[_said(said)])
+    comment = tasks.comment(desk.context, id, content)
+    remark = Remark(comment.at, comment.author, comment.text, task=comment.author_task, role=comment.author_role)
+    return views.CommentsView(task_id=id, comments=[_comment_view(remark)])
 
 
-def _said(remark: Remark) -> views.Said:
+def _comment_view(remark: Remark) -> views.Said:
     return views.Said(
         at=remark.at,
         author=remark.author,

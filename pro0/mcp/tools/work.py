@@ -26,21 +26,21 @@ def list_tasks(
     limit: Limit = 50,
 ) -> views.TaskPage:
     """List the team's tasks with who has each and why those that wait are not ready."""
-    found = tasks.list_tasks(desk.context)
+    listed = tasks.list_tasks(desk.context)
     if status == "open":
-        found = [task for task in found if task.status not in SETTLED]
+        listed = [task for task in listed if task.status not in SETTLED]
     elif status != "all":
-        found = [task for task in found if task.status == status]
-    return views.task_page(tasks.board(desk.context), found, limit)
+        listed = [task for task in listed if task.status == status]
+    return views.task_page(tasks.board(desk.context), listed, limit)
 
 
 @tool("task.ready", EVERYBODY)
 def get_claimable_tasks(desk: Desk, limit: Limit = 20) -> views.TaskPage:
     """List the tasks that you could claim now, those reserved for you first. Claim one before you work on it."""
     me = desk.context.caller.agent_id
-    found = [task for task in tasks.ready(desk.context) if task.assignee in (None, me)]
-    found.sort(key=lambda task: task.assignee != me)
-    return views.task_page(tasks.board(desk.context), found, limit)
+    claimable = [task for task in tasks.ready(desk.context) if task.assignee in (None, me)]
+    claimable.sort(key=lambda task: task.assignee != me)
+    return views.task_page(tasks.board(desk.context), claimable, limit)
 
 
 @tool("task.claim", EVERYBODY)
@@ -94,8 +94,8 @@ def create_task(
         requires=Gate(requires) if requires else None,
         labels=tuple(labels),
     )
-    [made] = tasks.create(desk.context, [draft], last=True)
-    return _doable(desk, made)
+    [task] = tasks.create(desk.context, [draft], last=True)
+    return _doable(desk, task)
 
 
 @tool("task.assign", LEADS)
@@ -159,9 +159,9 @@ def _line(desk: Desk, id: str) -> views.TaskLine:
 
 def _doable(desk: Desk, task: Task) -> views.TaskLine:
     """Return a task, with the warning that nobody there can do it."""
-    found = _line(desk, task.id)
-    said = beyond_all(desk.context, [task])
-    return replace(found, note=f"{found.note}; {said}") if said else found
+    line = _line(desk, task.id)
+    warning = beyond_all(desk.context, [task])
+    return replace(line, note=f"{line.note}; {warning}") if warning else line
 
 
 def _detail(desk: Desk, id: str) -> views.TaskDetail:

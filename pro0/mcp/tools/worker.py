@@ -30,17 +30,19 @@ def delegate_tasks(
     context = desk.context
     if agent is not None:
         with_definitions([SeatDraft(name="worker", agent=agent)], settings(context).agents)
-    made = workers.delegate(context, [workers.draft(text, agent=agent, shared=shared) for text in tasks])
+    delegated = workers.delegate(context, [workers.draft(text, agent=agent, shared=shared) for text in tasks])
     waiting.led(context)
-    wanted = {task.id for task in made}
-    return views.WorkersView(workers=[_line(one) for one in workers.workers(context) if one.task.id in wanted])
+    ids = {task.id for task in delegated}
+    return views.WorkersView(workers=[_line(worker) for worker in workers.workers(context) if worker.task.id in ids])
 
 
 @tool("worker.list", LEADS)
 def list_workers(desk: Desk) -> views.WorkersView:
     """List delegated tasks: at work, in line, and those that left a branch that is not merged."""
-    found = [one for one in workers.workers(desk.context) if one.task.status not in SETTLED or one.task.branch]
-    return views.WorkersView(workers=[_line(one) for one in found])
+    unfinished = [
+        worker for worker in workers.workers(desk.context) if worker.task.status not in SETTLED or worker.task.branch
+    ]
+    return views.WorkersView(workers=[_line(worker) for worker in unfinished])
 
 
 @tool("worker.kill", LEADS, ends=True)

@@ -47,20 +47,20 @@ _WAITS = {
 def fate(context: Context, message: Message) -> Fate:
     """Return whether its reader was given a message that was sent; delivered means by `inbox`, never only shown."""
     head = context.team.mailbox(message.to).head.read()
-    given = max(head.acked, head.handed.seq if head.handed else 0)
-    if given >= message.seq:
+    delivered_up_to = max(head.acked, head.handed.seq if head.handed else 0)
+    if delivered_up_to >= message.seq:
         return Fate(Delivered.DELIVERED)
-    known = roster(context.team)
-    if message.to in (HUMAN, LEAD) and not any(seat.agent_id == message.to for seat in known.wanted.seats):
+    members = roster(context.team)
+    if message.to in (HUMAN, LEAD) and not any(seat.agent_id == message.to for seat in members.wanted.seats):
         return Fate(Delivered.QUEUED, "nobody has read it yet")
-    return _of_member(known, message.to)
+    return _of_member(members, message.to)
 
 
-def _of_member(known: Roster, agent_id: str) -> Fate:
-    state = known.state(agent_id)
+def _of_member(members: Roster, agent_id: str) -> Fate:
+    state = members.state(agent_id)
     if state is None:
         return Fate(Delivered.QUEUED, f"{agent_id} is starting")
-    if known.awaits_restart(agent_id):
+    if members.awaits_restart(agent_id):
         return Fate(Delivered.QUEUED, f"{agent_id} has crashed; restart it: pro0 member restart {agent_id}", True)
     if state.state in ENDED:
         return Fate(Delivered.FAILED, f"{agent_id} has ended ({state.state}); its next session gets it")

@@ -83,14 +83,14 @@ def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     # A human's incarnation never ends: unseen mail of one call must not count as read at the next.
     reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
     mine = addresses(context.team, context.caller)
-    given: dict[str, list[Letter]] = {}
+    by_address: dict[str, list[Letter]] = {}
     for address in mine:  # read all before marking any as read: a later error must not hide earlier mail
-        with _after(given, "was given out"):
+        with _after(by_address, "was given out"):
             mail = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge and len(mine) == 1)
-        given[address] = [Letter(address, delivery.message, delivery.again) for delivery in mail]
-    letters = _merged(given.values())
+        by_address[address] = [Letter(address, delivery.message, delivery.again) for delivery in mail]
+    letters = _merged(by_address.values())
     if acknowledge and len(mine) > 1:
-        with _after(given, "was given out"):
+        with _after(by_address, "was given out"):
             _mark_read(context, letters)
     return letters
 
@@ -122,9 +122,9 @@ def _mark_read(context: Context, letters: Iterable[Letter]) -> None:
         read.append(address)
 
 
-def _after(earlier: Collection[str], what: str) -> AbstractContextManager[None]:
+def _after(earlier: Collection[str], verb: str) -> AbstractContextManager[None]:
     """Add the mailboxes already done to an error at a later one."""
-    return already(f"the mail of {' and '.join(earlier)} {what}") if earlier else nullcontext()
+    return already(f"the mail of {' and '.join(earlier)} {verb}") if earlier else nullcontext()
 
 
 @operation("message.history", PEOPLE_AND_AGENTS, changes=False)
@@ -171,13 +171,13 @@ def deliver(
 
     `owed` returns the ids still owed; without it, all of these are.
     """
-    paid, these = set(), frozenset(notice.id for notice in notices)
+    paid, notice_ids = set(), frozenset(notice.id for notice in notices)
     for notice in notices:
         box = context.team.mailbox(notice.to)
         with suppress(StoreError, EnvironmentMissing):
             with suppress(NotFound):
                 if box.exists():
-                    box.deliver(notice, context.now, owed or (lambda: these))
+                    box.deliver(notice, context.now, owed or (lambda: notice_ids))
             paid.add(notice.id)
     return frozenset(paid)
 
@@ -195,8 +195,8 @@ def pay(context: Context, file: File[Owing]) -> None:
     if not paid:
         return
     with already("they are told"), file.change("deliver notices") as change:
-        left = tuple(notice for notice in change.value.outbox if notice.id not in paid)
-        change.value = msgspec.structs.replace(change.value, outbox=left)
+        unpaid = tuple(notice for notice in change.value.outbox if notice.id not in paid)
+        change.value = msgspec.structs.replace(change.value, outbox=unpaid)
 
 
 def pay_if_possible(context: Context, file: File[Owing]) -> None:

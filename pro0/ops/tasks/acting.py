@@ -21,55 +21,56 @@ from pro0.rules.tasks.limits import Limits
 Edit = Callable[[TaskList], tuple[TaskList, Task]]
 
 
-def act(context: Context, id: str, what: Act, said: str = "") -> Task:
+def act(context: Context, id: str, verb: Act, reason: str = "") -> Task:
     """Do one act on one task."""
-    return carry_out(context, id, request(context, what, said))
+    return carry_out(context, id, make_request(context, verb, reason))
 
 
-def carry_out(context: Context, id: str, asked: Request) -> Task:
+def carry_out(context: Context, id: str, request: Request) -> Task:
     """Carry out a request on one task."""
-    reopens = asked.act in _MAY_REOPEN
-    return edit(
-        context, asked.act, id, lambda tasks: changes.act(tasks, task_id(id), in_turn(context, asked)), named=reopens
-    )
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        return changes.act(tasks, task_id(id), in_turn(context, request))
+
+    return edit(context, request.act, id, change_it, with_relatives=request.act in _MAY_REOPEN)
 
 
-def edit(context: Context, what: str, id: str, change_it: Edit, *, named: bool = False) -> Task:
+def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relatives: bool = False) -> Task:
     """Change one task, live or archived, log the change, and deliver the notices owed.
 
-    With `named`, the tasks it names are also looked up in the archive, since the act may reopen the task.
+    With `with_relatives`, the tasks it names are also looked up in the archive, since the act may reopen the task.
     """
-    with context.team.require().tasks.change(f"{what} a task") as change:
-        listed = recalled(context, change.value, {task_id(id)}, named=named)
+    with context.team.require().tasks.change(f"{verb} a task") as change:
+        listed = recalled(context, change.value, {task_id(id)}, with_relatives=with_relatives)
         changed, task = change_it(listed)
         if changed is not listed:
             change.value = changed
         owes = bool(change.value.outbox)
-    log(context, what, task)
+    log(context, verb, task)
     if owes:
         pay_if_possible(context, context.team.tasks)
     return task
 
 
-def request(context: Context, act: Act, said: str = "") -> Request:
+def make_request(context: Context, act: Act, reason: str = "") -> Request:
     """Return the request for one act of this caller, with the limits in force and the watchers of a stop."""
-    asked = Request(act=act, caller=context.caller, now=context.now(), text=text.checked(said, "text"))
+    request = Request(act=act, caller=context.caller, now=context.now(), text=text.checked(reason, "text"))
     if act is Act.COMPLETE:
-        asked = replace(asked, cycles=limits(context).cycles)
-    return replace(asked, watchers=watchers(context)) if act in _MAY_STOP else asked
+        request = replace(request, cycles=limits(context).cycles)
+    return replace(request, watchers=watchers(context)) if act in _MAY_STOP else request
 
 
-def in_turn(context: Context, asked: Request) -> Request:
+def in_turn(context: Context, request: Request) -> Request:
     """Stamp a request with the time under the lock; a caller kept waiting comes later in the history too."""
-    return replace(asked, now=context.now())
+    return replace(request, now=context.now())
 
 
-def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, named: bool = False) -> TaskList:
-    """Return the list with these tasks from the archive; with `named`, also the tasks they name."""
-    asked: set[str] = set()
-    while wanted := archive.absent(listed, ids, named=named) - asked:
-        asked |= wanted
-        listed = archive.recall(listed, context.team.tasks.look_up(listed, wanted))
+def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, with_relatives: bool = False) -> TaskList:
+    """Return the list with these tasks from the archive; with `with_relatives`, also the tasks they name."""
+    looked_up: set[str] = set()
+    while missing := archive.absent(listed, ids, with_relatives=with_relatives) - looked_up:
+        looked_up |= missing
+        listed = archive.recall(listed, context.team.tasks.look_up(listed, missing))
     return listed
 
 
@@ -88,19 +89,19 @@ def settings(context: Context) -> Settings:
 
 def settings_to_hire(context: Context) -> Settings:
     """Return the settings in force for new sessions; raises Refused when teams are turned off."""
-    known = settings(context)
-    require_enabled(known)
-    return known
+    chosen = settings(context)
+    require_enabled(chosen)
+    return chosen
 
 
 def limits(context: Context) -> Limits:
     """Return the limits in force; no session can raise them."""
-    known = settings(context)
+    chosen = settings(context)
     return Limits(
-        depth=known.max_subtask_depth,
-        subtasks=known.max_subtasks_per_parent,
-        minutes=known.task_timeout_minutes,
-        cycles=known.max_review_cycles,
+        depth=chosen.max_subtask_depth,
+        subtasks=chosen.max_subtasks_per_parent,
+        minutes=chosen.task_timeout_minutes,
+        cycles=chosen.max_review_cycles,
     )
 
 
@@ -109,9 +110,9 @@ def watchers(context: Context) -> tuple[str, ...]:
     return (LEAD,) if LEAD in addresses(context.team, THE_HUMAN) else (LEAD, HUMAN)
 
 
-def log(context: Context, what: str, task: Task) -> None:
+def log(context: Context, verb: str, task: Task) -> None:
     """Log an act on a task in events.jsonl."""
-    context.team.log_event(context.now(), context.caller.agent_id, f"task.{what}", task=task.id, status=task.status)
+    context.team.log_event(context.now(), context.caller.agent_id, f"task.{verb}", task=task.id, status=task.status)
 
 
 _MAY_REOPEN = frozenset({Act.REOPEN, Act.RETRY, Act.CONTINUE, Act.CLOSE})

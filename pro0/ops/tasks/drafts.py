@@ -39,19 +39,19 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Definition]) -> list[SeatDraft]:
     """Add definitions to drafts of agents from the settings; raises BadInput for an unknown agent."""
-    for draft in (found := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
+    for draft in (defined := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
         if draft.definition is None and draft.agent not in AGENTS:
-            known = ", ".join(sorted({*AGENTS, *definitions}))
-            raise BadInput(f"there is no agent {draft.agent!r}", hint=f"one of {known}")
-    return found
+            agents = ", ".join(sorted({*AGENTS, *definitions}))
+            raise BadInput(f"there is no agent {draft.agent!r}", hint=f"one of {agents}")
+    return defined
 
 
 def takeable(draft: SeatDraft) -> None:
     """Raise BadInput for a model or an effort its agent does not accept."""
     takes = defined(draft.agent, draft.definition).takes
-    for what, asked in (("model", draft.model), ("effort", draft.effort)):
-        if asked and what not in takes:
-            raise BadInput(f"the agent {draft.agent} takes no {what}", hint=f"leave the {what} out")
+    for option, value in (("model", draft.model), ("effort", draft.effort)):
+        if value and option not in takes:
+            raise BadInput(f"the agent {draft.agent} takes no {option}", hint=f"leave the {option} out")
 
 
 def taken(draft: SeatDraft) -> SeatDraft:
@@ -89,8 +89,8 @@ def _plannable(draft: SeatDraft) -> None:
     modes = draft.definition.modes if draft.definition else None
     limits = bool(modes and modes.plan is not None) if draft.definition else _instructed(draft)
     if draft.leads or not limits:
-        what = "a lead agent" if draft.leads else f"the agent {draft.agent}"
-        raise BadInput(f"{what} cannot be kept to planning first", hint="leave --plan out")
+        subject = "a lead agent" if draft.leads else f"the agent {draft.agent}"
+        raise BadInput(f"{subject} cannot be kept to planning first", hint="leave --plan out")
 
 
 def limitable(draft: SeatDraft, mode: PermissionMode) -> None:

@@ -11,7 +11,7 @@ from pro0.model.runtime import ENDED
 from pro0.model.task import Awaiting, Policy, Task, TaskList, Verdict
 from pro0.model.team import Seat, Wish
 from pro0.ops.context import Context, operation
-from pro0.ops.tasks.acting import act, carry_out, edit, in_turn, request
+from pro0.ops.tasks.acting import act, carry_out, edit, in_turn, make_request
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board
@@ -32,7 +32,7 @@ def reject(context: Context, id: str, feedback: str = "") -> Task:
 @operation("task.hold", HUMAN_ONLY)
 def hold(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
     """Let a task wait for a human before anybody works on it."""
-    return carry_out(context, id, replace(request(context, Act.HOLD, reason), kind=kind))
+    return carry_out(context, id, replace(make_request(context, Act.HOLD, reason), kind=kind))
 
 
 @operation("task.clear", HUMAN_ONLY, verdict=True)
@@ -44,7 +44,7 @@ def clear(context: Context, id: str, said: str = "") -> Task:
 @operation("task.hand_off", PEOPLE_AND_AGENTS)
 def hand_off(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
     """Give one's own task to a human, for a reason; the claim ends."""
-    return carry_out(context, id, replace(request(context, Act.HAND_OFF, reason), kind=kind))
+    return carry_out(context, id, replace(make_request(context, Act.HAND_OFF, reason), kind=kind))
 
 
 def usual_kind(context: Context, id: str) -> Awaiting:
@@ -69,30 +69,30 @@ def close(context: Context, id: str, result: str = "") -> Task:
 @operation("task.continue", HUMAN_ONLY, verdict=True)
 def go_on(context: Context, id: str, said: str = "") -> Task:
     """Let the last session of a task that failed or waits go on with it; raises Refused when that is over."""
-    asked = request(context, Act.CONTINUE, said)
+    request = make_request(context, Act.CONTINUE, said)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         session = _last_session(context, changes.find(tasks, task_id(id)))
-        return changes.act(tasks, task_id(id), replace(in_turn(context, asked), holder=session))
+        return changes.act(tasks, task_id(id), replace(in_turn(context, request), holder=session))
 
-    return edit(context, Act.CONTINUE, id, change_it, named=True)
+    return edit(context, Act.CONTINUE, id, change_it, with_relatives=True)
 
 
-def _answer(context: Context, id: str, what: Act, said: str) -> Task:
+def _answer(context: Context, id: str, verb: Act, reason: str) -> Task:
     """Give a verdict: what is handed back goes on in the session that asked, as long as that lives and can be told."""
-    asked = request(context, what, said)
+    request = make_request(context, verb, reason)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         asker = _asker(context, changes.find(tasks, task_id(id)))
-        ready = replace(in_turn(context, asked), holder=asker, asker=asker.agent_id if asker else None)
+        ready = replace(in_turn(context, request), holder=asker, asker=asker.agent_id if asker else None)
         return changes.act(tasks, task_id(id), ready)
 
-    return edit(context, what, id, change_it)
+    return edit(context, verb, id, change_it)
 
 
-def answer(context: Context, id: str, verdict: Verdict, said: str = "") -> Task:
+def answer(context: Context, id: str, verdict: Verdict, reason: str = "") -> Task:
     """Give a verdict, as `task update --verdict` does."""
-    return (approve if verdict is Verdict.APPROVED else reject)(context, id, said)
+    return (approve if verdict is Verdict.APPROVED else reject)(context, id, reason)
 
 
 def at_the_gate(context: Context, task: Task) -> Task:
@@ -113,11 +113,11 @@ def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> 
 
 def _asker(context: Context, task: Task) -> Caller | None:
     """Return the living session of a task's last claim, if it takes messages in and may go on."""
-    wanted = context.team.wanted.read()
+    wishes = context.team.wanted.read()
     for state in context.team.runtime.read().seats:
-        seat = next((seat for seat in wanted.seats if seat.agent_id == state.agent_id), None)
+        seat = next((seat for seat in wishes.seats if seat.agent_id == state.agent_id), None)
         mine = state.incarnation == task.session and state.state not in ENDED
-        if mine and seat and wanted.wish is not Wish.STOP and _goes_on(seat):
+        if mine and seat and wishes.wish is not Wish.STOP and _goes_on(seat):
             return Caller(Who.MEMBER, state.agent_id, state.incarnation)
     return None
 

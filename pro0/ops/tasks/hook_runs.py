@@ -43,7 +43,7 @@ class Runs:
         self,
         commands: Iterable[str],
         event: HookEvent,
-        who: str,
+        agent_id: str,
         cwd: str,
         about: Mapping[str, object],
         over: Callable[[], str] = str,
@@ -52,42 +52,43 @@ class Runs:
 
         `over` is polled for a reason to end a running command.
         """
-        told = {
+        body = {
             "hook_event_name": event,
             "team_name": self._config.name,
-            "teammate_name": who or None,
+            "teammate_name": agent_id or None,
             "cwd": cwd,
             **about,
         }
         for command in commands:
-            code, said = self._run(command, msgspec.json.encode(told), cwd, over)
+            code, output = self._run(command, msgspec.json.encode(body), cwd, over)
             if code == REFUSES:
-                self._note("hook.blocked", event, command, who, said)
-                return said or f"the hook {command!r} says no"
-            if code is not None or said != over():
-                self._keep(command, code, said)
+                self._note("hook.blocked", event, command, agent_id, output)
+                return output or f"the hook {command!r} says no"
+            if code is not None or output != over():
+                self._keep(command, code, output)
             if code or code is None:
-                self._note("hook.failed", event, command, who, said if code is None else f"exit code {code}: {said}")
+                why = output if code is None else f"exit code {code}: {output}"
+                self._note("hook.failed", event, command, agent_id, why)
             if code in NOT_RUN and event in _GATES:
-                return f"the hook {command!r} cannot run ({said or f'exit code {code}'}), and says neither yes nor no"
+                return f"the hook {command!r} cannot run ({output or f'exit code {code}'}), and says neither yes nor no"
         return ""
 
-    def notify(self, command: str, told: bytes, variables: Mapping[str, str]) -> str:
+    def notify(self, command: str, body: bytes, variables: Mapping[str, str]) -> str:
         """Run the person's command for notices; return why it failed, or an empty string."""
-        code, said = self._run(command, told, self._config.project, str, variables)
-        return "" if code == 0 else said if code is None else f"exit code {code}{f': {said}' if said else ''}"
+        code, output = self._run(command, body, self._config.project, str, variables)
+        return "" if code == 0 else output if code is None else f"exit code {code}{f': {output}' if output else ''}"
 
     def _run(
-        self, command: str, told: bytes, cwd: str, over: Callable[[], str], variables: Mapping[str, str] = NOTHING
+        self, command: str, body: bytes, cwd: str, over: Callable[[], str], variables: Mapping[str, str] = NOTHING
     ) -> tuple[int | None, str]:
         """Return exit code and end of stderr; for an ended command no code, and the reason."""
         environment = {name: value for name, value in os.environ.items() if name != SPARED} | dict(variables)
         environment[TEAM_UID] = self._config.uid
         with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
-            given, errors = Path(folder, "given"), Path(folder, "errors")
-            given.write_bytes(told)
+            stdin, errors = Path(folder, "given"), Path(folder, "errors")
+            stdin.write_bytes(body)
             words = ("/bin/sh", "-c", command)
-            running = Running(words, environment, new_id(), GRACE, given=given, errors=errors, cwd=_place(cwd))
+            running = Running(words, environment, new_id(), GRACE, given=stdin, errors=errors, cwd=_place(cwd))
             try:
                 try:
                     running.start()
@@ -97,19 +98,19 @@ class Runs:
                     raise
             except OSError as error:
                 return None, f"it cannot be started: {error.strerror}"
-            said = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
-        return (None, ending.why) if ending.why else (ending.code, visible(said))
+            output = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
+        return (None, ending.why) if ending.why else (ending.code, visible(output))
 
-    def _keep(self, command: str, code: int | None, said: str) -> None:
+    def _keep(self, command: str, code: int | None, output: str) -> None:
         """Let the person know of a hook that could not run, until it runs again."""
         if code is None or code in NOT_RUN:
-            why = f"exit code {code}: {said}" if code else said
+            why = f"exit code {code}: {output}" if code else output
             troubles.note(self._team, NeedKind.HOOK, command, why, clock())
         else:
             troubles.over(self._team, NeedKind.HOOK, command)
 
-    def _note(self, what: str, event: HookEvent, command: str, who: str, said: str) -> None:
-        self._team.log_event(clock(), who or HUMAN, what, hook=event, command=command, why=said)
+    def _note(self, event_name: str, event: HookEvent, command: str, agent_id: str, why: str) -> None:
+        self._team.log_event(clock(), agent_id or HUMAN, event_name, hook=event, command=command, why=why)
 
 
 def _drop(_output: bytes) -> None:

@@ -41,15 +41,15 @@ def gate(context: Context, event: HookEvent, tasks: Callable[[], list[Task]], **
     from pro0.ops.tasks.hook_runs import Runs  # start-up time
 
     runs = Runs(team, environ(context))
-    who = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
+    agent_id = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
     for task in tasks():
-        named = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
-        if said := runs.ask(commands, event, who, workplace(team, context.caller), named | about):
-            raise Refused(said, code=ErrorCode.BLOCKED_BY_HOOK)
+        details = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
+        if objection := runs.ask(commands, event, agent_id, workplace(team, context.caller), details | about):
+            raise Refused(objection, code=ErrorCode.BLOCKED_BY_HOOK)
 
 
 def workplace(team: TeamStore, caller: Caller) -> str:
     """Return a caller's working folder: its worktree, else the project."""
     seats = team.runtime.read().seats if caller.who in (Who.MEMBER, Who.LEAD_AGENT) else ()
-    own = next((seat.worktree for seat in seats if seat.incarnation == caller.incarnation), "")
-    return own or team.config.read().project
+    worktree = next((seat.worktree for seat in seats if seat.incarnation == caller.incarnation), "")
+    return worktree or team.config.read().project

@@ -15,12 +15,12 @@ def import_all(context: Context, tickets: Sequence[Ticket]) -> list[Task]:
     """Make tasks of the tickets that were not imported before; a human's act, since they come with a state."""
     with context.team.require().tasks.change("import tasks") as change:
         before = change.value
-        there = (*before.tasks, *context.team.tasks.archived(before))
-        known = {task.origin: task.id for task in there if task.origin}
-        change.value, made = take_over(before, tickets, known, context.caller, context.now(), limits(context))
+        existing = (*before.tasks, *context.team.tasks.archived(before))
+        imported = {task.origin: task.id for task in existing if task.origin}
+        change.value, created = take_over(before, tickets, imported, context.caller, context.now(), limits(context))
         owes = bool(change.value.outbox)
-    for task in made:
+    for task in created:
         log(context, "import", task)
     if owes:
         pay_if_possible(context, context.team.tasks)
-    return made
+    return created

@@ -22,18 +22,18 @@ PROMPT_LIMIT = 64 * 1024
 @operation("role.list", ANYONE, changes=False)
 def roles(context: Context) -> tuple[Role, ...]:
     """Return all roles, in the order in which they were made."""
-    return known(Store(context.team.paths.home))
+    return all_roles(Store(context.team.paths.home))
 
 
-def known(store: Store) -> tuple[Role, ...]:
+def all_roles(store: Store) -> tuple[Role, ...]:
     """Return all roles of a home."""
     return (store.roles.find() or PRESETS).roles
 
 
-def named(store: Store, name: str) -> Role:
+def find_role(store: Store, name: str) -> Role:
     """Return the role of that id or name, in any case; raises NotFound."""
     folded = name.strip().casefold()
-    all_of_them = known(store)
+    all_of_them = all_roles(store)
     for role in all_of_them:
         if folded in (role.id, role.name.casefold()):
             return role
@@ -43,13 +43,13 @@ def named(store: Store, name: str) -> Role:
 
 def of(store: Store, id: str | None) -> Role:
     """Return a task's role; an empty role when the task has none, or a removed one."""
-    return next((role for role in known(store) if role.id == id), Role(id="none", name=""))
+    return next((role for role in all_roles(store) if role.id == id), Role(id="none", name=""))
 
 
-def told(store: Store, draft: SeatDraft) -> SeatDraft:
+def apply_role(store: Store, draft: SeatDraft) -> SeatDraft:
     """Return a draft with its role's prompt and model added; an unknown role is only a category."""
     folded = draft.role.strip().casefold()
-    role = next((role for role in known(store) if folded in (role.id, role.name.casefold())), None)
+    role = next((role for role in all_roles(store) if folded in (role.id, role.name.casefold())), None)
     if role is None:
         return draft
     prompt = "\n\n".join(filter(None, (role.prompt, draft.prompt)))
@@ -62,10 +62,10 @@ def add(store: Store, caller: Caller, role: Role) -> Role:
     role = _checked(role)
     make_folder(store.home)
     with store.roles.change(f"add the role {role.id}") as change:
-        for other in change.value.roles:
-            if role.id == other.id or role.name.casefold() == other.name.casefold():
-                hint = f"change it: pro0 role edit {other.id}"
-                raise Refused(f"there is a role {other.id} already", code=ErrorCode.CONFLICT, hint=hint)
+        for existing in change.value.roles:
+            if role.id == existing.id or role.name.casefold() == existing.name.casefold():
+                hint = f"change it: pro0 role edit {existing.id}"
+                raise Refused(f"there is a role {existing.id} already", code=ErrorCode.CONFLICT, hint=hint)
         change.value = replace(change.value, roles=(*change.value.roles, role))
     return role
 
@@ -75,7 +75,7 @@ def edit(store: Store, caller: Caller, name: str, changes: dict[str, object]) ->
     _human(caller, "change roles")
     make_folder(store.home)
     with store.roles.change(f"change the role {name}") as change:
-        before = named(store, name)
+        before = find_role(store, name)
         after = _checked(replace(before, **changes))
         change.value = Roles(
             revision=change.value.revision,
@@ -89,12 +89,12 @@ def remove(store: Store, caller: Caller, name: str) -> Role:
     _human(caller, "remove roles")
     make_folder(store.home)
     with store.roles.change(f"remove the role {name}") as change:
-        gone = named(store, name)
+        gone = find_role(store, name)
         if users := _users(store, gone.id):
             hint = "give them another one: pro0 task update ID --role ROLE"
             raise Refused(f"{gone.id} is the role of {', '.join(users)}", code=ErrorCode.IN_USE, hint=hint)
-        left = tuple(role for role in change.value.roles if role.id != gone.id)
-        change.value = replace(change.value, roles=left)
+        remaining = tuple(role for role in change.value.roles if role.id != gone.id)
+        change.value = replace(change.value, roles=remaining)
     return gone
 
 

@@ -14,7 +14,7 @@ from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.ops.tasks import hooks, roles
-from pro0.ops.tasks.acting import act, edit, in_turn, limits, log, recalled, request, watchers
+from pro0.ops.tasks.acting import act, edit, in_turn, limits, log, make_request, recalled, watchers
 from pro0.ops.tasks.gates import at_the_gate
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
@@ -36,15 +36,17 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
     With `last`, a task without a priority goes after its pending siblings (behaviour 2.10).
     """
     drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
-    hooks.gate(context, HookEvent.TASK_CREATED, lambda: _made(context, context.team.tasks.read(), drafts, last=last)[1])
+    hooks.gate(
+        context, HookEvent.TASK_CREATED, lambda: _with_drafts(context, context.team.tasks.read(), drafts, last=last)[1]
+    )
     with context.team.require().tasks.change("create tasks") as change:
-        change.value, made = _made(context, change.value, drafts, last=last)
+        change.value, created = _with_drafts(context, change.value, drafts, last=last)
         owes = bool(change.value.outbox)
-    for task in made:
+    for task in created:
         log(context, "create", task)
     if owes:
         pay_if_possible(context, context.team.tasks)
-    return made
+    return created
 
 
 @operation("task.claim", PEOPLE_AND_AGENTS)
@@ -64,7 +66,7 @@ def take(context: Context, *, runnable: bool = False) -> Task | None:
         offers = _offers(context, change.value, runnable=runnable)
         if not offers:
             return None
-        change.value, task = changes.act(change.value, offers[0].id, request(context, Act.CLAIM))
+        change.value, task = changes.act(change.value, offers[0].id, make_request(context, Act.CLAIM))
     log(context, Act.CLAIM, task)
     return task
 
@@ -103,11 +105,11 @@ def reopen(context: Context, id: str, reason: str = "") -> Task:
 def assign(context: Context, id: str, to: str | None) -> Task:
     """Reserve a pending task for one living member, who gets one message; None drops the reservation."""
     agent = roster(context.team).address(to) if to is not None else None
-    asked = replace(request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
+    request = replace(make_request(context, Act.ASSIGN, f"to {agent}" if agent else "to nobody"), assignee=agent)
     notice = context.new_id()
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
-        return changes.assign(tasks, task_id(id), in_turn(context, asked), notice)
+        return changes.assign(tasks, task_id(id), in_turn(context, request), notice)
 
     return edit(context, Act.ASSIGN, id, change_it)
 
@@ -150,7 +152,7 @@ def free(context: Context, agent_id: str, incarnation: str, how: str, *, keep: b
     with context.team.tasks.change(f"free the tasks of {agent_id}") as change:
         before = change.value
         change.value = changes.free(
-            before, agent_id, incarnation, request(context, Act.DIED, f"{agent_id} {how}"), keep=keep
+            before, agent_id, incarnation, make_request(context, Act.DIED, f"{agent_id} {how}"), keep=keep
         )
         pairs = zip(before.tasks, change.value.tasks, strict=True)
         freed = [new for old, new in pairs if new is not old]
@@ -208,11 +210,11 @@ def remarks(context: Context, id: str) -> list[Remark]:
     """Return what was said about a task: comments, the texts of acts, and a person's answers, in order."""
     acts = [answers.remark(entry) for entry in history(context, id) if entry.text or answers.is_answer(entry)]
     try:
-        said = context.team.comments(task_id(id)).read().comments
+        comments = context.team.comments(task_id(id)).read().comments
     except NotFound:
-        said = ()
-    left = [Remark(c.at, c.author, c.text, task=c.author_task, role=c.author_role, id=c.id) for c in said]
-    return sorted([*acts, *left], key=lambda remark: remark.at)
+        comments = ()
+    notes = [Remark(c.at, c.author, c.text, task=c.author_task, role=c.author_role, id=c.id) for c in comments]
+    return sorted([*acts, *notes], key=lambda remark: remark.at)
 
 
 @operation("task.history", ANYONE, changes=False)
@@ -241,8 +243,8 @@ def list_tasks(context: Context, *, live: bool = True, archived: bool = False) -
 def ready(context: Context, scope: Scope = EVERYTHING) -> list[Task]:
     """Return the tasks that could be claimed now, in the order of `next`."""
     all_of_them = board(context)
-    found = [task for task in all_of_them if within(all_of_them, task, scope)]
-    return sorted((task for task in found if why_not_ready(all_of_them, task) is None), key=next_order)
+    candidates = [task for task in all_of_them if within(all_of_them, task, scope)]
+    return sorted((task for task in candidates if why_not_ready(all_of_them, task) is None), key=next_order)
 
 
 @operation("task.blocked", ANYONE, changes=False)
@@ -256,8 +258,8 @@ def blocked(context: Context) -> list[Task]:
 def waiting(context: Context, kinds: frozenset[Awaiting], scope: Scope = EVERYTHING) -> list[Task]:
     """Return the tasks that wait for a human to give one of these, in the order of `next`."""
     all_of_them = board(context)
-    found = [task for task in all_of_them if task.waits and task.waits.kind in kinds]
-    return sorted((task for task in found if within(all_of_them, task, scope)), key=next_order)
+    candidates = [task for task in all_of_them if task.waits and task.waits.kind in kinds]
+    return sorted((task for task in candidates if within(all_of_them, task, scope)), key=next_order)
 
 
 @operation("task.next", ANYONE, changes=False)
@@ -278,11 +280,11 @@ def board(context: Context) -> Board:
 def family(context: Context, id: str | None = None) -> Board:
     """Return the tasks of tasks.json, or one task, with all subtasks, archived ones too."""
     listed = context.team.require().tasks.read()
-    found = (*listed.tasks, *context.team.tasks.archived(listed))
-    whole = Board(sorted(found, key=lambda task: task_number(task.id)))
-    shown = {task_id(id)} if id is not None else {task.id for task in listed.tasks}
+    everything = (*listed.tasks, *context.team.tasks.archived(listed))
+    whole = Board(sorted(everything, key=lambda task: task_number(task.id)))
+    chosen = {task_id(id)} if id is not None else {task.id for task in listed.tasks}
     return Board(
-        task for task in whole if task.id in shown or any(above.id in shown for above in whole.ancestors(task))
+        task for task in whole if task.id in chosen or any(above.id in chosen for above in whole.ancestors(task))
     )
 
 
@@ -293,18 +295,18 @@ def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> lis
 
 def claiming(context: Context) -> None:
     """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
-    wanted = context.team.require().wanted.read()
-    if wanted.wish is Wish.STOP:
+    wishes = context.team.require().wanted.read()
+    if wishes.wish is Wish.STOP:
         raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code=ErrorCode.STOPPING)
-    if wanted.paused:
+    if wishes.paused:
         raise Refused(f"{context.team.name} is paused", code=ErrorCode.PAUSED, hint="pro0 team unpause")
-    mine = next((seat for seat in wanted.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
+    mine = next((seat for seat in wishes.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
     if mine:
         hint = f"see it: pro0 task show {mine.task}"
         raise Refused(f"this session is there for {mine.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
 
 
-def _made(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:
+def _with_drafts(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:
     return making.create(
         recalled(context, listed, making.named_tasks(drafts)),
         drafts,
@@ -321,13 +323,13 @@ def _to_complete(context: Context, id: str, result: str) -> list[Task]:
     """Return the task about to be completed, nothing for a complete one; raises any error in the way."""
     before = show(context, id)
     listed = recalled(context, context.team.tasks.read(), {before.id})
-    _, after = changes.act(listed, before.id, request(context, Act.COMPLETE, result))
+    _, after = changes.act(listed, before.id, make_request(context, Act.COMPLETE, result))
     return [before] if after is not before and after != before else []
 
 
 def role_of(context: Context, name: str) -> str:
     """Return the id of a role; raises NotFound for an unknown one."""
-    return roles.named(Store(context.team.paths.home), name).id
+    return roles.find_role(Store(context.team.paths.home), name).id
 
 
 def _known_role(context: Context, draft: Draft) -> Draft:

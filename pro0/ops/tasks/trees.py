@@ -7,7 +7,7 @@ from pro0.model.decision import Ground
 from pro0.model.ids import task_id
 from pro0.model.task import Task, TaskList
 from pro0.ops.context import Context, operation
-from pro0.ops.tasks.acting import carry_out, edit, in_turn, request, settings
+from pro0.ops.tasks.acting import carry_out, edit, in_turn, make_request, settings
 from pro0.ops.tasks.drafts import SeatDraft, with_definitions
 from pro0.ops.tasks.tasks import claiming
 from pro0.rules.tasks import changes, subtasks
@@ -20,7 +20,7 @@ def start(context: Context, id: str, agent: str | None = None) -> Task:
     claiming(context)
     if agent is not None:
         with_definitions([SeatDraft(name=id, agent=agent)], settings(context).agents)
-    return carry_out(context, id, replace(request(context, Act.WISH), agent=agent))
+    return carry_out(context, id, replace(make_request(context, Act.WISH), agent=agent))
 
 
 @operation("task.begin", LEAD_ONLY)
@@ -28,13 +28,13 @@ def begin(context: Context, id: str, agent_id: str, incarnation: str, ground: Gr
     """Give a session that is about to be opened the claim of its task; one that has it keeps it."""
     claiming(context)
     holder = Caller(Who.MEMBER, agent_id, incarnation)
-    asked = replace(request(context, Act.START), holder=holder)
+    request = replace(make_request(context, Act.START), holder=holder)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(id))
         if task.claim and task.claim.incarnation == incarnation:
             return tasks, task
-        changed, task = changes.act(tasks, task.id, in_turn(context, asked))
+        changed, task = changes.act(tasks, task.id, in_turn(context, request))
         if ground and ground.path:
             task = replace(task, branch=ground.branch, worktree=ground.path)
         return changes.with_tasks(changed, [task]), task
@@ -54,7 +54,7 @@ def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") ->
         if incarnation and (task.claim is None or task.claim.incarnation != incarnation):
             return tasks, task
         act = Act.UNDO_START if subtasks.was_asked_for(task) else Act.FAIL
-        changed, task = changes.act(tasks, task.id, _said(context, act, why))
+        changed, task = changes.act(tasks, task.id, _request(context, act, why))
         task = replace(task, branch=None, worktree=None)
         return changes.with_tasks(changed, [task]), task
 
@@ -70,10 +70,10 @@ def expire(context: Context, id: str, epoch: int, minutes: int) -> Task:
         task = changes.find(tasks, task_id(id))
         if task.claim is None or task.claim.epoch != epoch:
             return tasks, task
-        return changes.act(tasks, task.id, _said(context, Act.FAIL, why))
+        return changes.act(tasks, task.id, _request(context, Act.FAIL, why))
 
     return edit(context, Act.FAIL, id, change_it)
 
 
-def _said(context: Context, act: Act, why: str) -> Request:
-    return in_turn(context, request(context, act, why))
+def _request(context: Context, act: Act, why: str) -> Request:
+    return in_turn(context, make_request(context, act, why))

@@ -16,7 +16,7 @@ def put(path: Path, name: str, text: str) -> None:
 
 def drop(path: Path, name: str) -> None:
     """Remove a setting from a settings file; raises BadInput without any change."""
-    config.known(name)
+    config.setting_named(name)
     _change(path, lambda before: config.without_value(before, path, name))
 
 

@@ -18,18 +18,18 @@ def clear(folder: Path, project: Path | None, say: Say) -> list[str]:
 
     They belong to the project's checkout; with None, each to its own repository.
     """
-    kept = [left for path in entries(folder) if (left := _removed(path, project, say))]
+    not_removed = [text for path in entries(folder) if (text := _removed(path, project, say))]
     with suppress(OSError):
         folder.rmdir()
-    return kept
+    return not_removed
 
 
 def unmerged(team: TeamStore, project: Path) -> list[str]:
     """Return the branches of a team's workers with commits missing in the project's checkout."""
     with suppress(Pro0Error):
-        known = team.tasks.read()
-        left = {task.branch for task in (*known.tasks, *team.tasks.archived(known)) if task.branch}
-        return [branch for branch in Repository(project).unmerged() if branch in left] if left else []
+        listed = team.tasks.read()
+        branches = {task.branch for task in (*listed.tasks, *team.tasks.archived(listed)) if task.branch}
+        return [branch for branch in Repository(project).unmerged() if branch in branches] if branches else []
     return []
 
 
@@ -44,13 +44,13 @@ def clear_unused(folder: Path, project: Path) -> None:
 
 def left_over(store: Store) -> Iterator[Path]:
     """Yield worktree folders without a team; a team exists before its worktrees do."""
-    folders, known = entries(worktrees(store.home)), set()
+    folders, owned = entries(worktrees(store.home)), set()
     for name in store.names():
         try:
-            known.add(trees_of(store.home, name, store.team(name).config.read().uid))
+            owned.add(trees_of(store.home, name, store.team(name).config.read().uid))
         except Pro0Error:
             return  # any folder may belong to the unreadable team
-    yield from (folder for folder in folders if folder not in known)
+    yield from (folder for folder in folders if folder not in owned)
 
 
 def clear_left_over(store: Store, say: Say) -> None:

@@ -58,8 +58,8 @@ def measured_task(context: Context, task: Task) -> tuple[str, Difference | None]
         return "", None
     try:
         work = _of_task(context, task)
-        whose = "" if work.name == task.id else work.name
-        return whose, None if work.shared else difference(work.fork)
+        worker = "" if work.name == task.id else work.name
+        return worker, None if work.shared else difference(work.fork)
     except Pro0Error:
         return "", None
 
@@ -86,11 +86,11 @@ def merge(context: Context, name: str) -> tuple[NamedWork, str]:
 def _mergeable(context: Context, name: str) -> NamedWork:
     work = _of_seat(context, roster(context.team).find(name))
     if work.shared:
-        what = f"{work.name} has no worktree: it works in the project's checkout"
-        raise Refused(what, hint="members with one: pro0 member spawn NAME --worktree")
+        text = f"{work.name} has no worktree: it works in the project's checkout"
+        raise Refused(text, hint="members with one: pro0 member spawn NAME --worktree")
     if work.fork.tip == work.fork.base:
-        what = f"{work.name} has committed nothing that is not merged"
-        raise NotFound(what, hint=f"what is not committed: pro0 diff {work.name}")
+        text = f"{work.name} has committed nothing that is not merged"
+        raise NotFound(text, hint=f"what is not committed: pro0 diff {work.name}")
     return work
 
 
@@ -113,12 +113,12 @@ def _of_task(context: Context, task: Task) -> NamedWork:
         return NamedWork(task.id, fork(_project(context), Path(task.worktree)))
     if task.branch:
         return NamedWork(task.id, fork(_project(context), branch=task.branch))
-    who = task.claim.agent_id if task.claim else task.assignee
+    holder = task.claim.agent_id if task.claim else task.assignee
     seats = roster(context.team).wanted.seats
-    own = next((seat for seat in seats if seat.task == task.id), None)
-    if own:
-        return replace(_of_seat(context, own), name=task.id)
-    seat = next((seat for seat in seats if seat.agent_id == who and not seat.task), None)
+    worker = next((seat for seat in seats if seat.task == task.id), None)
+    if worker:
+        return replace(_of_seat(context, worker), name=task.id)
+    seat = next((seat for seat in seats if seat.agent_id == holder and not seat.task), None)
     if seat is None:
         raise NotFound(f"{task.id} has left nothing that is not merged", hint=f"what it did: pro0 task show {task.id}")
     return _of_seat(context, seat)
@@ -133,8 +133,8 @@ def _task(context: Context, name: str) -> Task:
     try:
         return tasks.show(context, name)
     except (BadInput, NotFound):
-        what = f"{name!r} is no member, worker or task"
-        raise NotFound(what, hint="look: pro0 member list, pro0 task list") from None
+        text = f"{name!r} is no member, worker or task"
+        raise NotFound(text, hint="look: pro0 member list, pro0 task list") from None
 
 
 def _project(context: Context) -> Path:

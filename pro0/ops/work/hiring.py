@@ -24,19 +24,20 @@ def hire(context: Context, id: str, agent_id: str) -> Seat | None:
     tasks = team.tasks.read()
     task = find(tasks, ids.task_id(id))
     with team.wanted.change(f"hire for {task.id}") as change:
-        known = Roster(team.name, change.value, team.runtime.read())
+        members = Roster(team.name, change.value, team.runtime.read())
         seat = next((s for s in change.value.seats if s.task == task.id), None)
-        if seat and not known.ended(seat.agent_id) and not known.runtime.failed(seat):
+        if seat and not members.ended(seat.agent_id) and not members.runtime.failed(seat):
             return None
         # The name was taken meanwhile: the lead picks a free one at its next look.
         if seat is None and any(s.agent_id == agent_id for s in change.value.seats):
             return None
-        made = _again(context, seat, task) if seat else _seat(context, task, Board(tasks.tasks), agent_id, change.value)
-        made = renewed(made, known.runtime)
-        team.mailbox(made.agent_id).make()
-        change.value = with_seat(change.value, made)
-    team.log_event(context.now(), context.caller.agent_id, "member.hire", agent=made.agent_id, task=task.id)
-    return made
+        board = Board(tasks.tasks)
+        hired = _rehired(context, seat, task) if seat else _seat(context, task, board, agent_id, change.value)
+        hired = renewed(hired, members.runtime)
+        team.mailbox(hired.agent_id).make()
+        change.value = with_seat(change.value, hired)
+    team.log_event(context.now(), context.caller.agent_id, "member.hire", agent=hired.agent_id, task=task.id)
+    return hired
 
 
 @operation("member.dismiss", LEAD_ONLY)
@@ -53,13 +54,13 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
     """Return the seat of a task; the agent is the one asked for, its role's, the default, or its parent's."""
     role, above = roles.of(Store(context.team.paths.home), task.role), board.supervisor(task)
     parent = next((seat for seat in wanted.seats if above and seat.agent_id == above.assignee), None)
-    asked = task.start.agent if task.start else None
-    known, disposable = settings(context), board.declared(task) is Policy.DISPATCH
+    chosen = task.start.agent if task.start else None
+    defaults, disposable = settings(context), board.declared(task) is Policy.DISPATCH
     agent = (
-        asked
+        chosen
         or task.agent
         or role.agent
-        or known.task_agent
+        or defaults.task_agent
         or (parent.agent if parent else _any_agent(task, disposable=disposable))
     )
     like = parent if parent and parent.agent == agent else None
@@ -76,7 +77,7 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
         model=role.model or (like.model if like else ""),
         effort=like.effort if like else "",
         permission_mode=like.permission_mode if like else None,
-        definition=known.agents.get(agent),
+        definition=defaults.agents.get(agent),
     )
 
 
@@ -85,9 +86,9 @@ def _any_agent(task: Task, *, disposable: bool) -> str:
     return (first_installed() if disposable and not task.run else None) or "shell"
 
 
-def _again(context: Context, seat: Seat, task: Task) -> Seat:
+def _rehired(context: Context, seat: Seat, task: Task) -> Seat:
     """Return the seat of a task for another session; it resumes if the agent is the same and the task goes on."""
-    asked = (task.start.agent if task.start else None) or seat.agent
-    definition = settings(context).agents.get(asked, seat.definition if asked == seat.agent else None)
-    fresh = asked != seat.agent or task.status is not Status.DONE
-    return replace(seat, agent=asked, definition=definition, fresh=fresh)
+    agent = (task.start.agent if task.start else None) or seat.agent
+    definition = settings(context).agents.get(agent, seat.definition if agent == seat.agent else None)
+    fresh = agent != seat.agent or task.status is not Status.DONE
+    return replace(seat, agent=agent, definition=definition, fresh=fresh)

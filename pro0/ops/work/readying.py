@@ -42,8 +42,8 @@ def make_ready(team: TeamStore, seat: Seat, tree: Path) -> None:
     project = Path(team.config.read().project)
     copied, skipped = include(project, tree)
     if copied or skipped:
-        left = ", ".join(map(visible, skipped[:5])) + (" …" if len(skipped) > 5 else "")
-        team.log_event(clock(), seat.agent_id, "worktree.files", copied=copied, skipped=left or None)
+        names = ", ".join(map(visible, skipped[:5])) + (" …" if len(skipped) > 5 else "")
+        team.log_event(clock(), seat.agent_id, "worktree.files", copied=copied, skipped=names or None)
     if command := _command(team, SETUP):
         _set_up(team, seat, tree, command)
     troubles.over(team, NeedKind.WORKTREE, seat.agent_id)
@@ -109,25 +109,27 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
 
 def _unwanted(team: TeamStore, seat: Seat) -> Callable[[], str]:
     def over() -> str:
-        wanted = team.wanted.read()
-        there = any((one.agent_id, one.generation) == (seat.agent_id, seat.generation) for one in wanted.seats)
-        return "" if there and not wanted.stop else "nobody wants it any more"
+        wishes = team.wanted.read()
+        is_wanted = any(
+            (current.agent_id, current.generation) == (seat.agent_id, seat.generation) for current in wishes.seats
+        )
+        return "" if is_wanted and not wishes.stop else "nobody wants it any more"
 
     return over
 
 
-def _command(team: TeamStore, which: str) -> str:
+def _command(team: TeamStore, step: str) -> str:
     """Return a command of the settings in force; a project's counts only when the person has agreed to it."""
     project = Path(team.config.read().project)
-    return trust.settings(team.paths.home, project, os.environ).worktree.get(which, "")
+    return trust.settings(team.paths.home, project, os.environ).worktree.get(step, "")
 
 
 def _variables(team: TeamStore, agent_id: str, tree: Path) -> dict[str, str]:
     config = team.config.read()
-    kept = {name: value for name, value in os.environ.items() if name != SPARED}
-    kept |= {TEAM_UID: config.uid, "PRO0_WORKTREE": str(tree), "PRO0_PROJECT": config.project}
+    variables = {name: value for name, value in os.environ.items() if name != SPARED}
+    variables |= {TEAM_UID: config.uid, "PRO0_WORKTREE": str(tree), "PRO0_PROJECT": config.project}
     base = port_base(team, agent_id)
-    return kept | ({PORT_BASE: str(base)} if base else {})
+    return variables | ({PORT_BASE: str(base)} if base else {})
 
 
 def _run(
@@ -153,5 +155,5 @@ def _reason(ending: Ending) -> str:
     """Return why a command failed, with the end of its output; "" for one which succeeded."""
     if not ending.code and not ending.why:
         return ""
-    last = " / ".join(line.strip() for line in visible(ending.tail).splitlines()[-3:] if line.strip())
-    return f"{ending.why or f'exit code {ending.code}'}: {last[-TOLD:]}".removesuffix(": ")
+    last_lines = " / ".join(line.strip() for line in visible(ending.tail).splitlines()[-3:] if line.strip())
+    return f"{ending.why or f'exit code {ending.code}'}: {last_lines[-TOLD:]}".removesuffix(": ")

@@ -27,13 +27,13 @@ from pro0.rules.tasks.acts import GRANTS
 
 def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -> Seat:
     """Ask for a runner, in the first free seat of runner, runner-2 and so on."""
-    asked = replace(draft, agent=RUNNER, argv=(msgspec.json.encode(options).decode(),))
+    runner = replace(draft, agent=RUNNER, argv=(msgspec.json.encode(options).decode(),))
     for number in count(1):
         name = RUNNER if number == 1 else f"{RUNNER}-{number}"
         if not _is_free(context, name):
             continue
         try:
-            return members.spawn(context, [replace(asked, name=name)], limit)[0]
+            return members.spawn(context, [replace(runner, name=name)], limit)[0]
         except Refused as error:
             if error.code != ErrorCode.CONFLICT:
                 raise
@@ -47,9 +47,9 @@ def abandoned(context: Context) -> list[str]:
 
 def living(context: Context) -> frozenset[str]:
     """Return the incarnations of all sessions not known to be over."""
-    known = roster(context.team)
-    outside = {known.wanted.outside.incarnation} if known.wanted.outside else set[str]()
-    return frozenset(outside | {state.incarnation for state in known.runtime.seats if state.state not in ENDED})
+    members = roster(context.team)
+    outside = {members.wanted.outside.incarnation} if members.wanted.outside else set[str]()
+    return frozenset(outside | {state.incarnation for state in members.runtime.seats if state.state not in ENDED})
 
 
 def limits(context: Context) -> tuple[RateLimit, ...]:
@@ -66,14 +66,14 @@ def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
         claimed = next((entry for entry in reversed(task.history) if entry.act in tuple(GRANTS)), None)
         if claimed is None or claimed.incarnation != context.caller.incarnation:
             raise Refused(f"{task.id} is not claimed by {context.caller.agent_id}", code=ErrorCode.STALE_CLAIM)
-        more = replace(
+        recounted = replace(
             task,
             iterations=task.iterations + 1,
             input_tokens=task.input_tokens + usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
             output_tokens=task.output_tokens + usage.output_tokens,
             cost_usd=task.cost_usd + cost,
         )
-        return changes.with_tasks(tasks, [more]), more
+        return changes.with_tasks(tasks, [recounted]), recounted
 
     return edit(context, "count", id, change_it)
 
@@ -82,10 +82,10 @@ def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
 def stopped(context: Context, why: str) -> None:
     """Tell lead and human, once, that the caller's run has stopped short, and why (behaviour 3.8)."""
     runner, team = context.caller, context.team.require()
-    said = f"{runner.agent_id} has stopped: {why}"
+    text = f"{runner.agent_id} has stopped: {why}"
     with team.wanted.change("tell how a run has stopped") as change:
         owed = tuple(
-            Notice(id=f"{runner.incarnation}:stopped:{to}", from_=runner.agent_id, to=to, content=said)
+            Notice(id=f"{runner.incarnation}:stopped:{to}", from_=runner.agent_id, to=to, content=text)
             for to in watchers(context)
         )
         change.value = replace(change.value, outbox=(*change.value.outbox, *owed))
@@ -94,9 +94,9 @@ def stopped(context: Context, why: str) -> None:
 
 
 def _is_free(context: Context, name: str) -> bool:
-    known = roster(context.team)
-    seat = next((seat for seat in known.wanted.seats if seat.agent_id == name), None)
-    return seat is None or (seat.agent == RUNNER and known.ended(name) is not None)
+    members = roster(context.team)
+    seat = next((seat for seat in members.wanted.seats if seat.agent_id == name), None)
+    return seat is None or (seat.agent == RUNNER and members.ended(name) is not None)
 
 
 def _is_wanted(seat: Seat) -> bool:

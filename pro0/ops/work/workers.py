@@ -54,11 +54,11 @@ class Worker(msgspec.Struct, frozen=True, rename="camel"):
     state: SeatState | None
 
 
-def draft(said: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
+def draft(assignment: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
     """Return the task of a text: a long text is the description, its first line the title."""
-    first = next((one.strip() for one in said.splitlines() if one.strip()), "")
-    title = first if len(first) <= TITLE else f"{first[: TITLE - 1]}…"
-    whole = "" if title == said.strip() else said
+    first_line = next((line.strip() for line in assignment.splitlines() if line.strip()), "")
+    title = first_line if len(first_line) <= TITLE else f"{first_line[: TITLE - 1]}…"
+    whole = "" if title == assignment.strip() else assignment
     return Draft(title=text.title(title), description=whole, run=run, agent=agent, shared=shared)
 
 
@@ -68,25 +68,27 @@ def delegate(context: Context, drafts: list[Draft]) -> list[Task]:
     spawning(context, context.team.wanted.read())
     if any(not draft.shared for draft in drafts):
         Repository(_project(context)).head()
-    made = [replace(one, policy=Policy.DISPATCH, labels=tuple(dict.fromkeys((*one.labels, TAG)))) for one in drafts]
-    return create(context, made)
+    dispatched = [
+        replace(new, policy=Policy.DISPATCH, labels=tuple(dict.fromkeys((*new.labels, TAG)))) for new in drafts
+    ]
+    return create(context, dispatched)
 
 
 @operation("worker.list", ANYONE, changes=False)
 def workers(context: Context) -> list[Worker]:
     """Return all delegated tasks: those at work first, then those in line, then those that are over."""
-    known, all_of_them = roster(context.team), board(context)
+    members, all_of_them = roster(context.team), board(context)
     line = [task.id for task in dispatch.to_start(all_of_them)]
-    found = []
+    listed = []
     for task in all_of_them:
         if all_of_them.declared(task) is Policy.DISPATCH:
-            seat = next((seat for seat in known.wanted.seats if seat.task == task.id), None)
-            state = known.state(seat.agent_id) if seat else None
-            who = seat.agent_id if seat else task.assignee or ""
+            seat = next((seat for seat in members.wanted.seats if seat.task == task.id), None)
+            state = members.state(seat.agent_id) if seat else None
+            agent_id = seat.agent_id if seat else task.assignee or ""
             stage = dispatch.stage(all_of_them, task, state) if seat or task.id not in line else Stage.IN_LINE
             place = line.index(task.id) + 1 if stage is Stage.IN_LINE else 0
-            found.append(Worker(task, stage, who, place, state))
-    return sorted(found, key=lambda worker: (worker.task.status in SETTLED, worker.place, next_order(worker.task)))
+            listed.append(Worker(task, stage, agent_id, place, state))
+    return sorted(listed, key=lambda worker: (worker.task.status in SETTLED, worker.place, next_order(worker.task)))
 
 
 def find(context: Context, name: str) -> Worker:
@@ -104,8 +106,8 @@ def kill(context: Context, name: str) -> Worker:
     if worker.task.status is Status.IN_PROGRESS and worker.task.claim:
         act(replace(context, caller=THE_LEAD), worker.task.id, Act.FAIL, f"killed by {context.caller.agent_id}")
     elif worker.task.status not in SETTLED:
-        what = f"{worker.task.id} has no worker now"
-        raise Refused(what, hint=f"pro0 task cancel {worker.task.id}")
+        text = f"{worker.task.id} has no worker now"
+        raise Refused(text, hint=f"pro0 task cancel {worker.task.id}")
     return worker
 
 
@@ -138,9 +140,9 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(harvest.task))
         done = replace(task, branch=result.branch or None, worktree=harvest.worktree if result.left else None)
-        said = prompts.harvested(harvest, task, tail, (result.branch, result.commits, result.stat, result.left))
+        report = prompts.harvested(harvest, task, tail, (result.branch, result.commits, result.stat, result.left))
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
-        owed = [(address, f"{harvest.incarnation}:harvest:{address}", said) for address in to]
+        owed = [(address, f"{harvest.incarnation}:harvest:{address}", report) for address in to]
         changed, task = _with(tasks, done)
         return changes.owe(changed, THE_LEAD, owed), task
 
@@ -154,16 +156,16 @@ def _with(tasks: TaskList, task: Task) -> tuple[TaskList, Task]:
     return changes.with_tasks(tasks, [task]), task
 
 
-def _noted(context: Context, task: Task, what: str, said: str) -> Task:
-    entry = Entry(at=context.now(), actor=context.caller.agent_id, act=what, to=task.status, text=said)
+def _noted(context: Context, task: Task, act: str, text: str) -> Task:
+    entry = Entry(at=context.now(), actor=context.caller.agent_id, act=act, to=task.status, text=text)
     return replace(task, updated_at=entry.at, history=(*task.history, entry))
 
 
 def _branch(worker: Worker) -> str:
     """Return a finished worker's branch; raises Refused while it works, NotFound when it left nothing."""
     if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
-        what = f"{worker.task.worktree} could not be saved"
-        raise Refused(what, code=ErrorCode.KEPT, hint="save by hand what is in there, then: git worktree remove")
+        text = f"{worker.task.worktree} could not be saved"
+        raise Refused(text, code=ErrorCode.KEPT, hint="save by hand what is in there, then: git worktree remove")
     if worker.task.worktree:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code=ErrorCode.CONFLICT, hint=hint)

@@ -10,7 +10,7 @@ from pro0.model.need import Need
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
-from pro0.ops.tasks.roles import told
+from pro0.ops.tasks.roles import apply_role
 from pro0.ops.team import members
 from pro0.ops.team.needs import list_needs
 from pro0.ops.team.status import MemberStatus, status
@@ -102,7 +102,7 @@ def spawn(
     settings = settings_to_hire(context)
     [known] = with_definitions([msgspec.structs.replace(draft, agent=agent) if agent else draft], settings.agents)
     takeable(known)
-    [seat] = members.spawn(context, [told(client.store, known)], settings.max_teammates)
+    [seat] = members.spawn(context, [apply_role(client.store, known)], settings.max_teammates)
     started(context.team, [seat], client.show)
     return _one(context, seat.agent_id)
 

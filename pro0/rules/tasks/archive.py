@@ -66,12 +66,12 @@ def overflow(tasks: TaskList) -> tuple[TaskList, list[tuple[Task, ...]]]:
     return remaining, parts
 
 
-def absent(tasks: TaskList, ids: Iterable[str], *, named: bool = False) -> set[str]:
-    """Return ids from `ids` that may be in the archive; `named` adds their dependencies and the tasks above them."""
+def absent(tasks: TaskList, ids: Iterable[str], *, with_relatives: bool = False) -> set[str]:
+    """Return ids from `ids` that may be in the archive; `with_relatives` adds their dependencies and ancestors."""
     if not tasks.sealed:
         return set()
     board, required = Board(tasks.tasks), set(ids)
-    for task in filter(None, map(board.get, tuple(required) if named else ())):
+    for task in filter(None, map(board.get, tuple(required) if with_relatives else ())):
         required.update(task.dependencies)
         required.update(relative.parent for relative in (task, *board.ancestors(task)) if relative.parent)
     return {id for id in required if id not in board.tasks and _was_given(id, tasks)}.difference(tasks.recalled)
