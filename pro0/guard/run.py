@@ -110,7 +110,8 @@ class Guard:
     def _make_terminal(self) -> tuple[dict[str, str], str]:
         """Make the agent's terminal, when the launch asks for ours; return its environment variables and its path."""
         if not self._launch.terminal:
-            return {}, ""
+            # A pane of tmux is a terminal of tmux's kind, whatever terminal the team was started in.
+            return {"TERM": os.environ["TERM"]} if os.environ.get("TMUX_PANE") and "TERM" in os.environ else {}, ""
         from pro0.guard import terminal  # late: a guard in a pane needs none of it
 
         try:

@@ -57,9 +57,11 @@ def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched
     team.close()
 
 
-def test_shift_and_an_arrow_go_round_the_members(watched: Watched) -> None:
+def test_shift_and_an_arrow_go_where_they_point(watched: Watched) -> None:
+    """Three panes, tiled: w1 and w2 side by side, w3 below both."""
     watched.tmux.focus(watched.handles[0])
-    for key, member in (("S-Down", "w2"), ("S-Right", "w3"), ("S-Down", "w1"), ("S-Up", "w3"), ("S-Left", "w2")):
+    steps = (("S-Right", "w2"), ("S-Left", "w1"), ("S-Down", "w3"), ("S-Up", "w1"), ("S-Right", "w2"), ("S-Down", "w3"))
+    for key, member in steps:
         watched.press(key)
         wait_until(lambda member=member: watched.shown() == member, 10, f"{key} leads to {member}")  # type: ignore[misc]
 

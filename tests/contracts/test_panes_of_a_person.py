@@ -10,6 +10,7 @@ import pytest
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
+from pro0.sessions.tmux.script import Command
 from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.stages import InsideStage, TmuxStage
 from tests.waiting import STUCK, wait_until
@@ -165,11 +166,13 @@ def test_a_first_start_that_fails_ends_no_server_of_a_person(
 ) -> None:
     """60: one that listened there before, without a pane that could be seen, or has come in that moment."""
 
-    def failing(place: Place, groups: Iterable[Group], *, start: bool) -> str:
+    def failing(place: Place, groups: Iterable[Group], *, start: bool, server: Iterable[Command]) -> str:
         assert start
         if when == "meanwhile":
             theirs(own, "new-session", "-d", "-s", "mine", "cat", "-")
-        return bring_up(place, groups, start=start).replace('"list-panes"', '"kill-pane" "-t" "%999" ; "list-panes"')
+        return bring_up(place, groups, start=start, server=server).replace(
+            '"list-panes"', '"kill-pane" "-t" "%999" ; "list-panes"'
+        )
 
     monkeypatch.setattr("pro0.sessions.tmux.backend.LEAVING", 0.1)
     monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", failing)

@@ -17,6 +17,7 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
 from pro0.sessions.tmux import server as tmux_server
+from pro0.sessions.tmux.script import Command
 from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.stages import STAGES, InsideStage, TmuxStage, incarnations
 from tests.waiting import STUCK, wait_until
@@ -193,8 +194,8 @@ def test_a_stopped_server_stops_nobody(terminal: TmuxStage, monkeypatch: pytest.
 def test_a_failure_half_way_removes_what_was_made(terminal: TmuxStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """60: the panes made before the failing step are gone, those of before and everybody else's are not."""
 
-    def failing(place: Place, groups: Iterable[Group], *, start: bool) -> str:
-        script = bring_up(place, groups, start=start)
+    def failing(place: Place, groups: Iterable[Group], *, start: bool, server: Iterable[Command]) -> str:
+        script = bring_up(place, groups, start=start, server=server)
         return script.replace('"list-panes"', '"kill-pane" "-t" "%999" ; "list-panes"')
 
     monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", failing)

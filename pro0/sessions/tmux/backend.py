@@ -20,6 +20,7 @@ from pro0.sessions.starting import check
 from pro0.sessions.tmux import socket as tmux_socket
 from pro0.sessions.tmux.keys import LIST, bindings, releases
 from pro0.sessions.tmux.pasting import paste
+from pro0.sessions.tmux.persons import persons_prefix, prefix, terminal_type
 from pro0.sessions.tmux.ringing import CLIENTS, ring
 from pro0.sessions.tmux.script import (
     LOOK,
@@ -192,7 +193,8 @@ def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
     fresh = not panes and not place.inside_tmux
     if place.inside_tmux:
         server.ask("".join(line(binding) + "\n" for binding in bindings(server.ask(line(LIST)))))
-    script = bring_up(place, arrange(place, openings, panes, session), start=fresh)
+    own = [terminal_type(), *prefix(persons_prefix())] if fresh else []
+    script = bring_up(place, arrange(place, openings, panes, session), start=fresh, server=own)
     try:
         call = server.run(script, start=not place.inside_tmux)
     except Pro0Error:

@@ -1,13 +1,16 @@
-"""Key bindings: Shift and an arrow move from member to member, only in a team's windows."""
+"""Key bindings: Shift and an arrow go to the member they point at, only in a team's windows."""
 
 from collections.abc import Iterable
 
 from pro0.sessions.tmux.script import WINDOW, Command
 
-_ON = 'if-shell -F "#{==:#{window_panes},1}" next-window "select-pane -Z -t :.+"'
-_BACK = 'if-shell -F "#{==:#{window_panes},1}" previous-window "select-pane -Z -t :.-"'
 _OURS = f"#{{!=:#{{{WINDOW}}},}}"  # compared with "", since if-shell takes a text beginning with 0 for false
-KEYS = {"S-Down": _ON, "S-Right": _ON, "S-Up": _BACK, "S-Left": _BACK}
+KEYS = {
+    f"S-{arrow}": f'if-shell -F "#{{==:#{{window_panes}},1}}" {window} "select-pane -Z -{arrow[0]}"'
+    for window, arrows in (("next-window", ("Down", "Right")), ("previous-window", ("Up", "Left")))
+    for arrow in arrows
+}
+"""Each key goes to the pane that it points at; from a window with one pane, to the next or previous window."""
 LIST: Command = ("list-keys", "-T", "root")
 """Prints the key bindings."""
 

@@ -23,6 +23,7 @@ from pro0.sessions.tmux.script import (
     PaneRow,
     line,
     literal,
+    word,
 )
 
 SIZE = (220, 50)
@@ -34,11 +35,26 @@ _ROOM = ((80, 24, 6), (60, 12, 4), (0, 0, 1))
 COLOURS = ("colour39", "colour208", "colour113", "colour177", "colour220", "colour203", "colour80", "colour147")
 """Readable on light and dark; a member has the same colour in every session."""
 
+_WAITING = f"#{{W:#{{P:#{{?{NEEDED},#[reverse] #{{{TITLE}}} waits #[default] ,}}}}}}"
+"""The members that keep a person waiting, in the status line of our own server."""
+_MAIN = "60%"
+"""The share of the main pane in the layouts that have one."""
+_OLD_MAIN = ("132", "30")
+"""The same of SIZE, for a tmux that takes no share there."""
+
 _SERVER: tuple[Command, ...] = (
     ("set-option", "-s", "escape-time", "10"),
-    ("set-option", "-g", "default-terminal", "screen-256color"),
+    # With what today's terminals can do: colours as they are, underlines with a shape, keys with their modifiers.
+    ("set-option", "-s", "-a", "terminal-features", ",*:RGB:usstyle:extkeys"),
+    ("set-option", "-s", "extended-keys", "on"),
+    ("set-option", "-s", "-q", "extended-keys-format", "csi-u"),
     ("set-option", "-g", "history-limit", "10000"),
     ("set-option", "-g", "mouse", "on"),
+    ("set-option", "-g", "status-interval", "2"),
+    ("set-option", "-g", "status-left", "#[bold] #{session_name} #[default] "),
+    ("set-option", "-g", "status-left-length", "40"),
+    ("set-option", "-g", "status-right", f"{_WAITING}#{{prefix}} d leaves "),
+    ("set-option", "-g", "status-right-length", "120"),
 )
 
 _WINDOW: tuple[tuple[str, str], ...] = (
@@ -86,12 +102,12 @@ def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, PaneRo
     return tuple(groups)
 
 
-def bring_up(place: Place, groups: Iterable[Group], *, start: bool) -> str:
-    """Return the script to make every pane, all on one line, so the first failure ends it.
+def bring_up(place: Place, groups: Iterable[Group], *, start: bool, server: Iterable[Command] = ()) -> str:
+    """Return the script to make every pane, all on one line, so the first failure ends it; `server` is for a new one.
 
     The script prints each new pane, then all panes with their tags.
     """
-    commands = [*_SERVER, *bindings()] if start else []
+    commands = [*_SERVER, *server, *bindings()] if start else []
     for group in groups:
         commands += _group(place, group)
     return line(*commands, LOOK) + "\n"
@@ -140,10 +156,21 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
         yield from _mark(place, opening, last_pane)
         yield ("select-layout", "-t", target, "tiled")
     layout = place.layouts.get(group.window, place.layout)
+    if layout.startswith("main-"):
+        yield from _with_main(target, layout)
     if layout != "tiled":
         yield ("select-layout", "-t", target, layout)
     if group.create:
         yield ("rename-window", "-t", target, "-".join(("pro0", place.team, *filter(None, [group.window]))))
+
+
+def _with_main(target: str, layout: str) -> Iterator[Command]:
+    """Yield what keeps the share of the main pane, also when a client attaches or the window is resized."""
+    for side, old in zip(("width", "height"), _OLD_MAIN, strict=True):
+        change = f"set-option -w -t {word(target)} main-pane-{side}"
+        yield ("if-shell", "-F", "#{>=:#{version},3.3}", f"{change} {_MAIN}", f"{change} {old}")
+    again = f'if-shell -F "#{{?window_zoomed_flag,0,1}}" "select-layout {layout}"'
+    yield ("set-hook", "-w", "-t", target, "window-resized", again)
 
 
 def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:

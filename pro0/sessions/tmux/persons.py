@@ -1,0 +1,49 @@
+"""What our own server takes from the person's machine: their prefix, and the kinds of terminal that are known there."""
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.sessions.tmux.script import Command
+
+_TYPE = "tmux-256color"
+_TERMINFO = (
+    *("/etc/terminfo", "/lib/terminfo", "/usr/lib/terminfo"),
+    *("/usr/share/terminfo", "/usr/local/share/terminfo", "/opt/homebrew/share/terminfo"),
+)
+USUAL_PREFIX = "C-b"
+_PREFIX = re.compile(
+    r"^\s*set(?:-option)?\s+(?:-\w+\s+)*prefix\s+[\"']?((?:[CM]-){1,2}[!-~]|`|F[0-9]{1,2})[\"']?\s*(?:#.*)?$",
+    re.MULTILINE,
+)
+"""The line of a tmux configuration that chooses the prefix, and the key there."""
+
+
+def prefix_in(configuration: str) -> str:
+    """Return the prefix that a tmux configuration chooses last, "" for none."""
+    return next(reversed(_PREFIX.findall(configuration)), "")
+
+
+def persons_prefix() -> str:
+    """Return the prefix in the person's own configuration of tmux; it is only read, never run."""
+    home = Path(os.environ.get("HOME") or "/")
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    found = ""
+    for path in (Path("/etc/tmux.conf"), home / ".tmux.conf", settings / "tmux" / "tmux.conf"):
+        with suppress(OSError):
+            found = prefix_in(path.read_text(encoding="utf-8", errors="replace")) or found
+    return found or USUAL_PREFIX
+
+
+def prefix(key: str) -> list[Command]:
+    """Return the commands to give our own server a prefix; pressed twice it reaches the program."""
+    return [] if key == USUAL_PREFIX else [("set-option", "-g", "prefix", key), ("bind-key", key, "send-prefix")]
+
+
+def terminal_type() -> Command:
+    """Return the command that says what terminal our own server is: one of tmux's own, where this machine knows it."""
+    home = Path(os.environ.get("HOME") or "/")
+    folders = [os.environ.get("TERMINFO") or home / ".terminfo", *_TERMINFO]
+    known = any((Path(folder) / letter / _TYPE).exists() for folder in folders for letter in ("t", "74"))
+    return ("set-option", "-g", "default-terminal", _TYPE if known else "screen-256color")
