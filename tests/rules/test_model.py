@@ -197,7 +197,9 @@ class Rules(RuleBasedStateMachine):
 
     @invariant()
     def told_alike(self) -> None:
-        assert Counter(notice.to for notice in self.tasks.outbox) == self.model.told
+        """What ends a batch is told to the person beside it; test_finishing.py has its rule."""
+        told = Counter(notice.to for notice in self.tasks.outbox if not notice.id.endswith(":all done"))
+        assert told == self.model.told
         ids = [(notice.id, notice.to) for notice in self.tasks.outbox]
         assert len(set(ids)) == len(ids)
 

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import THE_LEAD, Caller, Who
+from pro0.model.ids import HUMAN
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules.tasks import answers, graph, lifecycle, subtasks
 from pro0.rules.tasks.acts import ANSWERS, Act, Request, TaskPhase, phase
 from pro0.rules.tasks.board import Board, settling, why_not_ready
+from pro0.rules.tasks.finishing import finished
 from pro0.rules.tasks.subtasks import notice_id
 from pro0.rules.words import prompts
 
@@ -50,6 +52,8 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     if SETTLED.isdisjoint((before.status, after.status)) and after.status is not Status.DONE:
         return changed, after
     changed = follow(changed, request.now)
+    if before.status not in SETTLED:
+        changed = _tell_that_all_is_done(changed, after, request)
     return changed, find(changed, id)
 
 
@@ -172,6 +176,12 @@ def _tell_the_answer(tasks: TaskList, task: Task, request: Request) -> TaskList:
         return tasks
     to = task.claim.agent_id if task.claim else request.asker
     return owe(tasks, request.caller, [(to, notice_id(task, to), answers.message(task))]) if to else tasks
+
+
+def _tell_that_all_is_done(tasks: TaskList, task: Task, request: Request) -> TaskList:
+    """Queue one letter to the person once nothing is left to do."""
+    letter = finished(tasks.tasks)
+    return owe(tasks, request.caller, [(HUMAN, notice_id(task, "all done"), letter)]) if letter else tasks
 
 
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:

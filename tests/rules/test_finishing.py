@@ -1,0 +1,44 @@
+"""The letter at the end of a batch of tasks (issue 14 Build 2)."""
+
+from datetime import timedelta
+
+import pytest
+
+from pro0.model.task import Kind, Status, Task
+from pro0.rules.tasks.finishing import finished
+from tests.teams import NOW
+
+DONE, OPEN, FAILED, CANCELLED = Status.COMPLETED, Status.PENDING, Status.FAILED, Status.CANCELLED
+
+
+def task(number: int, made: int, ended: int, status: Status = DONE, type: Kind = Kind.TASK) -> Task:
+    return Task(
+        id=f"task-{number}",
+        title="t",
+        type=type,
+        status=status,
+        created_at=NOW + timedelta(minutes=made),
+        updated_at=NOW + timedelta(minutes=ended),
+    )
+
+
+@pytest.mark.parametrize(
+    ("tasks", "letter"),
+    [
+        ([], ""),
+        ([task(1, 0, 1)], ""),
+        ([task(1, 0, 1), task(2, 0, 2, OPEN)], ""),
+        ([task(1, 0, 1), task(2, 0, 2)], "All 2 tasks are settled: 2 completed."),
+        ([task(1, 0, 2), task(2, 0, 1, FAILED)], "All 2 tasks are settled: 1 completed, 1 failed."),
+        ([task(1, 0, 9, type=Kind.EPIC), task(2, 0, 2)], ""),
+        ([task(1, 0, 9, OPEN, Kind.EPIC), task(2, 0, 2), task(3, 0, 3)], ""),
+        ([task(1, 0, 1), task(2, 2, 3), task(3, 4, 5)], ""),
+        ([task(1, 0, 1), task(2, 2, 4), task(3, 3, 5)], "All 2 tasks are settled: 2 completed."),
+        ([task(1, 0, 2), task(2, 1, 4), task(3, 3, 5)], "All 3 tasks are settled: 3 completed."),
+        ([task(1, 0, 1), task(2, 1, 2)], "All 2 tasks are settled: 2 completed."),
+        ([Task(id="task-1", title="t", status=DONE), task(2, 0, 1)], ""),
+    ],
+)
+def test_a_letter_at_the_end_of_a_batch(tasks: list[Task], letter: str) -> None:
+    assert finished(tuple(tasks)) == letter
+    assert finished(tuple(reversed(tasks))).partition(":")[0] == letter.partition(":")[0]
