@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import lead, mcp, panes, run, startup, store, view, worktrees
+from bench import lead, mcp, panes, rpc, run, startup, store, view, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -11,6 +11,7 @@ GROUPS = {
     "panes": panes.figures,
     "lead": lead.figures,
     "mcp": mcp.figures,
+    "rpc": rpc.figures,
     "run": run.figures,
     "worktrees": worktrees.figures,
     "view": view.figures,

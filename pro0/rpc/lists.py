@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from threading import Lock
 from typing import Literal, NamedTuple, Protocol
 from weakref import WeakSet
@@ -9,6 +10,7 @@ from weakref import WeakSet
 from pro0.model.caller import Caller
 from pro0.ops.context import new_id
 
+Version = Callable[[], int]
 Change = tuple[Literal["create", "update", "delete"], str, object]
 """What was done to which item, and what it is now."""
 KEPT = 10_000
@@ -53,11 +55,16 @@ class _Item(NamedTuple):
 
 
 class NumberedList:
-    """One list for all its readers: of each item only the last change is kept."""
+    """One list for all its readers: of each item only the last change is kept.
 
-    def __init__(self, source: Source) -> None:
+    `version` is another number when there may be something new, so that many readers cost one look.
+    """
+
+    def __init__(self, source: Source, version: Version | None = None) -> None:
         self.name = new_id()
         self._source = source
+        self._version = version or count().__next__
+        self._looked_at = -1
         self._lock = Lock()
         self._readers: WeakSet[Reader] = WeakSet()
         self._items: dict[str, _Item] = {}
@@ -81,12 +88,14 @@ class NumberedList:
         with self._lock:
             if can := self._oldest <= reader.seq <= self._seq:
                 self._readers.add(reader)
+                self._looked_at = -1
             return can
 
     def news(self, reader: Reader) -> list[tuple[int, Change]]:
         """Return what a reader was not told, in order, each with its number."""
         with self._lock:
-            self._look()
+            if self._version() != self._looked_at:
+                self._look()
             fresh = []
             for key, item in reversed(self._items.items()):
                 if item.seq <= reader.seq:
@@ -97,6 +106,7 @@ class NumberedList:
             return fresh[::-1]
 
     def _look(self) -> None:
+        version = self._version()
         for operation, key, value in self._source.changes():
             self._seq += 1
             known = self._items.pop(key, None)
@@ -109,6 +119,7 @@ class NumberedList:
         while len(self._items) > KEPT and (first := next(iter(self._items.items())))[1].seq <= self._told:
             self._oldest = max(self._oldest, first[1].seq)
             del self._items[first[0]]
+        self._looked_at = version
 
     @property
     def _told(self) -> int:
@@ -119,14 +130,15 @@ class NumberedList:
 class Lists:
     """The lists of one team, one for each caller: a member is not shown all that the person is."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: Version | None = None) -> None:
+        self._version = version
         self._lock = Lock()
         self._lists: dict[tuple[str, Caller], NumberedList] = {}
 
     def get(self, name: str, caller: Caller, source: Callable[[], Source]) -> NumberedList:
         """Return a list, made when nobody has read it yet."""
         with self._lock:
-            listed = self._lists.pop((name, caller), None) or NumberedList(source())
+            listed = self._lists.pop((name, caller), None) or NumberedList(source(), self._version)
             idle = [key for key, one in self._lists.items() if not one.is_read]
             for key in idle[:-LISTS]:
                 del self._lists[key]

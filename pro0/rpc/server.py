@@ -61,7 +61,8 @@ class RpcServer:
         self._listener = listener
         self._selector = selectors.DefaultSelector()
         self._connections: dict[socket.socket, RpcConnection] = {}
-        self._lists = Lists()
+        self._version = 0
+        self._lists = Lists(lambda: self._version)
         self._turned_away: list[socket.socket] = []
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._finished: deque[Finished] = deque()
@@ -264,6 +265,7 @@ class RpcServer:
         one.busy = False
 
     def _changed(self) -> None:
+        self._version += 1
         for one in self._connections.values():
             one.due = True
 
@@ -273,6 +275,7 @@ class RpcServer:
             paths = self._team.paths
             self._watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_A_SUBSCRIBER)
             self._selector.register(self._watch, selectors.EVENT_READ)
+            self._seen = self._signs()
             self._changed()
             self._ring()
 

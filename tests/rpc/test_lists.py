@@ -82,6 +82,31 @@ def test_every_reader_knows_the_list_in_the_end(steps: list[tuple[str, str, int]
             client.read()
 
 
+def test_many_readers_cost_one_look() -> None:
+    """Who comes new or back is told what is there now, whatever was seen before."""
+    now: dict[str, object] = {"a": 1}
+    looks, version = list[int](), [0]
+
+    def look() -> dict[str, object]:
+        looks.append(1)
+        return dict(now)
+
+    listed = NumberedList(Values[object](look), lambda: version[0])
+    clients = [Client(listed) for _ in range(5)]
+    now["b"], before = 2, len(looks)
+    version[0] += 1
+    for client in clients:
+        client.read()
+        assert client.known == now
+    assert len(looks) == before + 1
+    now["c"] = 3
+    assert Client(listed).known == now
+    now["d"] = 4
+    clients[0].come_back()
+    clients[0].read()
+    assert clients[0].known == now
+
+
 def test_nothing_is_kept_without_a_bound() -> None:
     now: dict[str, int] = {}
     with patch.object(lists, "KEPT", 5):
