@@ -8,7 +8,7 @@ import msgspec
 
 from pro0.agents.memory import Memory as Memory
 from pro0.model.runtime import Process, State
-from pro0.model.screen import Reading
+from pro0.model.screen import LastWords, Reading
 from pro0.model.team import PermissionMode, Seat
 from pro0.model.usage import Usage
 from pro0.rules.screens.screens import Drawing
@@ -121,6 +121,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """True when it forgets an interrupted turn. Only a person interrupts it then; urgent mail comes with a tool."""
     stop: Callable[[Sight], bool] | None = None
     """Stop the turn by the agent's own channel, tried before its key; returns False when the agent did not take it."""
+    said: Callable[[Sight, Memory], LastWords | None] | None = None
+    """Read the last words of the newest turn from the transcript; None for none since the session's start."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None
     """Read the new part of the transcript and return the total usage; None before the first usage."""
     turn: OneTurn | None = None

@@ -1,8 +1,10 @@
 """An adapter's memory of one session between two looks."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pro0.agents.transcripts import Follower
+from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 
 
@@ -24,10 +26,18 @@ class Memory:
         """When to ask an unresponsive server again, by the monotonic clock."""
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
+        self._words: tuple[object, LastWords | None] = (None, None)
 
     def follow(self, path: Path) -> Follower:
         """Return the follower of a growing file; it remembers its position."""
         return self._followers.setdefault(path, Follower(path))
+
+    def words(self, read: Callable[[], LastWords | None], *files: Path) -> LastWords | None:
+        """Return the last words in these files, read again only after a change of one."""
+        signature = [_signature(path) for path in files]
+        if self._words[0] != signature:
+            self._words = signature, read()
+        return self._words[1]
 
     def count(self, key: str, used: Usage) -> None:
         """Count usage under a key; of two counts under one key the larger wins."""
@@ -36,3 +46,11 @@ class Memory:
             return
         self._counted[key] = used
         self.total = (self.total or Usage()) + used - (before or Usage())
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size

@@ -8,6 +8,8 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from pro0.model.screen import LastWords
+
 ONCE = 16 << 20
 """The most bytes read in one look, to keep a look within some hundredths of a second."""
 TAIL = 64 << 10
@@ -15,6 +17,9 @@ TAIL = 64 << 10
 
 NOTE = 200
 """The longest note from an agent's text, in characters."""
+
+WORDS = 4000
+"""The longest last words kept of one turn, in characters; the end counts."""
 
 Line = TypeVar("Line")
 
@@ -112,6 +117,13 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
     return values
+
+
+def last_words(text: str, id: str, *, over: bool = True, source: str = "transcript") -> LastWords | None:
+    """Return an agent's words, cut to their end, None for no text."""
+    text = text.strip()
+    cut = text if len(text) <= WORDS else f"… {text[-WORDS:]}"
+    return LastWords(text=cut, id=id, source=source, over=over) if text else None
 
 
 def shortened(text: str) -> str:

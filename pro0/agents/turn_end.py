@@ -1,4 +1,4 @@
-"""The hook agents call at a turn's end: it reports new mail, so the agent goes on and reads it.
+"""The hook agents call at a turn's end: it keeps the agent's last words, and reports new mail, so the agent reads it.
 
 `python -I -m pro0.agents.turn_end MAILBOX FOLDER`, the session's identity in the environment. It speaks the hook
 protocol of claude (Stop) and gemini (AfterAgent, by `gemini.hooks`). Each message is announced once, so an agent
@@ -8,23 +8,55 @@ ignoring its mail can still end its turn.
 import os
 import shlex
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from pro0.agents.transcripts import last_words, value
 from pro0.model.message import Mailbox
+from pro0.model.screen import LastWords
 from pro0.rules import mail
 from pro0.rules.words import prompts
 
 TOLD = "told"
 """The file in the session's folder with the seq of the newest announced message."""
+WORDS = "last-words.json"
+"""The file in the session's folder with the last words of its newest turn."""
 _INCARNATION = "PRO0_INCARNATION"
+
+
+_WORDS = msgspec.json.Decoder(LastWords)
 
 
 def command(mailbox: str, folder: str) -> str:
     """Return the shell command of the hook."""
     return shlex.join([sys.executable, "-I", "-m", __name__, mailbox, folder])
+
+
+class _Event(msgspec.Struct, rename={"claude": "last_assistant_message", "gemini": "prompt_response"}):
+    """The fields of a turn's end that hold the agent's words, by the program that names them so."""
+
+    claude: str = ""
+    gemini: str = ""
+
+
+def keep_words(event: bytes, folder: Path) -> None:
+    """Keep the agent's words that came with its event."""
+    try:
+        told = msgspec.json.decode(event, type=_Event)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return
+    if words := last_words(told.claude or told.gemini, str(time.time_ns()), source="hook"):
+        new = folder / f"{WORDS}.{os.getpid()}"
+        new.write_bytes(msgspec.json.encode(words))
+        new.replace(folder / WORDS)
+
+
+def said(folder: Path) -> LastWords | None:
+    """Return the words that the hook kept last, None for none."""
+    return value(folder / WORDS, _WORDS)
 
 
 def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
@@ -49,5 +81,5 @@ def announced_seq(path: Path) -> int:
 
 if __name__ == "__main__":
     with suppress(OSError):
-        sys.stdin.buffer.read()  # the agent's event, drained for a clean end of its write
+        keep_words(sys.stdin.buffer.read(), Path(sys.argv[2]))
         sys.stdout.buffer.write(answer(Path(sys.argv[1]), Path(sys.argv[2]), os.environ.get(_INCARNATION, "")))

@@ -89,6 +89,7 @@ class Applier:
         runtime = self._tell_all(decision)
         if runtime != snapshot.runtime or self._record.trouble:
             self._record.write(runtime, "record the state")
+            self._log_turns(snapshot.runtime, runtime)
             self._aides.hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
         self._mark(runtime, decision.needs)
@@ -112,6 +113,15 @@ class Applier:
         if new:
             with suppress(Pro0Error):  # a stale border harms nobody
                 self._backend.label(new)
+
+    def _log_turns(self, before: Runtime, after: Runtime) -> None:
+        """Log the end of each turn, with the agent's last words."""
+        for seat in after.seats:
+            known = before.session(seat.incarnation)
+            turn = seat.turn
+            if turn and (known is None or known.turn != turn):
+                more = {"how": turn.how, "claims": turn.claims, "running": turn.running, "words": turn.words}
+                self._log.write("turn ended", agent=seat.agent_id, **more)
 
     def _keep(self, announced: tuple[str, ...] | None) -> None:
         """Record what was announced, for the leads after this one."""

@@ -8,6 +8,7 @@ import msgspec
 from pro0.model.message import Message, MessageType, Unread
 from pro0.model.need import Need, Trouble
 from pro0.model.runtime import Handle, Report, Runtime, SeatState, State
+from pro0.model.screen import LastWords
 from pro0.model.task import Comment, TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
 
@@ -64,6 +65,10 @@ class Seen(msgspec.Struct, frozen=True):
     session: str = ""
     lost: bool = False
     """Whether its screen shows nothing that is known, whatever else says this."""
+    words: LastWords | None = None
+    """What the agent said last, in the newest turn that is over."""
+    running: tuple[str, ...] = ()
+    """The programs that it has left running, once its turn is over."""
 
 
 class Nudged(msgspec.Struct, frozen=True):

@@ -123,6 +123,23 @@ class Handle(Stored, frozen=True):
     log: Argument = ""
 
 
+class TurnEnd(Stored, frozen=True):
+    """How the last turn of a session ended, and what its agent said last."""
+
+    at: Moment
+    how: str
+    """ended, failed or interrupted"""
+    words: str = ""
+    source: str = ""
+    """What the words were read from: transcript, hook or screen."""
+    id: str = ""
+    """Names the turn in that source."""
+    claims: tuple[TaskId, ...] = ()
+    """The tasks that the agent held."""
+    running: tuple[str, ...] = ()
+    """The programs that it had left running."""
+
+
 class SeatState(Stored, frozen=True):
     """What is known of one member's session."""
 
@@ -164,6 +181,8 @@ class SeatState(Stored, frozen=True):
     """How many of the comments on its task were passed on."""
     warned_at: Moment | None = None
     """When it was last told that it may be stuck."""
+    turn: TurnEnd | None = None
+    """The end of its last turn, None while it has had none that could be seen."""
 
 
 class Failure(Stored, frozen=True):

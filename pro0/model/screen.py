@@ -16,6 +16,18 @@ class Screen(msgspec.Struct, frozen=True, kw_only=True):
     """Column and row, from 0."""
 
 
+class LastWords(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent said last in a turn."""
+
+    text: str
+    id: str
+    """Names the turn in the source, so that the same words twice are two turns."""
+    source: str
+    """What was read: `transcript`, `hook` or `screen`."""
+    over: bool = True
+    """Whether the source itself says that the turn is over."""
+
+
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """A state, with the source and the rule that say so."""
 

@@ -16,6 +16,7 @@ from pro0.rules import patch
 from pro0.rules.tasks import answers
 from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
+from pro0.rules.words import prompts
 from pro0.view.drawing import columns_of, plain
 from pro0.view.news import News
 
@@ -61,7 +62,8 @@ def ending(context: Context, news: News, name: str) -> str:
     since = f", since {_at(member.since)}" if member.since else ""
     rows = [plain(row).rstrip() for row in last_screen(context, name, LAST)]
     shown = "\n".join(rows).strip("\n") or f"{name} has shown nothing"
-    return "\n\n".join(filter(None, (f"{name} is {member.state}{since}", member.note, shown)))
+    said = visible(prompts.last_words(member.turn).strip()) if member.turn else ""
+    return "\n\n".join(filter(None, (f"{name} is {member.state}{since}", member.note, said, shown)))
 
 
 def last_screen(context: Context, name: str, lines: int) -> list[str]:

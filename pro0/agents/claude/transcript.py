@@ -10,9 +10,12 @@ import msgspec
 
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, shortened, tail
+from pro0.agents.transcripts import decoded, last_words, shortened, tail
+from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 
+_FAR = 1 << 20
+"""How far back from the end to look for the last words, in bytes."""
 _NOT_A_MODEL = "<synthetic>"
 """The model name in messages written by Claude Code itself."""
 
@@ -29,10 +32,12 @@ class _Message(msgspec.Struct):
     model: str = ""
     usage: _Counts | None = None
     content: msgspec.Raw = msgspec.Raw(b"[]")
+    stop_reason: str | None = None
 
 
 class _Line(msgspec.Struct, rename="camel"):
     type: str
+    uuid: str = ""
     timestamp: datetime | None = None
     request_id: str = ""
     is_sidechain: bool = False
@@ -41,6 +46,7 @@ class _Line(msgspec.Struct, rename="camel"):
 
 
 class _Part(msgspec.Struct):
+    type: str = ""
     text: str = ""
 
 
@@ -72,6 +78,37 @@ def last_error(path: Path) -> str:
     if not messages or not messages[-1].is_api_error_message:
         return ""
     return _text(messages[-1].message) or "API error"
+
+
+def said(sight: Sight, memory: Memory) -> LastWords | None:
+    """Return the last words of the newest turn.
+
+    Older versions of Claude Code do not write why an answer ended: then only its state tells if the turn is over.
+    """
+    path = transcript(config_folder(sight.environment), sight.session, sight.cwd)
+    return memory.words(lambda: _last_words(path, sight.started_at), path) if sight.session else None
+
+
+def _last_words(path: Path, since: datetime) -> LastWords | None:
+    lines = [line for line in tail(path, _LINE, _FAR) if line.type in ("user", "assistant") and not line.is_sidechain]
+    for line in reversed(lines):
+        if line.timestamp and line.timestamp < since:
+            return None
+        if words := _final(line, newest=line is lines[-1]):
+            return words
+    return None
+
+
+def _final(line: _Line, *, newest: bool) -> LastWords | None:
+    """Return the words of a line that ends a turn, None for another line."""
+    message = line.message
+    if message is None or line.type != "assistant" or line.is_api_error_message:
+        return None
+    parts, over = [part for found in decoded([message.content], _PARTS) for part in found], bool(message.stop_reason)
+    calls = message.stop_reason == "tool_use" or any(part.type == "tool_use" for part in parts)
+    if calls or not (over or newest):
+        return None
+    return last_words("\n\n".join(part.text for part in parts if part.text), line.uuid or message.id, over=over)
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:

@@ -12,9 +12,9 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import head, shortened, tail
+from pro0.agents.transcripts import head, last_words, shortened, tail
 from pro0.model.runtime import State
-from pro0.model.screen import Reading
+from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
@@ -46,6 +46,8 @@ class _Payload(msgspec.Struct):
     error: _Error | None = None
     model: str = ""
     reason: str = ""
+    turn_id: str = ""
+    last_agent_message: str | None = None
 
 
 class _Line(msgspec.Struct):
@@ -110,6 +112,19 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
         events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
         if any(EVENTS.states.get(line.payload.type) for line in events):
             return EVENTS.state_entry(events, lambda line: line.payload.type)
+    return None
+
+
+def said(sight: Sight, memory: Memory) -> LastWords | None:
+    """Return the last words of the newest turn: the event at its end names them."""
+    path = _rollout(sight, memory)
+    return memory.words(lambda: _last_words(path, sight.started_at), path) if path else None
+
+
+def _last_words(path: Path, since: datetime) -> LastWords | None:
+    for line in reversed(tail(path, _LINE, _FAR)):
+        if line.type == _EVENT and line.payload.last_agent_message and line.timestamp >= since:
+            return last_words(line.payload.last_agent_message, line.payload.turn_id or line.timestamp.isoformat())
     return None
 
 

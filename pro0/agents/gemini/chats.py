@@ -11,15 +11,17 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.gemini.memory import begins_with, conversation
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import changed, decoded, head, shortened, tail
+from pro0.agents.transcripts import changed, decoded, head, last_words, shortened, tail
 from pro0.model.runtime import State
-from pro0.model.screen import Reading
+from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 _LETTERS = 8
 """The number of id letters in the file name."""
 _FIRST = 4096
+_FAR = 1 << 20
+"""How far back from the end to look for the last words, in bytes."""
 
 
 class _Tokens(msgspec.Struct):
@@ -29,7 +31,7 @@ class _Tokens(msgspec.Struct):
     thoughts: int = 0
 
 
-class _Line(msgspec.Struct, rename={"session": "sessionId"}):
+class _Line(msgspec.Struct, rename={"session": "sessionId", "calls": "toolCalls"}):
     """A message, or the session in the first line; all other lines are patches of earlier ones."""
 
     id: str = ""
@@ -39,6 +41,7 @@ class _Line(msgspec.Struct, rename={"session": "sessionId"}):
     content: msgspec.Raw = msgspec.Raw(b'""')
     tokens: _Tokens | None = None
     model: str = ""
+    calls: tuple[msgspec.Raw, ...] = ()
 
 
 KINDS = Words(
@@ -82,6 +85,24 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
         return KINDS.reading(line.type, sight.session)
     note = shortened("".join(decoded([line.content], _TEXT)))
     return Reading(state=State.ERROR, source="transcript", rule="failed turn", note=note, session=sight.session)
+
+
+def said(sight: Sight, memory: Memory) -> LastWords | None:
+    """Return the last words of the newest turn: an answer without calls of tools, before the next prompt or the end."""
+    chats = _chats(sight)[-1:]
+    return memory.words(lambda: _last_words(chats[0], sight), chats[0]) if chats else None
+
+
+def _last_words(path: Path, sight: Sight) -> LastWords | None:
+    answer, over = None, False
+    for line in tail(path, _LINE, _FAR):
+        if line.type == "gemini":
+            answer, over = line, False
+        elif line.type == "user":
+            over = True
+    if answer is None or answer.calls or _before(answer, sight):
+        return None
+    return last_words("".join(decoded([answer.content], _TEXT)), answer.id, over=over)
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:

@@ -56,6 +56,7 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
         return _begin(event, box, folder, incarnation)
     if event.hook_event_name == "AfterTool":
         return _after_tool(box, folder, incarnation)
+    turn_end.keep_words(data, folder)
     _note_what_is_known(event, box, folder, incarnation)
     return turn_end.answer(mailbox, folder, incarnation)
 

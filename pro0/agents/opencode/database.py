@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, shortened
+from pro0.agents.transcripts import decoded, last_words, shortened
 from pro0.model.runtime import State
-from pro0.model.screen import Reading
+from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
@@ -47,6 +47,10 @@ _MINE = """
 _LAST = """
     select data from message where session_id = ? and time_created >= ? order by time_created desc, id desc limit 1
 """
+_ANSWERS = """
+    select id, data from message where session_id = ? and time_created >= ? order by time_created desc, id desc limit 20
+"""
+_PARTS = "select data from part where message_id = ? order by id limit 200"
 _USED = """
     with recursive tree(id) as (select ? union select s.id from session s join tree on s.parent_id = tree.id)
     select m.id, m.data, m.time_updated from message m join tree on m.session_id = tree.id
@@ -136,6 +140,23 @@ def _turn(message: _Message) -> Reading:
         return words.reading(word)
     rule = "answered" if state is State.IDLE else "not answered yet"
     return Reading(state=state, source="database", rule=rule)
+
+
+def said(sight: Sight, memory: Memory) -> LastWords | None:
+    """Return the last words of the newest turn: the text of the last finished answer."""
+    path = _database(sight.environment)
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return memory.words(lambda: _last_words(sight), *files) if sight.session else None
+
+
+def _last_words(sight: Sight) -> LastWords | None:
+    for id, data in _rows(sight, _ANSWERS, tuple[str, str], sight.session, _milliseconds(sight)):
+        for message in decoded([data.encode()], _MESSAGE):
+            over = message.role == "assistant" and message.time.completed and not message.error
+            if over and FINISHES.meaning(message.finish) is State.IDLE:
+                parts = decoded((part.encode() for (part,) in _rows(sight, _PARTS, tuple[str], id)), _PART)
+                return last_words("\n\n".join(part.text for part in parts if part.type == "text"), id)
+    return None
 
 
 def usage(sight: Sight, memory: Memory) -> Usage | None:

@@ -13,9 +13,9 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import shortened, value
+from pro0.agents.transcripts import decoded, last_words, shortened, tail, value
 from pro0.model.runtime import State
-from pro0.model.screen import Reading
+from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
@@ -57,6 +57,13 @@ class _Message(msgspec.Struct):
     role: str = ""
     model: str = ""
     usage: _Counts | None = None
+    stop_reason: str = msgspec.field(default="", name="stopReason")
+    content: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+    text: str = ""
 
 
 class _Line(msgspec.Struct):
@@ -67,6 +74,11 @@ class _Line(msgspec.Struct):
 
 _BRIDGE = msgspec.json.Decoder(_Bridge)
 _LINE = msgspec.json.Decoder(_Line)
+_PARTS = msgspec.json.Decoder(list[_Part])
+_FINAL = ("stop", "length")
+"""Why an answer ended that ends its turn."""
+_FAR = 1 << 20
+"""How far back from the end to look for the last words, in bytes."""
 STATES = Words(
     source="bridge",
     place="state",
@@ -120,14 +132,28 @@ def began(sight: Sight) -> bool:
     return bool(sight.session) and _search(sight) is not None
 
 
+def said(sight: Sight, memory: Memory) -> LastWords | None:
+    """Return the last words of the newest turn: the text of the last answer that ended one."""
+    path = _transcript(sight, memory)
+    return memory.words(lambda: _last_words(path, sight.started_at), path) if path else None
+
+
+def _last_words(path: Path, since: datetime) -> LastWords | None:
+    for line in reversed(tail(path, _LINE, _FAR)):
+        message = line.message
+        if message and message.role == "assistant" and message.stop_reason in _FINAL:
+            if line.timestamp and line.timestamp < since:
+                return None
+            parts = [part.text for found in decoded([message.content], _PARTS) for part in found if part.type == "text"]
+            return last_words("\n\n".join(parts), line.id)
+    return None
+
+
 def usage(sight: Sight, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in its transcript."""
-    transcript = memory.files.get(_TRANSCRIPT)
-    if transcript is None or not transcript.stem.endswith(sight.session):
-        transcript = _search(sight) if sight.session else None
+    transcript = _transcript(sight, memory)
     if transcript is None:
         return memory.total
-    memory.files[_TRANSCRIPT] = transcript
     for line in memory.follow(transcript).read(_LINE):
         message = line.message
         if message and message.usage and not (line.timestamp and line.timestamp < sight.started_at):
@@ -144,6 +170,15 @@ def _used(message: _Message, counts: _Counts) -> Usage:
         cost_usd=counts.cost.total or None,  # 0 for a model without a known price
         models=(message.model,) if message.model else (),
     )
+
+
+def _transcript(sight: Sight, memory: Memory) -> Path | None:
+    transcript = memory.files.get(_TRANSCRIPT)
+    if transcript is None or not transcript.stem.endswith(sight.session):
+        transcript = _search(sight) if sight.session else None
+    if transcript:
+        memory.files[_TRANSCRIPT] = transcript
+    return transcript
 
 
 def _search(sight: Sight) -> Path | None:

@@ -10,10 +10,10 @@ from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
 from pro0.errors import NotFound, Pro0Error
-from pro0.model.runtime import ENDED, Handle, SeatState
+from pro0.model.runtime import ENDED, Handle, SeatState, TurnEnd
 from pro0.ops.context import Context
 from pro0.ops.team import members
-from pro0.ops.team.status import MemberStatus, status
+from pro0.ops.team.status import MemberStatus, remark, status
 from pro0.rules.lead.plan_approval import view
 from pro0.rules.text import visible
 
@@ -53,7 +53,7 @@ def list_members(team: str | None, as_json: bool, output: str | None) -> None:
 def _row(member: MemberStatus) -> tuple[str, ...]:
     pid = str(member.pid) if member.pid and member.state not in ENDED else ""
     what = (member.agent_id, member.name, member.agent, member.state, member.task or "", pid)
-    return (*what, _count(member.unread), local(member.since), member.note)
+    return (*what, _count(member.unread), local(member.since), remark(member))
 
 
 LAST_LINES = 8
@@ -66,9 +66,10 @@ LOOKED_AT = 40
 @team_option
 @json_option
 def show(name: str, team: str | None, as_json: bool) -> None:
-    """Show all that is known of one member, named by id or name, in any case; first the last lines that it showed.
+    """Show all that is known of one member, named by id or name, in any case; first what it said and showed last.
 
-    --json prints what `member list --json` prints of it, and lastLines, role, prompt, argv, generation, exit, gate: the
+    --json prints what `member list --json` prints of it, with turn: how its last turn ended, null or {at, how, words,
+    source, id, claims, running}; and lastLines, role, prompt, argv, generation, exit, gate: the
     plan that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}, and changes: what it did in
     its own worktree, null or {commits, files, added, removed, uncommitted}.
 
@@ -93,9 +94,12 @@ def show(name: str, team: str | None, as_json: bool) -> None:
         left = state.exit if state else None
         write_json({**look, **more, "lastLines": last, "gate": gate, "exit": left, "changes": sized(work)})
         return
+    if turn := state.turn if state else None:
+        pairs(_turn(turn))
+        write("")
     if last:
         write("\n".join((f"{seat.agent_id} showed last:", *(f"  {row}" for row in last), "")))
-    pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items()])
+    pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items() if key != "turn"])
     pairs([("ended", _ended(state)), *changed(work), ("merge", _merge(context, seat.agent_id, work))])
     if seat.gate:
         gate = view(seat)
@@ -190,6 +194,16 @@ def _text(key: str, value: object) -> str:
     if key in ("since", "startedAt", "at"):
         return local(value)  # type: ignore[arg-type]
     return shlex.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _turn(turn: TurnEnd) -> list[tuple[str, str]]:
+    """Return how a member's last turn ended, its last words first."""
+    return [
+        ("last words" if turn.source != "screen" else "its screen", turn.words),
+        ("turn", f"{turn.how} {local(turn.at)}"),
+        ("held", ", ".join(turn.claims)),
+        ("still ran", ", ".join(turn.running)),
+    ]
 
 
 def _ended(state: SeatState | None) -> str:

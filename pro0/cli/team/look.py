@@ -32,7 +32,7 @@ from pro0.model.caller import Who
 from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
-from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus
+from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus, remark
 from pro0.ops.team.status import status as look_at
 from pro0.rules import desktop
 
@@ -85,9 +85,9 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
 
     --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
     that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
-    note, incarnation, model, effort, permissionMode, plan}], tasks {status: count}, attention [{id, kind, subject,
-    what, why, since, command, member, look}] and limits [{agent, until, named, note}]; with --watch one such line for
-    every change.
+    note, incarnation, model, effort, permissionMode, plan, turn}], tasks {status: count}, attention [{id, kind,
+    subject, what, why, since, command, member, look}] and limits [{agent, until, named, note}]; with --watch one such
+    line for every change.
 
     \b
     Examples:
@@ -255,5 +255,5 @@ def _member_row(member: MemberStatus) -> list[str]:
         member.task or "",
         unread,
         local(member.since),
-        member.note,
+        remark(member),
     ]

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from pro0.agents import adapter_of
 from pro0.agents.adapter import Adapter, Memory, Sight
+from pro0.engine.background.words import OVER, began_with, last_words, left_running
 from pro0.engine.opening.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
 from pro0.model.decision import Seen
-from pro0.model.runtime import ENDED, Report, Runtime, SeatState, State
+from pro0.model.runtime import ENDED, Process, Report, Runtime, SeatState, State
 from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
 from pro0.ops.context import clock
@@ -46,6 +47,8 @@ class Sights:
         self._readings: dict[str, Reading] = {}
         self._seen: dict[str, Seen] = {}
         self._memories: dict[str, Memory] = {}
+        self._began_with: dict[str, frozenset[Process]] = {}
+        """The programs below each agent when its present turn began."""
         self._next = 0.0
 
     def look(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> dict[str, Seen]:
@@ -104,10 +107,25 @@ class Sights:
             sources = _sources(watched, shown.get(incarnation))
             reading = combine(self._readings.get(incarnation), sources)
             if reading is not None:
+                before = self._seen.get(incarnation)
                 self._readings[incarnation] = reading
-                self._seen[incarnation] = _seen(reading, self._seen.get(incarnation), now)
+                screen = shown.get(incarnation)
+                words = last_words(watched.adapter, watched.sight, watched.memory, reading, before, screen)
+                running = self._left_running(watched, reading, before)
+                self._seen[incarnation] = replace(_seen(reading, before, now), words=words, running=running)
         self._readings = {i: reading for i, reading in self._readings.items() if i in self._watched}
+        self._began_with = {i: programs for i, programs in self._began_with.items() if i in self._watched}
         self._memories = {i: memory for i, memory in self._memories.items() if i in self._watched}
+
+    def _left_running(self, watched: Watched, reading: Reading, before: Seen | None) -> tuple[str, ...]:
+        """Return the programs left running by a turn; looked for once, at its end."""
+        incarnation, agent = watched.state.incarnation, watched.sight.agent
+        was_over, over = before is not None and before.state in OVER, reading.state in OVER
+        if was_over and not over:
+            self._began_with[incarnation] = began_with(agent)
+        if not over or (was_over and before):
+            return before.running if over and before else ()
+        return left_running(agent, self._began_with.get(incarnation, frozenset()))
 
     def _screens(self, watched: list[Watched]) -> dict[str, Screen]:
         handles = [w.state.handle for w in watched if w.adapter.screens and w.state.handle]

@@ -7,7 +7,7 @@ import msgspec
 from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.need import Need
-from pro0.model.runtime import Phase, Process, Runtime, State
+from pro0.model.runtime import Phase, Process, Runtime, State, TurnEnd
 from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
@@ -18,6 +18,7 @@ from pro0.rules import mail
 from pro0.rules.lead.permissions import permission_mode
 from pro0.rules.needs import needs
 from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.words import prompts
 from pro0.rules.words.prompts import moment
 
 
@@ -53,6 +54,14 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The folder of its own worktree."""
     branch: str = ""
     """The starting branch of its worktree."""
+    turn: TurnEnd | None = None
+    """The end of its last turn: when, how, its last words, its claims, and what it left running."""
+
+
+def remark(member: MemberStatus) -> str:
+    """Return the one thing to know about a member: a note, why its line waits, or what it said last when it is idle."""
+    said = prompts.said_in_short(member.turn) if member.turn and member.state is State.IDLE else ""
+    return member.note or member.queued or said
 
 
 class LeadStatus(msgspec.Struct, frozen=True):
@@ -175,6 +184,7 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
         queued=state.queued if unread else "",
         worktree=state.worktree,
         branch=state.branch,
+        turn=state.turn,
     )
 
 

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from pro0.model.decision import Question, Tell
 from pro0.model.ids import LEAD
-from pro0.model.run import RUNNER
 from pro0.model.runtime import SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat
 from pro0.rules.lead.plan import MEMORY, Plan, View
+from pro0.rules.lead.turn_ends import held, is_heard, key_of
 from pro0.rules.tasks.board import claimable
 from pro0.rules.words import prompts
 
@@ -20,28 +20,34 @@ IDLE_AFTER = timedelta(seconds=2)
 
 
 def tell_idle(view: View, plan: Plan) -> Plan:
-    """Tell a lead agent once each time a member turns idle with nothing to claim (behaviour 3.7); never a person.
+    """Tell a lead agent once each time a member turns idle (behaviour 3.7), with its last words; never a person.
+
+    One that has tasks to claim, and no news, is passed over: it is about to go on.
 
     A lead agent reads that address: news of its own idleness would wake it, for ever.
     """
     state = plan.living
-    told = plan.seat.task is None and plan.seat.agent_id != LEAD and plan.seat.agent != RUNNER
-    if state is None or state.state is not State.IDLE or view.stopping or not told:
+    if state is None or state.state is not State.IDLE or view.stopping or not is_heard(plan.seat):
         return plan
-    key = f"{state.incarnation}:idle:{state.since.isoformat()}"
-    if key in state.told or view.snapshot.wanted.paused or view.blind or _could_claim(view, plan.seat):
+    turn = state.turn if state.turn and view.at(state.turn.at) >= view.at(state.since) else None
+    key = key_of(state, turn.at if turn else state.since)
+    rests = not view.snapshot.wanted.paused and not _could_claim(view, plan.seat)
+    if key in state.told or view.blind or not (rests or (turn and (turn.words or turn.claims))):
         return plan
-    due = state.since + IDLE_AFTER
+    due = view.at(turn.at if turn else state.since) + IDLE_AFTER
     if view.now < due:
         return plan.wake(due)
-    if view.snapshot.hooked and key not in view.snapshot.answers:
+    if rests and view.snapshot.hooked and key not in view.snapshot.answers:
         return plan.also(Question(key, state))
-    if said := view.snapshot.answers.get(key):
-        return plan.then(_told(state, key), Tell(key, state.agent_id, prompts.not_idle(said)))
-    if len(view.supervisors) == 1:  # a person reads that address, and sees the state wherever they look
-        return plan.then(_told(state, key))
+    refusal = view.snapshot.answers.get(key)
+    if refusal:
+        plan = plan.also(Tell(f"{key}:{state.agent_id}", state.agent_id, prompts.not_idle(refusal)))
+    plan = plan.then(_told(state, key))
+    if len(view.supervisors) == 1 or (refusal and not (turn and turn.words)):
+        return plan  # a person reads that address, and sees the state and the words wherever they look
     last = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
-    return plan.then(_told(state, key), Tell(key, LEAD, prompts.idle(state.agent_id, last)))
+    holds = [task.id for task in held(view, state)]
+    return plan.also(Tell(key, LEAD, prompts.idle(state.agent_id, last, holds, turn)))
 
 
 def _told(state: SeatState, key: str) -> SeatState:

@@ -28,7 +28,18 @@ from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Exit, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules.lead import announcing, budget, dispatch, ending, hiring, idling, plan_approval, throttling, turns
+from pro0.rules.lead import (
+    announcing,
+    budget,
+    dispatch,
+    ending,
+    hiring,
+    idling,
+    plan_approval,
+    throttling,
+    turn_ends,
+    turns,
+)
 from pro0.rules.lead.plan import MEMORY, Plan, Step, View
 from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
@@ -199,6 +210,7 @@ def _start(view: View, plan: Plan) -> Plan:
 STEPS: tuple[Step, ...] = (
     _read_the_report,
     turns.read_the_agent,
+    turn_ends.record,
     _find_the_place,
     _open_again,
     _notice_the_guard_is_gone,
@@ -215,6 +227,7 @@ STEPS: tuple[Step, ...] = (
     ending.on_shutdown_answer,
     ending.overdue,
     idling.tell_idle,
+    turn_ends.tell,
     turns.tell_who_is_needed,
     plan_approval.tell,
     turns.nudge,

@@ -27,6 +27,8 @@ _POINTER = r"^[\s│]*[❯›→▸▶]\s+[^\s\d]"
 """The chosen line of a menu without numbers."""
 _CONFIRM = r"(?i)\benter\b.*\b(?:confirm|select|choose|continue|submit|accept)\b"
 """The row with the key that answers such a menu."""
+LAST = 20
+"""The most rows taken for what a program has shown last."""
 _BELOW = 3
 """Most non-empty rows from that row to the end of the screen."""
 
@@ -110,6 +112,13 @@ def cut(frame: Frame, screen: Screen) -> Parts:
     below = end + 1 if frame.edge or frame.floor else end
     above, rim = (rows[: start - 1], rows[start - 1]) if frame.edge else (rows[:start], "")
     return Parts(above=_blocks(above), box=box, text=text, rim=rim, foot=_filled(rows[below:]))
+
+
+def ending(frame: Frame, screen: Screen) -> str:
+    """Return what a program has shown above its input since the last thing that was typed there."""
+    rows = [row for block in cut(frame, screen).above for row in block.rows]
+    typed = _lowest(frame.prompt, rows) if frame.prompt else None
+    return "\n".join(rows[0 if typed is None else typed + 1 :][-LAST:])
 
 
 def _menu(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:

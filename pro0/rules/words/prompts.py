@@ -1,12 +1,12 @@
 """Every text that pro0 tells a member or the lead address."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from pro0.model.decision import Harvest
 from pro0.model.message import Message
-from pro0.model.runtime import RateLimit, SeatState, State
+from pro0.model.runtime import RateLimit, SeatState, State, TurnEnd
 from pro0.model.task import Status, Task
 from pro0.model.team import PlanGate
 
@@ -120,12 +120,37 @@ def ended(state: SeatState, tasks: Iterable[Task]) -> str:
     return f"{state.agent_id} {verb}{how}{f'; pending again: {freed}' if freed else ''}{stands}"
 
 
-def idle(agent_id: str, task: Task | None) -> str:
-    """Return the notice for the lead address about an idle member, with its last result."""
-    if task is None:
-        return f"{agent_id} is idle"
-    ending = task.closed_reason if task.status is Status.FAILED else task.result or ""
-    return f"{agent_id} is idle; last: {task.id} {task.status}" + (f": {_ending(ending)}" if ending.strip() else "")
+def idle(agent_id: str, last: Task | None, held: Sequence[str] = (), turn: TurnEnd | None = None) -> str:
+    """Return the notice for the lead address about an idle member: its last result, its claims, its last words."""
+    outcome = last and (last.closed_reason if last.status is Status.FAILED else last.result or "")
+    result = f": {_ending(outcome)}" if outcome and outcome.strip() else ""
+    facts = [
+        f"{agent_id} is idle",
+        f"holds {', '.join(held)}" if held else "",
+        f"last: {last.id} {last.status}{result}" if last else "",
+        f"still runs: {', '.join(turn.running)}" if turn and turn.running else "",
+    ]
+    return "; ".join(filter(None, facts)) + (last_words(turn) if turn else "")
+
+
+def turn_ended(agent_id: str, turn: TurnEnd) -> str:
+    """Return the notice for the lead address about a turn whose agent is not idle any more."""
+    held = f"; it held {', '.join(turn.claims)}" if turn.claims else ""
+    return f"{agent_id} has {_ENDS[turn.how]} a turn{held}{last_words(turn)}"
+
+
+def last_words(turn: TurnEnd) -> str:
+    """Return the last words of a turn below a line that says what they are, empty for none."""
+    head = "The end of its screen:" if turn.source == "screen" else "Its last words:"
+    return f"\n{head}\n{turn.words}" if turn.words else ""
+
+
+def said_in_short(turn: TurnEnd) -> str:
+    """Return the last line of an agent's words, cut, empty for none."""
+    return f"said: {_ending(turn.words, 100)}" if turn.words.strip() and turn.source != "screen" else ""
+
+
+_ENDS = {"ended": "ended", "failed": "failed in", "interrupted": "been interrupted in"}
 
 
 def not_idle(reason: str) -> str:

@@ -1,0 +1,55 @@
+"""The last words of a turn: from the agent's transcript, its hook at a turn's end, or its screen, in that order."""
+
+from pathlib import Path
+
+from pro0 import processes
+from pro0.agents import turn_end
+from pro0.agents.adapter import Adapter, Memory, Sight
+from pro0.model.decision import Seen
+from pro0.model.runtime import Process, State
+from pro0.model.screen import LastWords, Reading, Screen
+from pro0.processes.arguments import arguments
+from pro0.rules.screens.drawing import ending
+
+OVER = (State.IDLE, State.ERROR)
+"""States between two turns."""
+NAMED = 5
+"""The most programs named that an agent has left running."""
+
+
+def last_words(
+    adapter: Adapter, sight: Sight, memory: Memory, reading: Reading, before: Seen | None, screen: Screen | None
+) -> LastWords | None:
+    """Return the last words of the newest turn that is over, the last known ones when nothing tells of newer ones.
+
+    Without a transcript and a hook, they are the end of the screen as it was when the turn ended.
+    """
+    known = before.words if before else None
+    words = adapter.said(sight, memory) if adapter.said else None
+    words = words or turn_end.said(Path(sight.folder))
+    if words:
+        return words if words.over or reading.state in OVER else known
+    ended = reading.state in OVER and before is not None and before.state not in OVER
+    if adapter.said or adapter.screens is None or screen is None or not ended:
+        return known
+    text = ending(adapter.screens.frame, screen)
+    return LastWords(text=text, id=before.since.isoformat(), source="screen") if text and before else known
+
+
+def left_running(agent: Process | None, started_with: frozenset[Process]) -> tuple[str, ...]:
+    """Return the names of the programs that an agent has left running, but for those that it started with."""
+    if agent is None:
+        return ()
+    left = [one for one in processes.descendants(agent.pid, sparing=True) if one not in started_with]
+    lines = [line for line in (arguments(one.pid) for one in left) if line and not _serves(line)]
+    return tuple(dict.fromkeys(Path(line[0]).name for line in lines))[:NAMED]
+
+
+def began_with(agent: Process | None) -> frozenset[Process]:
+    """Return the programs below an agent now."""
+    return frozenset(processes.descendants(agent.pid, sparing=True)) if agent else frozenset()
+
+
+def _serves(line: list[str]) -> bool:
+    """Return True for a server of tools, which an agent keeps for its whole session."""
+    return any("mcp" in word.casefold() for word in line)

@@ -1,0 +1,153 @@
+"""The end of a turn: its record, and the one letter about it with the agent's last words (issue 14, build 3)."""
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.decision import Seen, Tell
+from pro0.model.runtime import State, TurnEnd
+from pro0.model.screen import LastWords
+from pro0.model.task import Task
+from pro0.rules.lead.idling import IDLE_AFTER
+from pro0.rules.lead.turn_ends import LATE
+from tests.rules.building import at
+from tests.rules.supervising import decided, held, led, look, only, recorded, seat, session, wish
+
+AGENT = seat("w1", agent="claude")
+LATER = IDLE_AFTER.total_seconds()
+
+
+def words(text: str = "I found 3 bugs", id: str = "turn-1", source: str = "transcript") -> LastWords:
+    return LastWords(text=text, id=id, source=source)
+
+
+def seen(state: State, since: float = 0, said: LastWords | None = None, **more: object) -> dict[str, Seen]:
+    return {"inc-w1": replace(Seen(state=state, since=at(since), source="events", words=said), **more)}
+
+
+class Story:
+    """A member whose lead looks at it again and again; `letters` are those to the lead address."""
+
+    def __init__(self, *tasks: Task, was: State = State.WORKING) -> None:
+        self.state = session(state=was, since=at(-5), source="events", told=())
+        self.tasks = tasks
+        self.letters: list[str] = []
+
+    def goes_on(self, now: float, sight: dict[str, Seen], **more: object) -> "Story":
+        decision = decided(led(look(self.state, seats=[AGENT], now=now, seen=sight, tasks=self.tasks, **more)))  # type: ignore[arg-type]
+        self.letters += [tell.content for tell in only(Tell, decision) if tell.to == "lead"]
+        self.state = recorded(decision)
+        return self
+
+
+def test_the_end_of_a_turn_is_recorded_and_told_once_with_the_words() -> None:
+    story, sight = Story(), seen(State.IDLE, said=words(), running=("make",))
+    for now in (0, 0.5, LATER, LATER + 1, 600):
+        story.goes_on(now, sight)
+    assert story.letters == ["w1 is idle; still runs: make\nIts last words:\nI found 3 bugs"]
+    expected = TurnEnd(
+        at=at(0), how="ended", words="I found 3 bugs", source="transcript", id="turn-1", running=("make",)
+    )
+    assert story.state.turn == expected
+
+
+def test_a_claim_is_named() -> None:
+    story = Story(held(1))
+    story.goes_on(0, seen(State.IDLE, said=words())).goes_on(LATER, seen(State.IDLE, said=words()))
+    assert story.letters == ["w1 is idle; holds task-1\nIts last words:\nI found 3 bugs"]
+    assert story.state.turn
+    assert story.state.turn.claims == ("task-1",)
+
+
+def test_words_that_come_after_the_end_belong_to_it() -> None:
+    story = Story().goes_on(0, seen(State.IDLE)).goes_on(1, seen(State.IDLE, said=words()))
+    story.goes_on(LATER, seen(State.IDLE, said=words())).goes_on(60, seen(State.IDLE, said=words()))
+    assert story.letters == ["w1 is idle\nIts last words:\nI found 3 bugs"]
+
+
+def test_words_that_come_before_the_end_belong_to_it() -> None:
+    story = Story().goes_on(0, seen(State.WORKING, -5, said=words())).goes_on(1, seen(State.IDLE, 1, words()))
+    story.goes_on(1 + LATER, seen(State.IDLE, 1, words())).goes_on(60, seen(State.IDLE, 1, words()))
+    assert story.letters == ["w1 is idle\nIts last words:\nI found 3 bugs"]
+
+
+def test_the_same_words_from_a_better_source_are_no_news() -> None:
+    story = Story().goes_on(0, seen(State.IDLE, said=words(source="hook", id="7")))
+    for now in (1, LATER, 60):
+        story.goes_on(now, seen(State.IDLE, said=words()))
+    assert len(story.letters) == 1
+    assert story.state.turn
+    assert story.state.turn.source == "transcript"
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["the first is told in time", "the next turn begins at once"])
+def test_no_words_are_lost_when_another_turn_begins(told: bool) -> None:
+    story = Story().goes_on(0, seen(State.IDLE, said=words("one")))
+    if told:
+        story.goes_on(LATER, seen(State.IDLE, said=words("one")))
+    story.goes_on(3, seen(State.WORKING, 3, words("one"))).goes_on(5, seen(State.IDLE, 5, words("two", "turn-2")))
+    story.goes_on(5 + LATER, seen(State.IDLE, 5, words("two", "turn-2")))
+    assert [letter.splitlines()[-1] for letter in story.letters] == ["one", "two"]
+
+
+def test_a_turn_that_no_look_saw_is_told_all_the_same() -> None:
+    story = Story().goes_on(0, seen(State.IDLE, said=words("one"))).goes_on(LATER, seen(State.IDLE, said=words("one")))
+    for now in (4, 4 + LATER, 60):
+        story.goes_on(now, seen(State.IDLE, said=words("two", "turn-2")))
+    assert [letter.splitlines()[-1] for letter in story.letters] == ["one", "two"]
+
+
+def test_words_of_one_that_works_on_are_told_after_a_while() -> None:
+    story, busy = Story().goes_on(0, seen(State.IDLE, said=words())), seen(State.WORKING, 1, words())
+    story.goes_on(1, busy).goes_on(5, busy)
+    assert not story.letters
+    story.goes_on(LATE.total_seconds(), busy).goes_on(60, busy)
+    assert story.letters == ["w1 has ended a turn\nIts last words:\nI found 3 bugs"]
+
+
+def test_the_words_of_one_that_ends_are_told() -> None:
+    story = Story().goes_on(0, seen(State.IDLE, said=words()))
+    story.goes_on(1, {}, dead=["w1"])
+    assert story.letters[-1] == "w1 has ended a turn\nIts last words:\nI found 3 bugs"
+
+
+def test_the_end_of_a_screen_is_called_so() -> None:
+    story, sight = Story(), seen(State.IDLE, said=words("done.", source="screen"))
+    story.goes_on(0, sight).goes_on(LATER, sight)
+    assert story.letters == ["w1 is idle\nThe end of its screen:\ndone."]
+
+
+@pytest.mark.parametrize(
+    ("state", "rule", "how"),
+    [
+        (State.IDLE, "task_complete", "ended"),
+        (State.ERROR, "failed turn", "failed"),
+        (State.IDLE, "turn_aborted", "interrupted"),
+    ],
+)
+def test_the_record_says_how_a_turn_ended(state: State, rule: str, how: str) -> None:
+    turn = Story().goes_on(0, seen(state, rule=rule)).state.turn
+    assert (turn and turn.how, turn and turn.words) == (how, "")
+
+
+def test_an_agent_that_has_come_up_has_ended_no_turn() -> None:
+    assert Story(was=State.STARTING).goes_on(0, seen(State.IDLE)).state.turn is None
+
+
+@pytest.mark.parametrize("more", [{"stop": wish()}, {"seats": [replace(AGENT, task="task-9")]}])
+def test_nobody_hears_of_turns_in_a_team_that_stops_or_in_a_session_of_a_task(more: dict[str, object]) -> None:
+    state = session(state=State.WORKING, since=at(-5), source="events", told=())
+    for now in (0, LATER):
+        given = {"seats": [AGENT], **more}
+        decision = decided(led(look(state, now=now, seen=seen(State.IDLE, said=words()), **given)))  # type: ignore[arg-type]
+        state = recorded(decision)
+        assert not [tell for tell in only(Tell, decision) if tell.to == "lead"]
+
+
+def test_a_person_gets_no_letter_and_sees_the_words() -> None:
+    state = session(state=State.WORKING, since=at(-5), source="events", told=())
+    for now in (0, LATER, 60):
+        decision = decided(look(state, seats=[AGENT], now=now, seen=seen(State.IDLE, said=words())))
+        assert not only(Tell, decision)
+        state = recorded(decision)
+    assert state.turn
+    assert state.turn.words == "I found 3 bugs"
