@@ -17,10 +17,16 @@ import psutil
 import pyte
 
 from bench.figure import Figure, milliseconds
-from bench.scratch import PRO0, TEAM, make_team, run, world
+from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, world
+from pro0.engine import outcomes
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 
 COLUMNS, LINES = 200, 50
 KEYS, SWITCHES, STARTS = 40, 20, 5
+CROWD, CROWD_TASKS = 50, 500
+MOVES = (b"j", b"k", b"\x1b[6~", b"\x1b[5~", b"\x1b[F", b"\x1b[H")
+"""A line, a page, and all the way, each on and back."""
 MEGABYTES = 8
 SECONDS = 5.0
 ECHO = ("sh", "-c", "stty raw -echo; exec cat")
@@ -63,9 +69,26 @@ def figures() -> Iterator[Figure]:
             _spawn(f"w{number}", (sys.executable, "-c", REPAINT))
         with Screen(folder) as screen:
             yield Figure("10 members repaint 10/s, view and guards", screen.cost(), "% of a core", 5, "% of a core")
+    yield from _crowded()
     yield from _flooded()
     for name, piece in STREAMS.items():
         yield from _throughput(name, (piece * (1 + (1 << 20) // len(piece)))[: 1 << 20])
+
+
+def _crowded() -> Iterator[Figure]:
+    """Yield the slowest key on the board of a large team, in a usual terminal and in a tiny one."""
+    with world() as folder:
+        context = make_team(folder, "in-process")
+        add_tasks(context, CROWD_TASKS)
+        run(PRO0, "team", "resume", "-t", TEAM)
+        drafts = [SeatDraft(name=f"w{n}", agent="command", argv=("cat",)) for n in range(CROWD)]
+        outcomes.started(context.team, members.spawn(context, drafts, CROWD), lambda _text: None)
+        with Screen(folder, sign=b"w0") as screen:
+            for columns, lines in ((80, 24), (20, 5)):
+                what = (
+                    f"key to redraw, board of {CROWD_TASKS} tasks and {CROWD} members, {columns}x{lines}, the slowest"
+                )
+                yield Figure(what, max(screen.board(columns, lines)), "ms", 50, "ms")
 
 
 def _flooded() -> Iterator[Figure]:
@@ -99,16 +122,17 @@ def _starts(folder: Path) -> list[float]:
 class Screen:
     """A view of the team, and the terminal around it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sign: bytes = b"Ctrl+T") -> None:
+        self._sign = sign
         self._pid, self._terminal = pty.fork()
         if not self._pid:
             os.chdir(folder)
             os.environ["TERM"] = "xterm-256color"
             os.execv(PRO0, [str(PRO0), "team", "attach", TEAM])
-        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        self._resize(COLUMNS, LINES)
 
     def __enter__(self) -> "Screen":
-        self._until(b"Ctrl+T")
+        self._until(self._sign)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -116,6 +140,9 @@ class Screen:
         self._until(b"\x1b[?1049l")
         os.close(self._terminal)
         os.waitpid(self._pid, 0)
+
+    def _resize(self, columns: int, lines: int) -> None:
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def type(self, data: bytes) -> None:
         """Type."""
@@ -128,6 +155,22 @@ class Screen:
     def switch(self) -> float:
         """Return the median milliseconds from a switch to the other's full screen."""
         return statistics.median(self._times(SWITCHES, lambda _n: b"\x1b[1;2B"))
+
+    def board(self, columns: int, lines: int) -> list[float]:
+        """Return the milliseconds of keys to their redraws on the board of a terminal of that size."""
+        self._resize(columns, lines)
+        self.drain(1.0)
+        self.type(b"\x14\t\t")
+        self._until(b"task-")
+        self.drain(1.0)
+        moved = self._times(KEYS, lambda n: MOVES[n % len(MOVES)])
+        self.type(b"t")
+        typed = self._times(SWITCHES, lambda n: bytes([97 + n]))
+        self.type(b"\x1b")
+        self.drain(1.0)
+        self.type(b"\x1b")
+        self.drain(1.0)
+        return moved + typed
 
     def answers(self, over: Path) -> Iterator[float]:
         """Let the second member print, and yield the milliseconds of switches to the first, and of keys, until then."""
