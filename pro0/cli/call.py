@@ -34,8 +34,8 @@ def _remind(context: click.Context, _result: object) -> None:
     reminders = context.meta.get(REMINDERS)
     if reminders and sys.stdout.isatty() and sys.stderr.isatty():
         sys.stdout.flush()
-        for said in reminders():
-            say(f"hint: {said}")
+        for reminder in reminders():
+            say(f"hint: {reminder}")
 
 
 def run(arguments: list[str]) -> int:

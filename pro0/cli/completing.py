@@ -27,12 +27,12 @@ def completer(offers: Callable[[click.Context], Iterable[Offer]]) -> Completer:
         from click.shell_completion import CompletionItem
 
         try:
-            found = list(offers(context))
+            words = list(offers(context))
         except (Pro0Error, OSError):
             return []
         if start.isdigit():  # who types numbers means tasks by their numbers
-            found = [(word.removeprefix("task-"), about) for word, about in found]
-        return [CompletionItem(word, help=about) for word, about in found if word.startswith(start)]
+            words = [(word.removeprefix("task-"), about) for word, about in words]
+        return [CompletionItem(word, help=about) for word, about in words if word.startswith(start)]
 
     return complete
 
@@ -65,7 +65,7 @@ def _of_tasks(fits: "Callable[[Task], object]") -> Callable[[click.Context], Ite
 def _workers(context: click.Context) -> Iterable[Offer]:
     from pro0.ops.work.workers import workers
 
-    return [(one.agent_id or one.task.id, one.task.title) for one in workers(_team(context))]
+    return [(worker.agent_id or worker.task.id, worker.task.title) for worker in workers(_team(context))]
 
 
 def _roles(_context: click.Context) -> Iterable[Offer]:
@@ -81,16 +81,16 @@ def _agents(_context: click.Context) -> Iterable[Offer]:
     from pro0.ops import trust
     from pro0.ops.team import project
 
-    own = trust.settings(store().home, project.root(Path.cwd().resolve()), os.environ).agents
-    return [(name, "") for name in sorted({*AGENTS, *own} - {"runner"})]
+    definitions = trust.settings(store().home, project.root(Path.cwd().resolve()), os.environ).agents
+    return [(name, "") for name in sorted({*AGENTS, *definitions} - {"runner"})]
 
 
 def _layouts(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
-    from pro0.cli.layout_file import known
+    from pro0.cli.layout_file import layout_names
     from pro0.ops.team import project
 
-    return [(name, "") for name in known(project.root(Path.cwd().resolve()), store().home)]
+    return [(name, "") for name in layout_names(project.root(Path.cwd().resolve()), store().home)]
 
 
 def _settings(_context: click.Context) -> Iterable[Offer]:

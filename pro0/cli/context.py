@@ -79,15 +79,15 @@ def caller() -> tuple[Caller, str | None]:
 def team_name(team: str | None) -> str:
     """Return the name of the team that is meant, whether it is there or not."""
     store().check()
-    asking, own = caller()
-    return _named(team, asking, own)
+    asking, own_team = caller()
+    return _chosen_team(team, asking, own_team)
 
 
 def here(team: str | None) -> Context:
     """Return the context of a command: the team that is meant, which is there, and who asks."""
     store().check()
-    asking, own = caller()
-    context = Context(store().team(_named(team, asking, own)).require(), asking, vouch=by_terminal)
+    asking, own_team = caller()
+    context = Context(store().team(_chosen_team(team, asking, own_team)).require(), asking, vouch=by_terminal)
     veiled(context)
     if root := click.get_current_context(silent=True):
         root.find_root().meta[REMINDERS] = lambda: _reminders(context, f" -t {team}" if team else "")
@@ -118,9 +118,9 @@ def need_lead(team: TeamStore, show: Callable[[str], None] = lambda _text: None)
     """
     from pro0.engine.opening.launch import ensure_lead
 
-    if said := ensure_lead(team):
+    if news := ensure_lead(team):
         show("")
-        say(f"pro0: {said}")
+        say(f"pro0: {news}")
 
 
 def human_only(act: str) -> None:
@@ -137,7 +137,7 @@ def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
     verdicts.on_terminal(home, project, act)
 
 
-def _reminders(context: Context, named: str) -> list[str]:
+def _reminders(context: Context, option: str) -> list[str]:
     """Return what a person should know after a command: unread mail, tasks that wait (behaviour 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
@@ -146,14 +146,14 @@ def _reminders(context: Context, named: str) -> list[str]:
 
     unread = messages.unread(context)
     waiting = [task.id for task in tasks.board(context) if task.waits]
-    said = [f"you have {unread} unread {'message' if unread == 1 else 'messages'}: pro0 inbox{named}"] if unread else []
-    return [*said, f"waiting for you: {_some(waiting, named)}"] if waiting else said
+    mail = f"you have {unread} unread {'message' if unread == 1 else 'messages'}: pro0 inbox{option}"
+    return [mail] * bool(unread) + [f"waiting for you: {_some(waiting, option)}"] * bool(waiting)
 
 
-def _some(waiting: list[str], named: str) -> str:
+def _some(waiting: list[str], option: str) -> str:
     """Return the tasks that wait, or where to see all of them when they are many."""
-    more = f" and {len(waiting) - NAMED} more: pro0 task list --awaiting{named}" if len(waiting) > NAMED else ""
-    return ", ".join(waiting[:NAMED]) + more
+    rest = f" and {len(waiting) - NAMED} more: pro0 task list --awaiting{option}" if len(waiting) > NAMED else ""
+    return ", ".join(waiting[:NAMED]) + rest
 
 
 def quiet() -> None:
@@ -161,12 +161,12 @@ def quiet() -> None:
     click.get_current_context().find_root().meta.pop(REMINDERS, None)
 
 
-def _named(team: str | None, asking: Caller, own: str | None) -> str:
-    if asking.who is not Who.HUMAN and own:
-        if team not in (None, own):
-            what = f"{asking.agent_id} belongs to the team {own}, not to {team}"
-            raise Refused(what, code=ErrorCode.NOT_MEMBER, hint="leave the name of the team out")
-        return own
+def _chosen_team(team: str | None, asking: Caller, own_team: str | None) -> str:
+    if asking.who is not Who.HUMAN and own_team:
+        if team not in (None, own_team):
+            text = f"{asking.agent_id} belongs to the team {own_team}, not to {team}"
+            raise Refused(text, code=ErrorCode.NOT_MEMBER, hint="leave the name of the team out")
+        return own_team
     if chosen := team if team is not None else os.environ.get(TEAM):
         return chosen
     if team == "":
@@ -179,8 +179,8 @@ def _bound() -> str:
     if len(names) > 1:
         raise project.several(names)
     if not names:
-        known = ", ".join(store().names())
-        others = f", or choose one with -t: {known}" if known else ""
-        hint = f"start one: pro0 team start NAME -m w1=shell{others}"
+        teams = ", ".join(store().names())
+        choices = f", or choose one with -t: {teams}" if teams else ""
+        hint = f"start one: pro0 team start NAME -m w1=shell{choices}"
         raise NotFound("no team belongs to this directory", code=ErrorCode.NO_TEAM, hint=hint)
     return names[0]

@@ -62,8 +62,8 @@ class Interruption:
 
     def hear(self, _number: int, _frame: "FrameType | None") -> None:
         """Take in a signal: the first raises KeyboardInterrupt, later ones and those while it is cleared up do not."""
-        first, self.asked = not self.asked, True
-        if first and not self.clearing_up:
+        is_first, self.asked = not self.asked, True
+        if is_first and not self.clearing_up:
             raise KeyboardInterrupt
 
 
@@ -83,6 +83,6 @@ class interruptible:  # noqa: N801 - it reads as what it does
             signal.signal(number, handler)
         sys.unraisablehook = self._unraisable
 
-    def _dropped(self, found: "sys.UnraisableHookArgs") -> None:
-        if not isinstance(found.exc_value, KeyboardInterrupt):
-            self._unraisable(found)
+    def _dropped(self, report: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(report.exc_value, KeyboardInterrupt):
+            self._unraisable(report)

@@ -22,10 +22,12 @@ def layout_named(name: str, project: Path, home: Path) -> Layout:
                 data = data_of(str(path))
                 trust.require_layout(home, project, path, data)
                 return _read(str(path), data)
-    raise NotFound(f"there is no layout {name!r}", hint=f"there are {', '.join(known(project, home))}, or name a file")
+    raise NotFound(
+        f"there is no layout {name!r}", hint=f"there are {', '.join(layout_names(project, home))}, or name a file"
+    )
 
 
-def known(project: Path, home: Path) -> list[str]:
+def layout_names(project: Path, home: Path) -> list[str]:
     """Return the names of all layouts that there are."""
     files = [path for place in _places(project, home) if place.is_dir() for path in place.iterdir()]
     return sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})

@@ -7,7 +7,7 @@ from typing import cast
 import click
 
 from pro0.cli.interrupts import at_once
-from pro0.cli.synonyms import meant
+from pro0.cli.synonyms import command_for
 from pro0.errors import BadInput, ErrorCode
 from pro0.rules.spelling import nearest
 
@@ -26,8 +26,8 @@ class HintingGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
-        found = super().get_command(ctx, cmd_name)
-        return found and helped(found)
+        command = super().get_command(ctx, cmd_name)
+        return command and helped(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -35,16 +35,16 @@ class HintingGroup(click.Group):
         """Return the command that the words begin with; raises BadInput with the one that may be meant."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
-            likely = " or ".join(f"{ctx.command_path} {one}" for one in self.likely(ctx, name))
+            likely = " or ".join(f"{ctx.command_path} {command}" for command in self.likely(ctx, name))
             hint = f"did you mean {likely}?" if likely else f"{ctx.command_path} --help"
             raise BadInput(f"there is no command {ctx.command_path} {name}", code=ErrorCode.USAGE, hint=hint)
         return super().resolve_command(ctx, args)
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
         """Return the commands that may be meant: by another word for them, else the nearest name."""
-        known = self.list_commands(ctx)
-        one = meant(name, known) or nearest(name, known)
-        return [one] if one else []
+        commands = self.list_commands(ctx)
+        guess = command_for(name, commands) or nearest(name, commands)
+        return [guess] if guess else []
 
 
 class LazyGroup(HintingGroup):
@@ -86,18 +86,18 @@ class LazyGroup(HintingGroup):
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
         """Return the commands of that name, or of that meaning, one group further down, else what is near here."""
-        groups = [(one, self.get_command(ctx, one)) for one in self.list_commands(ctx)]
+        groups = [(path, self.get_command(ctx, path)) for path in self.list_commands(ctx)]
         below = [
-            f"{one} {found}" for one, group in groups if isinstance(group, LazyGroup) and (found := group.named(name))
+            f"{path} {inner}" for path, group in groups if isinstance(group, LazyGroup) and (inner := group.named(name))
         ]
-        if exact := [one for one in below if one.endswith(f" {name}")]:
+        if exact := [path for path in below if path.endswith(f" {name}")]:
             return exact
-        near = meant(name, self.rows) or nearest(name, [*self.list_commands(ctx), *self.aliases])
+        near = command_for(name, self.rows) or nearest(name, [*self.list_commands(ctx), *self.aliases])
         return below or [near] * bool(near)
 
     def named(self, name: str) -> str:
         """Return the command that a word names here, or means."""
-        return name if name in self.rows else meant(name, self.rows)
+        return name if name in self.rows else command_for(name, self.rows)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table, importing nothing."""

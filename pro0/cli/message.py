@@ -55,21 +55,21 @@ def send(
         write(f"sent to {message.to} (message {message.seq})")
     if wait is not None:
         _wait_until_read(context, message, wait)
-    elif (known := delivery.fate(context, message)).crashed:
-        say(f"{known.result}: {known.why}")
+    elif (fate := delivery.fate(context, message)).crashed:
+        say(f"{fate.result}: {fate.why}")
 
 
 def _wait_until_read(context: Context, message: Message, seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while _waits(known := delivery.fate(context, message)) and time.monotonic() < deadline:
+    while _waits(fate := delivery.fate(context, message)) and time.monotonic() < deadline:
         time.sleep(LOOK)
-    if known.result is not Delivered.DELIVERED:
-        raise TimedOut(f"{known.result}: {known.why}", hint="it is kept until it is read")
+    if fate.result is not Delivered.DELIVERED:
+        raise TimedOut(f"{fate.result}: {fate.why}", hint="it is kept until it is read")
     say(f"delivered to {message.to}")
 
 
-def _waits(known: Fate) -> bool:
-    return known.result is Delivered.QUEUED and not known.crashed
+def _waits(fate: Fate) -> bool:
+    return fate.result is Delivered.QUEUED and not fate.crashed
 
 
 @click.command()
@@ -168,8 +168,8 @@ def _fresh(context: Context, seconds: float) -> list[Letter]:
 
 def _stamps(context: Context) -> list[tuple[int, int]]:
     boxes = [context.team.mailbox(address) for address in messages.addresses(context.team, context.caller)]
-    found = [box.head.path.stat() for box in boxes if box.exists()]
-    return [(stat.st_mtime_ns, stat.st_ino) for stat in found]
+    stats = [box.head.path.stat() for box in boxes if box.exists()]
+    return [(stat.st_mtime_ns, stat.st_ino) for stat in stats]
 
 
 def _print(letters: list[Letter], reader: str) -> None:

@@ -18,21 +18,21 @@ VALUE_LIMIT = 250_000
 """Values in one file: each takes far more memory than its bytes."""
 
 
-def data_of(file: str, most: int = SIZE_LIMIT) -> bytes:
-    """Return the bytes of a file, `-` being stdin; raises NotFound, or BadInput for one with more bytes than `most`."""
+def data_of(file: str, limit: int = SIZE_LIMIT) -> bytes:
+    """Return the bytes of a file, `-` being stdin; raises NotFound, or BadInput over `limit` bytes."""
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(most + 1)
+            data = sys.stdin.buffer.read(limit + 1)
         else:
             with Path(file).open("rb") as stream:
-                data = stream.read(most + 1)
+                data = stream.read(limit + 1)
     except FileNotFoundError:
         raise NotFound(f"there is no file {file}") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(f"{file} cannot be read: {why}") from None
-    if len(data) > most:
-        raise BadInput(f"{file} is larger than {most} bytes", code=ErrorCode.TOO_LARGE)
+    if len(data) > limit:
+        raise BadInput(f"{file} is larger than {limit} bytes", code=ErrorCode.TOO_LARGE)
     return data
 
 

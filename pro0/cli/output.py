@@ -50,8 +50,8 @@ def write(text: str = "", *, end: str = "\n") -> None:
 
 def unprinted(error: OSError) -> Pro0Error:
     """Return what to say when what a command did cannot be printed: behind stdout there may be a full disk."""
-    said = f"what it has to say cannot be written to stdout: {error.strerror or error}"
-    return Pro0Error(said, code=ErrorCode.OUTPUT, hint="what it was to do may be done: look before you repeat it")
+    text = f"what it has to say cannot be written to stdout: {error.strerror or error}"
+    return Pro0Error(text, code=ErrorCode.OUTPUT, hint="what it was to do may be done: look before you repeat it")
 
 
 def say(text: str) -> None:
@@ -97,9 +97,9 @@ def table(
     """
     cells = [[line(cell) for cell in row] for row in rows]
     spare = optional if sys.stdout.isatty() else ()
-    kept = [at for at, name in enumerate(head) if name not in spare or any(row[at] for row in cells)]
-    flexible = kept.index(flexible % len(head))
-    head, cells = [head[at] for at in kept], [[row[at] for at in kept] for row in cells]
+    columns_shown = [at for at, name in enumerate(head) if name not in spare or any(row[at] for row in cells)]
+    flexible = columns_shown.index(flexible % len(head))
+    head, cells = [head[at] for at in columns_shown], [[row[at] for at in columns_shown] for row in cells]
     widths = [max(map(_width, column)) for column in zip(head, *cells, strict=True)]
     if sys.stdout.isatty():
         _fit(widths, shutil.get_terminal_size().columns, flexible)
@@ -111,9 +111,9 @@ def table(
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
     """Print names and values below each other; further lines of a value are indented under it."""
-    shown = [(name, visible(value)) for name, value in rows if value]
-    width = max((len(name) for name, _ in shown), default=0)
-    for name, value in shown:
+    visible_rows = [(name, visible(value)) for name, value in rows if value]
+    width = max((len(name) for name, _ in visible_rows), default=0)
+    for name, value in visible_rows:
         write(f"{name:<{width}}  " + value.replace("\n", "\n" + " " * (width + 2)))
 
 
@@ -122,21 +122,21 @@ def local(moment: datetime | None) -> str:
     if moment is None:
         return ""
     try:
-        here, today = moment.astimezone(), datetime.now().astimezone().date()
+        local_moment, today = moment.astimezone(), datetime.now().astimezone().date()
     except (OverflowError, ValueError):  # the first and the last days of the calendar are in no other zone
         return moment.isoformat()
-    return here.strftime("%H:%M:%S" if here.date() == today else "%Y-%m-%d %H:%M:%S")
+    return local_moment.strftime("%H:%M:%S" if local_moment.date() == today else "%Y-%m-%d %H:%M:%S")
 
 
 def talk() -> Callable[[str], None]:
     """Return a function that says progress on stderr, the same line never twice in a row."""
-    last = ""
+    newest = ""
 
     def show(text: str) -> None:
-        nonlocal last
-        if text != last:
+        nonlocal newest
+        if text != newest:
             say(text)
-        last = text
+        newest = text
 
     return show
 
@@ -174,13 +174,13 @@ def cut(text: str, width: int) -> str:
 
 
 @contextmanager
-def going_on(what: str) -> Iterator[None]:
+def going_on(progress: str) -> Iterator[None]:
     """Say what goes on without the person who stops waiting for it."""
     try:
         yield
     except KeyboardInterrupt:
         say("")  # behind the ^C that the terminal shows
-        say(what)
+        say(progress)
         raise
 
 
@@ -222,19 +222,19 @@ def _width(text: str) -> int:
 def _fit(widths: list[int], columns: int, flexible: int) -> None:
     """Take what is too much from the flexible column down to 24, then from whichever is widest."""
     over = sum(widths) + 2 * (len(widths) - 1) - columns
-    given = min(over, max(0, widths[flexible] - 24))
+    taken = min(over, max(0, widths[flexible] - 24))
     if over > 0:
-        widths[flexible] -= given
-        for _ in range(over - given):
+        widths[flexible] -= taken
+        for _ in range(over - taken):
             widest = widths.index(max(widths))
             widths[widest] = max(1, widths[widest] - 1)
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) -> str:
-    shown = [cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    padded = [cell + " " * (width - _width(cell)) for cell, width in zip(shown, widths, strict=True)]
+    shortened = [cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    padded = [cell + " " * (width - _width(cell)) for cell, width in zip(shortened, widths, strict=True)]
     if painted:
-        padded = [_styled(text, code(cell)) for text, cell in zip(padded, shown, strict=True)]
+        padded = [_styled(text, code(cell)) for text, cell in zip(padded, shortened, strict=True)]
     return "  ".join(padded).rstrip()
 
 
@@ -256,7 +256,7 @@ def label_option(about: str) -> Callable[[Decorated], Decorated]:
     """Return the option for labels, which several words give, or one with commas."""
     names = ("--label", "--labels", "labels")
     return click.option(
-        *names, multiple=True, metavar="LABEL,...", help=about, callback=lambda _c, _p, given: words(given)
+        *names, multiple=True, metavar="LABEL,...", help=about, callback=lambda _c, _p, labels: words(labels)
     )
 
 

@@ -31,6 +31,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 """A word, and the commands that may be meant by it, the likeliest first."""
 
 
-def meant(word: str, known: Container[str]) -> str:
+def command_for(word: str, commands: Container[str]) -> str:
     """Return the first of the known commands that a word may mean, "" for none."""
-    return next((command for command in SYNONYMS.get(word, ()) if command in known), "")
+    return next((command for command in SYNONYMS.get(word, ()) if command in commands), "")

@@ -59,28 +59,28 @@ def list_agents(as_json: bool, output: str | None) -> None:
     from pro0.cli.agent.programs import programs, unproved
 
     with live() as show:
-        found = programs(agents, show)
+        listed = programs(agents, show)
     if as_json:
-        write_json(found)
+        write_json(listed)
         return
-    table(("AGENT", "USABLE", "VERSION", "SEEN", "STATE", "MAIL", "PATH"), [_row(one) for one in found])
-    for one in found:
-        if what := unproved(one):
-            say(f"{one.agent}: {what}")
-        for what in one.missing:
-            say(what if what.startswith(f"{one.agent} ") else f"{one.agent}: {what}")
+    table(("AGENT", "USABLE", "VERSION", "SEEN", "STATE", "MAIL", "PATH"), [_row(program) for program in listed])
+    for program in listed:
+        if sentence := unproved(program):
+            say(f"{program.agent}: {sentence}")
+        for sentence in program.missing:
+            say(sentence if sentence.startswith(f"{program.agent} ") else f"{program.agent}: {sentence}")
 
 
-def _row(one: "AgentProgram") -> tuple[str, ...]:
-    usable = "yes" if one.usable else "no"
+def _row(program: "AgentProgram") -> tuple[str, ...]:
+    usable = "yes" if program.usable else "no"
     return (
-        one.agent,
+        program.agent,
         usable,
-        one.version,
-        one.seen or "-",
-        " ".join(one.state),
-        " ".join(one.delivery) or "-",
-        one.path or "-",
+        program.version,
+        program.seen or "-",
+        " ".join(program.state),
+        " ".join(program.delivery) or "-",
+        program.path or "-",
     )
 
 
@@ -111,11 +111,11 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
     """
     if screen is None and not title:
         raise BadInput("what should be explained?", hint="give --screen FILE, or --title TEXT, or both")
-    shown = Screen(title=title) if screen is None else screen_of(_captured(screen), title)
-    evidence = screens.explain(_drawing(agent), shown)
-    counted = combine(None, (one.reading for one in evidence)) or Reading(state=State.UNKNOWN, source="title")
+    picture = Screen(title=title) if screen is None else screen_of(_captured(screen), title)
+    evidence = screens.explain(_drawing(agent), picture)
+    counted = combine(None, (finding.reading for finding in evidence)) or Reading(state=State.UNKNOWN, source="title")
     if as_json:
-        readings = [{**_data(one.reading), "place": one.place, "rows": one.rows} for one in evidence]
+        readings = [{**_data(finding.reading), "place": finding.place, "rows": finding.rows} for finding in evidence]
         write_json({"agent": agent, **_data(counted), "readings": readings})
     else:
         _write(counted, evidence)
@@ -138,14 +138,14 @@ def _captured(file: str) -> str:
 
 def _write(counted: Reading, evidence: tuple[Evidence, ...]) -> None:
     pairs([("state", counted.state), ("source", counted.source), ("rule", counted.rule), ("note", counted.note)])
-    for one in evidence:
-        reading = one.reading
+    for finding in evidence:
+        reading = finding.reading
         write()
         pairs(
             [
                 (reading.source, f"{reading.state}, by the rule {reading.rule}" if reading.rule else "fits no rule"),
-                ("ends with", one.place),
-                ("rows", "\n".join(visible(row.strip()) for row in one.rows)),
+                ("ends with", finding.place),
+                ("rows", "\n".join(visible(row.strip()) for row in finding.rows)),
             ]
         )
 

@@ -54,16 +54,16 @@ def programs(definitions: Mapping[str, Definition], show: Callable[[str], None])
     """
     with ThreadPoolExecutor(AT_ONCE) as pool:
         names = sorted({*AGENTS, *definitions})
-        asked = {name: pool.submit(look, defined(name, definitions.get(name))) for name in names}
-        while waiting := [name for name, answer in asked.items() if not answer.done()]:
+        answers = {name: pool.submit(look, defined(name, definitions.get(name))) for name in names}
+        while waiting := [name for name, answer in answers.items() if not answer.done()]:
             show(f"asking {', '.join(waiting)}")
             time.sleep(0.05)
-    return [answer.result() for answer in asked.values()]
+    return [answer.result() for answer in answers.values()]
 
 
 def look(adapter: Adapter) -> AgentProgram:
     """Return one agent, after asking its program for the version."""
-    known = AgentProgram(
+    bare = AgentProgram(
         agent=adapter.name,
         program=adapter.program,
         seen=adapter.tested[-1] if adapter.tested else "",
@@ -72,30 +72,30 @@ def look(adapter: Adapter) -> AgentProgram:
         resumes=adapter.session_ids != "none",
     )
     if not adapter.program:
-        return msgspec.structs.replace(known, usable=True)
+        return msgspec.structs.replace(bare, usable=True)
     path = shutil.which(adapter.program)
     if path is None:
         how = how_to_get(adapter)
-        return msgspec.structs.replace(known, missing=(f"{adapter.program} is not installed: {how}",))
+        return msgspec.structs.replace(bare, missing=(f"{adapter.program} is not installed: {how}",))
     version, why = ask_version(path)
     missing = [why] if why else []
     if adapter.screens and not shutil.which("tmux"):
         missing.append("tmux is not installed: it runs in a terminal only")
-    unproved = bool(version and known.seen) and _numbers(version) > _numbers(known.seen)
-    found = msgspec.structs.replace(known, path=path, version=version, unproved=unproved)
-    return msgspec.structs.replace(found, usable=not missing, missing=tuple(missing))
+    unproved = bool(version and bare.seen) and _numbers(version) > _numbers(bare.seen)
+    program = msgspec.structs.replace(bare, path=path, version=version, unproved=unproved)
+    return msgspec.structs.replace(program, usable=not missing, missing=tuple(missing))
 
 
-def unproved(one: AgentProgram) -> str:
+def unproved(program: AgentProgram) -> str:
     """Return what a person should know of a program that is newer than what pro0 was proved with, empty for others."""
-    if not one.unproved:
+    if not program.unproved:
         return ""
-    return f"{one.version} is newer than {one.seen}, the last that pro0's rules for its states were proved with"
+    return f"{program.version} is newer than {program.seen}, the last that pro0's rules for its states were proved with"
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    digits = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(map(int, digits[0].split("."))) if digits else ()
 
 
 def _state(adapter: Adapter) -> Iterable[str]:
@@ -122,23 +122,23 @@ def _delivery(adapter: Adapter) -> Iterable[str]:
 def ask_version(path: str, patience: float = PATIENCE) -> tuple[str, str]:
     """Return the version that a program says it has, and why it says none; it and its children are gone afterwards."""
     try:
-        said, code = _said([path, "--version"], patience)
+        output, code = _run([path, "--version"], patience)
     except OSError as error:
         return "", f"{path} cannot be run: {error.strerror}"
     except subprocess.TimeoutExpired:
         return "", f"{path} --version does not answer within {patience:g} s"
-    found = re.search(r"\d+(?:\.\d+)+[\w.+-]*", said)
-    if code or found is None:
+    number = re.search(r"\d+(?:\.\d+)+[\w.+-]*", output)
+    if code or number is None:
         return "", f"{path} --version says no version (exit code {code})"
-    return found[0], ""
+    return number[0], ""
 
 
-def _said(argv: list[str], patience: float) -> tuple[str, int]:
+def _run(argv: list[str], patience: float) -> tuple[str, int]:
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(argv, env=surroundings(), start_new_session=True, **quiet) as process:  # type: ignore[call-overload]
         try:
-            said, _ = process.communicate(timeout=patience)
+            output, _ = process.communicate(timeout=patience)
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-    return said.decode(errors="replace"), process.returncode
+    return output.decode(errors="replace"), process.returncode

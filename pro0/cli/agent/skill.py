@@ -35,11 +35,11 @@ def install_skill(agents: tuple[str, ...], project: bool, force: bool) -> None:
 
 def _folders(agents: tuple[str, ...]) -> list[str]:
     """Return the folders in which these agents, or all, look; raises BadInput for one that looks nowhere."""
-    known = {name: adapter_named(name).skills for name in agents or AGENTS}
-    for name, folder in known.items():
+    by_agent = {name: adapter_named(name).skills for name in agents or AGENTS}
+    for name, folder in by_agent.items():
         if agents and not folder:
             raise BadInput(f"{name} looks for no skills", hint="leave the name out for all that do")
-    return [folder for folder in known.values() if folder]
+    return [folder for folder in by_agent.values() if folder]
 
 
 def _install(path: Path, *, force: bool) -> None:

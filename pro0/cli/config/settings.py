@@ -55,9 +55,9 @@ def list_settings(as_json: bool) -> None:
 def _show(*, as_json: bool) -> None:
     chosen = _chosen()
     if as_json:
-        write_json([_row(one) for one in chosen])
+        write_json([_row(setting) for setting in chosen])
         return
-    table(("SETTING", "VALUE", "SOURCE"), [(one.name, _text(one.value), one.source) for one in chosen])
+    table(("SETTING", "VALUE", "SOURCE"), [(setting.name, _text(setting.value), setting.source) for setting in chosen])
     say_withheld(*_place())
 
 
@@ -73,11 +73,11 @@ def get(name: str, as_json: bool) -> None:
     Examples:
       pro0 config get teammateMode
     """
-    found = _found(name)
+    setting = _in_force(name)
     if as_json:
-        write_json(_row(found))
+        write_json(_row(setting))
     else:
-        write(_text(found.value))
+        write(_text(setting.value))
 
 
 @config.command("set")
@@ -136,9 +136,9 @@ def trust(show: bool) -> None:
     powers = (consent.asked if show else consent.agree)(home, folder)
     if not powers:
         say(f"{folder} asks for nothing that you would have to agree to")
-    for name, said in powers.items():
-        for one in said:
-            write(f"{name}: {line(one)}")
+    for name, commands in powers.items():
+        for command in commands:
+            write(f"{name}: {line(command)}")
 
 
 def say_withheld(home: Path, folder: Path) -> None:
@@ -147,9 +147,9 @@ def say_withheld(home: Path, folder: Path) -> None:
         say(f"of the project's settings {', '.join(withheld)} wait for your yes: pro0 config trust --show")
 
 
-def _found(name: str) -> Chosen:
+def _in_force(name: str) -> Chosen:
     setting_named(name)
-    return next(one for one in _chosen() if one.name == name)
+    return next(setting for setting in _chosen() if setting.name == name)
 
 
 def _file(name: str, *, in_project: bool) -> Path:
@@ -162,10 +162,10 @@ def _file(name: str, *, in_project: bool) -> Path:
 
 def _say_result(path: Path, name: str) -> None:
     """Say which value is in force now, and what else decides it where the file does not."""
-    found = _found(name)
-    write(f"{name} is {_text(found.value) or 'empty'} ({found.source})")
-    if found.source not in (str(path), "default"):
-        say(f"{found.source} counts, whatever {path} says")
+    setting = _in_force(name)
+    write(f"{name} is {_text(setting.value) or 'empty'} ({setting.source})")
+    if setting.source not in (str(path), "default"):
+        say(f"{setting.source} counts, whatever {path} says")
     say_withheld(*_place())
 
 

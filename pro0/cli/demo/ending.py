@@ -33,12 +33,12 @@ class Traces(msgspec.Struct, frozen=True):
 def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
     """Return what is still left after a short while, empty for nothing."""
     deadline = time.monotonic() + PATIENCE
-    while (traces_left := left(scratch, traces)) and time.monotonic() < deadline:
+    while (traces_left := traces_of(scratch, traces)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return traces_left
 
 
-def left(scratch: Scratch, traces: Traces) -> list[str]:
+def traces_of(scratch: Scratch, traces: Traces) -> list[str]:
     """Return every process, tmux server and file of the team that is there now."""
     alive = {*processes.tagged(TEAM_UID, [traces.uid])[traces.uid], *scratch.processes()}
     roots = (scratch.home / name for name in ("teams", "tasks", "mailboxes"))

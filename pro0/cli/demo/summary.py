@@ -77,7 +77,7 @@ def summarize(stage: Performance, kept_folder: str | None) -> Summary:
 def show(summary: Summary) -> None:
     """Print the summary on stdout."""
     console = console_for("stdout")
-    for part in (_who(summary.members), _facts(summary), _checks(summary.checks)):
+    for part in (_members(summary.members), _facts(summary), _checks(summary.checks)):
         _print(console, part)
     console.print()
     held = sum(check.held for check in summary.checks)
@@ -122,7 +122,7 @@ def _mail(look: Look, facts: Facts) -> Mail:
     return Mail(between_members=len(between_members(look)), to_you=facts.inbox, from_you=len(sent))
 
 
-def _who(workers: list[MemberWork]) -> Table:
+def _members(workers: list[MemberWork]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for head in ("member", "tasks", "at work", "did"):
         table.add_column(head, justify="right" if head in ("tasks", "at work") else "left")

@@ -47,12 +47,12 @@ def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
     """
     context = here(team)
     if as_json or stat:
-        work, found = work_of.show(context, name)
+        work, difference = work_of.show(context, name)
         if as_json:
-            write_json(as_mapping(work, found))
+            write_json(as_mapping(work, difference))
             return
         _tell(work)
-        _list(found)
+        _list(difference)
         return
     work = work_of.find(context, name)
     _tell(work)
@@ -62,11 +62,11 @@ def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
         _print(work.fork)
 
 
-def as_mapping(work: NamedWork, found: Difference) -> dict[str, object]:
+def as_mapping(work: NamedWork, difference: Difference) -> dict[str, object]:
     """Return some work as the JSON of `pro0 diff`."""
     place = str(work.fork.folder) if work.fork.files else ""
     head = {"name": work.name, "shared": work.shared, "worktree": place}
-    return {**head, **mapping(found), "uncommitted": found.uncommitted}
+    return {**head, **mapping(difference), "uncommitted": difference.uncommitted}
 
 
 def _tell(work: NamedWork) -> None:
@@ -74,15 +74,16 @@ def _tell(work: NamedWork) -> None:
         say(f"{work.name} works in the project's checkout; these are all changes there that nobody has committed")
 
 
-def _list(found: Difference) -> None:
-    for commit in found.commits:
+def _list(difference: Difference) -> None:
+    for commit in difference.commits:
         write(f"{commit.id[:12]}  {line(commit.title)}")
-    if found.files:
-        table(("CHANGE", "FILE", "LINES", "NOTE"), [_row(change) for change in found.files], flexible=1)
-    total = patch.summary(len(found.commits), len(found.files), found.added, found.removed, found.uncommitted)
+    if difference.files:
+        table(("CHANGE", "FILE", "LINES", "NOTE"), [_row(change) for change in difference.files], flexible=1)
+    commits, files = len(difference.commits), len(difference.files)
+    total = patch.summary(commits, files, difference.added, difference.removed, difference.uncommitted)
     write(total) if total else say("nothing is changed")
-    if found.unreadable:
-        say(f"git could not read everything: {found.unreadable}")
+    if difference.unreadable:
+        say(f"git could not read everything: {difference.unreadable}")
 
 
 def _row(change: FileChange) -> tuple[str, ...]:
@@ -94,8 +95,8 @@ def _row(change: FileChange) -> tuple[str, ...]:
 def _print(fork: Fork) -> None:
     sys.stdout.flush()
     try:
-        for found in diffs.patch(fork):
-            sys.stdout.buffer.write(found)
+        for row in diffs.patch(fork):
+            sys.stdout.buffer.write(row)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
@@ -107,9 +108,9 @@ def _page(fork: Fork) -> None:
     """Show the patch in the person's pager; print it when they have none. Leaving the pager early is no failure."""
     colours, any_line = painted(), False
     with _pager(diffs.pager(fork.folder)) as put:
-        for found in diffs.patch(fork):
+        for row in diffs.patch(fork):
             any_line = True
-            text = patch.shown(found)
+            text = patch.shown(row)
             put(f"{patch.coloured(text) if colours else text}\n".encode())
     if not any_line:
         say("nothing is changed")

@@ -34,9 +34,9 @@ def merge(names: tuple[str, ...], team: str | None) -> None:
                 say(f"{name}: {error.message}")
             continue
         write(f"{work.name} is merged as {commit[:12]}")
-        if (left := diffs.measured(context, work.name)) and left.uncommitted:
-            one = left.uncommitted == 1
-            files = f"1 file of {work.name} is" if one else f"{left.uncommitted} files of {work.name} are"
+        if (difference := diffs.measured(context, work.name)) and difference.uncommitted:
+            single = difference.uncommitted == 1
+            files = f"1 file of {work.name} is" if single else f"{difference.uncommitted} files of {work.name} are"
             say(f"{files} not committed, and not merged: pro0 diff {work.name}")
     if len(failed) > 1:
         raise Refused(

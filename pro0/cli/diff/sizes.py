@@ -8,21 +8,21 @@ NAMED = 5
 """The commits which are named; the number of the others is said."""
 
 
-def sized(found: Difference | None, of: str = "") -> dict[str, object] | None:
+def sized(difference: Difference | None, of: str = "") -> dict[str, object] | None:
     """Return the size of some work as JSON, None for no work of its own; `of` names who has the worktree."""
-    if found is None:
+    if difference is None:
         return None
-    counts: dict[str, object] = {"commits": len(found.commits), "files": len(found.files)}
-    counts |= {"added": found.added, "removed": found.removed, "uncommitted": found.uncommitted}
+    counts: dict[str, object] = {"commits": len(difference.commits), "files": len(difference.files)}
+    counts |= {"added": difference.added, "removed": difference.removed, "uncommitted": difference.uncommitted}
     return {**counts, "of": of} if of else counts
 
 
-def changed(found: Difference | None, of: str = "") -> list[tuple[str, str]]:
+def changed(difference: Difference | None, of: str = "") -> list[tuple[str, str]]:
     """Return the rows of `show` about some work: its size, and its newest commits; `of` names who has the worktree."""
-    if found is None:
+    if difference is None:
         return []
-    commits = [f"{commit.id[:12]} {line(commit.title)}" for commit in found.commits]
-    named = [*commits[:NAMED], *([f"and {len(commits) - NAMED} more"] if len(commits) > NAMED else [])]
-    size = summary(len(commits), len(found.files), found.added, found.removed, found.uncommitted)
-    whose = f" (in all of the worktree of {of})" if of else ""
-    return [("changes", f"{size or 'none'}{whose}"), ("commits", "\n".join(named))]
+    commits = [f"{commit.id[:12]} {line(commit.title)}" for commit in difference.commits]
+    lines = [*commits[:NAMED], *([f"and {len(commits) - NAMED} more"] if len(commits) > NAMED else [])]
+    size = summary(len(commits), len(difference.files), difference.added, difference.removed, difference.uncommitted)
+    place = f" (in all of the worktree of {of})" if of else ""
+    return [("changes", f"{size or 'none'}{place}"), ("commits", "\n".join(lines))]

@@ -99,14 +99,14 @@ def _hooks(home: Path, folder: Path) -> Iterator[Check]:
 def _missing(command: str, folder: Path) -> str:
     """Return the program of a command line that is not there, as far as that can be told without running it."""
     try:
-        first = shlex.split(command)[:1]
+        program = shlex.split(command)[:1]
     except ValueError:
         return ""
-    plain = first and re.fullmatch(r"[\w./+@-]+", first[0])
-    asks = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", *first]
+    plain = program and re.fullmatch(r"[\w./+@-]+", program[0])
+    asks = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", *program]
     if not plain or subprocess.run(asks, cwd=folder, check=False, capture_output=True).returncode == 0:
         return ""
-    return first[0]
+    return program[0]
 
 
 def _verdicts(home: Path, config: Settings) -> Check:

@@ -59,7 +59,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
         checks = list(_all(team, _patient(show)))
     repaired = done.repaired if done else []
     if as_json:
-        write_json({"checks": [_shown(check) for check in checks], "repaired": repaired})
+        write_json({"checks": [_as_data(check) for check in checks], "repaired": repaired})
     else:
         _write(checks, repaired)
     if done and done.refused:
@@ -102,7 +102,7 @@ def _patient(show: Callable[[str], None]) -> Callable[[str], None]:
     return look
 
 
-def _shown(check: Check) -> dict[str, str]:
+def _as_data(check: Check) -> dict[str, str]:
     row = {"name": check.name, "state": str(check.verdict), "what": check.found, "mend": check.mend}
     return row | {"team": check.team} if check.team else row
 

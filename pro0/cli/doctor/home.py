@@ -39,7 +39,7 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
     yield from _modes(folder, *tops)
     yield from _links(*tops)
     yield from _locks(folder, *tops)
-    yield from _left(store, tops, team)
+    yield from _leftovers(store, tops, team)
 
 
 def _homeless() -> Iterator[Check]:
@@ -105,7 +105,7 @@ def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
         yield Check("locks", Health.OK, "nobody holds one")
 
 
-def _left(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Check]:
+def _leftovers(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Check]:
     for path in health.temporary(*tops):
         yield Check("left over", Health.WARN, f"{path} was left by a writer that was killed", REPAIR)
     if team is None:

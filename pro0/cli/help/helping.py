@@ -18,11 +18,11 @@ def help_of(context: click.Context, command: tuple[str, ...]) -> None:
       pro0 help
       pro0 help task create
     """
-    asked = context.find_root()
+    inner = context.find_root()
     for word in command:
-        group = asked.command
+        group = inner.command
         if not isinstance(group, click.Group):
             break
-        name, found, _ = group.resolve_command(asked, [word])
-        asked = click.Context(cast(click.Command, found), info_name=name, parent=asked)
-    write(asked.get_help())
+        name, subcommand, _ = group.resolve_command(inner, [word])
+        inner = click.Context(cast(click.Command, subcommand), info_name=name, parent=inner)
+    write(inner.get_help())

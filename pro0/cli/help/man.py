@@ -49,8 +49,8 @@ def plain(page: str) -> str:
             lines.append("  " + rest)
         elif request in (".PP", ".TP", ".sp"):
             lines.append("")
-    shown = _FONTS.sub("", "\n".join(lines))
-    return shown.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\").strip("\n")
+    plain_text = _FONTS.sub("", "\n".join(lines))
+    return plain_text.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\").strip("\n")
 
 
 def _page(command: tuple[str, ...]) -> Path:

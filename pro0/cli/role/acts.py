@@ -48,14 +48,14 @@ def list_roles(as_json: bool, output: str | None) -> None:
       pro0 role list
       pro0 role list -o name
     """
-    found = roles.all_roles(_checked_store())
+    listed = roles.all_roles(_checked_store())
     if as_json:
-        write_json(found)
+        write_json(listed)
     elif output == "name":
-        for role in found:
+        for role in listed:
             write(role.id)
     else:
-        table(("ROLE", "NAME", "AGENT", "PROMPT"), [(r.id, r.name, r.agent, _first(r.prompt)) for r in found])
+        table(("ROLE", "NAME", "AGENT", "PROMPT"), [(r.id, r.name, r.agent, _beginning(r.prompt)) for r in listed])
 
 
 @click.command()
@@ -78,7 +78,7 @@ def show(name: str, as_json: bool) -> None:
 @click.argument("name")
 @_fields
 @json_option
-def add(name: str, as_json: bool, program: tuple[str, ...], **given: str | None) -> None:
+def add(name: str, as_json: bool, program: tuple[str, ...], **options: str | None) -> None:
     """Add a role; its id is made of its name.
 
     --json prints the role.
@@ -89,7 +89,7 @@ def add(name: str, as_json: bool, program: tuple[str, ...], **given: str | None)
       pro0 role add tester --prompt - < tester.md
       pro0 role add linter -- ./lint-agent
     """
-    role = Role(id=agent_id_from(name), name=name.strip(), **_given(given, program))  # type: ignore[arg-type]
+    role = Role(id=agent_id_from(name), name=name.strip(), **_fields_of(options, program))  # type: ignore[arg-type]
     _tell(roles.add(_checked_store(), caller()[0], role), "added", as_json=as_json)
 
 
@@ -98,7 +98,7 @@ def add(name: str, as_json: bool, program: tuple[str, ...], **given: str | None)
 @click.option("--name", "new_name", help="Its name; the id stays.")
 @_fields
 @json_option
-def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...], **given: str | None) -> None:
+def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...], **options: str | None) -> None:
     """Change a role; what is not named stays, an empty text removes it. Sessions that run keep what they were told.
 
     --json prints the role.
@@ -108,7 +108,7 @@ def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...
       pro0 role edit engineer --prompt - < engineer.md
       pro0 role edit reviewer --agent claude
     """
-    changes = _given(given | {"name": new_name}, program)
+    changes = _fields_of(options | {"name": new_name}, program)
     if not changes:
         raise BadInput("what is to be changed?", hint="pro0 role edit --help")
     _tell(roles.edit(_checked_store(), caller()[0], name, changes), "changed", as_json=as_json)
@@ -130,14 +130,14 @@ def remove(name: str, as_json: bool) -> None:
 
 
 def _checked_store() -> Store:
-    found = store()
-    found.check()
-    return found
+    opened = store()
+    opened.check()
+    return opened
 
 
-def _given(given: dict[str, str | None], program: tuple[str, ...]) -> dict[str, object]:
+def _fields_of(options: dict[str, str | None], program: tuple[str, ...]) -> dict[str, object]:
     """Return the fields that were named; a program is that of the agent `command`, another agent has none."""
-    fields: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    fields: dict[str, object] = {name: value for name, value in options.items() if value is not None}
     if "prompt" in fields:
         fields["prompt"] = text_or_stdin(str(fields["prompt"]))
     if program:
@@ -147,20 +147,20 @@ def _given(given: dict[str, str | None], program: tuple[str, ...]) -> dict[str, 
     return fields
 
 
-def _tell(role: Role, what: str, *, as_json: bool) -> None:
+def _tell(role: Role, verb: str, *, as_json: bool) -> None:
     if as_json:
         write_json(role)
-    elif what:
-        write(f"{role.id} {what}: {line(role.name)}")
+    elif verb:
+        write(f"{role.id} {verb}: {line(role.name)}")
     else:
-        pairs([("role", f"{role.id} ({role.name})"), *_more(role)])
+        pairs([("role", f"{role.id} ({role.name})"), *_details(role)])
         write(f"\n{visible(role.prompt)}" if role.prompt else "")
 
 
-def _more(role: Role) -> list[tuple[str, str]]:
-    more = [("agent", role.agent), ("model", role.model), ("program", " ".join(role.argv))]
-    return [(name, value) for name, value in more if value]
+def _details(role: Role) -> list[tuple[str, str]]:
+    lines = [("agent", role.agent), ("model", role.model), ("program", " ".join(role.argv))]
+    return [(name, value) for name, value in lines if value]
 
 
-def _first(prompt: str) -> str:
+def _beginning(prompt: str) -> str:
     return prompt.strip().splitlines()[0] if prompt.strip() else ""

@@ -44,17 +44,17 @@ def rpc(method: str | None, params: str | None, stdio: bool, team: str | None) -
     from pro0.rpc.client import RpcClient
 
     assert method
-    given = _params(params)
-    write_json(call(RpcClient(here(team)), method, given))
+    values = _params(params)
+    write_json(call(RpcClient(here(team)), method, values))
 
 
 def _params(text: str | None) -> object:
     if text is None:
         return {}
     try:
-        found = decode(text_or_stdin(text).encode(errors="surrogateescape"))
+        value = decode(text_or_stdin(text).encode(errors="surrogateescape"))
     except Unreadable as error:
         raise BadInput(f"the parameters: {error}", hint="they are JSON, an object or an array") from None
-    if not isinstance(found, dict | list):
+    if not isinstance(value, dict | list):
         raise BadInput("the parameters are neither an object nor an array", hint='such as {"task_id": "task-1"}')
-    return found
+    return value

@@ -145,15 +145,15 @@ def run(
     )
     permission = PermissionMode(mode) if mode else None
     draft = SeatDraft(name=RUNNER, model=model, effort=effort, permission_mode=permission, worktree=worktree or None)
-    takeable(own := replace(draft, agent=chosen, definition=definition))
-    limitable(own, permission or context.team.config.read().permission_mode)
+    takeable(runner := replace(draft, agent=chosen, definition=definition))
+    limitable(runner, permission or context.team.config.read().permission_mode)
     code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
     ctx.exit(code)
 
 
-def _epic(context: Context, named: str) -> str:
+def _epic(context: Context, id: str) -> str:
     """Return the id of the epic that is meant; raises BadInput for a task, naming the epic it is part of."""
-    task = tasks.show(context, named)
+    task = tasks.show(context, id)
     if task.type is Kind.EPIC:
         return task.id
     above = epic_of(Board([*tasks.board(context), task]), task)
@@ -163,10 +163,10 @@ def _epic(context: Context, named: str) -> str:
 
 def _usual() -> str:
     """Return the agent that is taken where none is named; raises EnvironmentMissing, naming one that could be."""
-    other = first_installed()
-    if other not in (None, USUAL[0]):
-        what = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"
-        raise EnvironmentMissing(what, code=ErrorCode.AGENT_MISSING, hint=f"pro0 run --agent {other}")
+    installed = first_installed()
+    if installed not in (None, USUAL[0]):
+        text = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"
+        raise EnvironmentMissing(text, code=ErrorCode.AGENT_MISSING, hint=f"pro0 run --agent {installed}")
     return USUAL[0]
 
 

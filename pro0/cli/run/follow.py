@@ -60,25 +60,25 @@ def as_line(event: RunEvent) -> str:
     return f"{local(event.at)}  {about}{begins}{line(event.text)}{turn}"
 
 
-def follow(context: Context, state: SeatState, shown: Shown) -> int:
+def follow(context: Context, state: SeatState, display: Shown) -> int:
     """Show a run until it is over; return its exit code. An interruption ends it first."""
-    journal, seen = Journal(context.team.paths.run_log(state.agent_id)), list[int]()
+    journal, codes = Journal(context.team.paths.run_log(state.agent_id)), list[int]()
     try:
-        while not seen:
+        while not codes:
             over = _is_over(context, state)
             for event in _fresh(journal, state):
-                shown.event(event)
-                seen += [event.code] if event.code is not None else []
-            shown.look()
-            if over and not seen:
+                display.event(event)
+                codes += [event.code] if event.code is not None else []
+            display.look()
+            if over and not codes:
                 raise Pro0Error(f"the runner {state.agent_id} has crashed", hint="pro0 team logs")
-            if not seen:
+            if not codes:
                 time.sleep(LOOK)
     except KeyboardInterrupt:
         _interrupt(context, state)
         raise
     until(lambda: _is_recorded(context, state) or not _is_led(context))
-    return seen[0]
+    return codes[0]
 
 
 def until(is_over: Callable[[], bool]) -> None:

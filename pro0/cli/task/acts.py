@@ -13,12 +13,12 @@ from pro0.rules.tasks import answers
 from pro0.rules.text import visible
 
 
-def told(task: Task, what: str, *, as_json: bool) -> None:
+def write_outcome(task: Task, outcome: str, *, as_json: bool) -> None:
     """Print what happened to a task, or the task as JSON."""
     if as_json:
         write_json(task)
     else:
-        write(f"{task.id} {what}: {line(task.title)}")
+        write(f"{task.id} {outcome}: {line(task.title)}")
 
 
 @click.command()
@@ -36,7 +36,7 @@ def claim(id: str, team: str | None, as_json: bool) -> None:
       pro0 task claim task-3 --json
     """
     task = tasks.claim(here(team), id)
-    told(task, f"claimed by {task.assignee}", as_json=as_json)
+    write_outcome(task, f"claimed by {task.assignee}", as_json=as_json)
     for answer in () if as_json else answers.unread_answers(task.history):
         write(visible(f"a person {answers.line(answer)}"))
 
@@ -55,7 +55,7 @@ def release(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task release 3 "needs somebody who knows the parser"
     """
-    told(tasks.release(here(team), id, text_or_stdin(reason)), "released", as_json=as_json)
+    write_outcome(tasks.release(here(team), id, text_or_stdin(reason)), "released", as_json=as_json)
 
 
 @click.command()
@@ -74,8 +74,8 @@ def complete(id: str, result: str, team: str | None, as_json: bool) -> None:
       make test | tail | pro0 task complete 3 -
     """
     task = tasks.complete(here(team), id, text_or_stdin(result))
-    what = f"waits for a human ({task.awaiting.reason})" if task.awaiting else str(task.status)
-    told(task, what, as_json=as_json)
+    outcome = f"waits for a human ({task.awaiting.reason})" if task.awaiting else str(task.status)
+    write_outcome(task, outcome, as_json=as_json)
 
 
 @click.command()
@@ -92,7 +92,7 @@ def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task fail 3 "the compiler is missing"
     """
-    told(tasks.fail(here(team), id, text_or_stdin(reason)), "failed", as_json=as_json)
+    write_outcome(tasks.fail(here(team), id, text_or_stdin(reason)), "failed", as_json=as_json)
 
 
 @click.command()
@@ -115,9 +115,9 @@ def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json:
         raise BadInput("assign to whom?", hint=f"pro0 task assign {id} MEMBER, or --nobody")
     context = here(team)
     task = tasks.assign(context, id, member)
-    told(task, f"reserved for {task.assignee}" if task.assignee else "free for anybody", as_json=as_json)
-    if said := beyond_all(context, [task]):
-        say(f"Warning: {said}")
+    write_outcome(task, f"reserved for {task.assignee}" if task.assignee else "free for anybody", as_json=as_json)
+    if warning := beyond_all(context, [task]):
+        say(f"Warning: {warning}")
 
 
 @click.command()
@@ -137,8 +137,8 @@ def comment(id: str, text: str, author: str | None, team: str | None, as_json: b
       pro0 task comment 3 "the fault is in parse()"
       pro0 task comment 3 - < notes.txt
     """
-    said = tasks.comment(here(team), id, text_or_stdin(text), author=author)
+    note = tasks.comment(here(team), id, text_or_stdin(text), author=author)
     if as_json:
-        write_json(said)
+        write_json(note)
     else:
-        write(f"noted by {said.author}")
+        write(f"noted by {note.author}")

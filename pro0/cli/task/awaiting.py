@@ -29,8 +29,8 @@ def kind(word: str) -> Awaiting:
     try:
         return Awaiting(word)
     except ValueError:
-        known = ", ".join(Awaiting)
-        raise BadInput(f"a task cannot await {word!r}", hint=f"one of {known}") from None
+        kinds = ", ".join(Awaiting)
+        raise BadInput(f"a task cannot await {word!r}", hint=f"one of {kinds}") from None
 
 
 def is_list(text: str) -> bool:

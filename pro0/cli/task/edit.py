@@ -5,7 +5,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, label_option, text_or_stdin
-from pro0.cli.task.acts import told
+from pro0.cli.task.acts import write_outcome
 from pro0.cli.task.awaiting import NOTHING, kind
 from pro0.cli.task.gates import outcome
 from pro0.errors import BadInput
@@ -53,7 +53,7 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 @team_option
 @json_option
 def update(
-    id: str, text: str, awaiting: str | None, verdict: str | None, team: str | None, as_json: bool, **given: object
+    id: str, text: str, awaiting: str | None, verdict: str | None, team: str | None, as_json: bool, **options: object
 ) -> None:
     """Change fields of a task that is not settled; what is not named stays.
 
@@ -66,7 +66,7 @@ def update(
       pro0 task update 7 --drop-dependency 5
       pro0 task update 3 --awaiting input "which of the two formats?"
     """
-    changes, context = _changes(given), here(team)
+    changes, context = _changes(options), here(team)
     given_kinds = [changes != Changes(), awaiting is not None, verdict is not None]
     if not any(given_kinds):
         hint = f"pro0 task update {id} --title TEXT, --priority N, --awaiting KIND; pro0 task update --help"
@@ -78,15 +78,15 @@ def update(
         _await(context, id, awaiting, text_or_stdin(text), as_json=as_json)
     elif verdict is not None:
         task = gates.answer(context, id, Verdict(verdict), text_or_stdin(text))
-        told(task, f"{verdict} ({outcome(task)})", as_json=as_json)
+        write_outcome(task, f"{verdict} ({outcome(task)})", as_json=as_json)
     else:
-        told(tasks.update(context, id, changes), "updated", as_json=as_json)
+        write_outcome(tasks.update(context, id, changes), "updated", as_json=as_json)
 
 
-def _changes(given: dict[str, object]) -> Changes:
+def _changes(options: dict[str, object]) -> Changes:
     """Return the fields that were named; what was not given is left as it is."""
     names = {"add_dependency": "add_dependencies", "drop_dependency": "drop_dependencies"}
-    fields = {names.get(name, name): value for name, value in given.items() if value not in (None, ())}
+    fields = {names.get(name, name): value for name, value in options.items() if value not in (None, ())}
     if "description" in fields:
         fields["description"] = text_or_stdin(str(fields["description"]))
     if fields.get("requires") in NOTHING:
@@ -96,10 +96,10 @@ def _changes(given: dict[str, object]) -> Changes:
 
 def _await(context: Context, id: str, word: str, why: str, *, as_json: bool) -> None:
     if word in NOTHING:
-        told(gates.clear(context, id, why), "waits for nobody", as_json=as_json)
+        write_outcome(gates.clear(context, id, why), "waits for nobody", as_json=as_json)
     else:
         task = gates.await_human(context, id, kind(word), why)
-        told(task, f"waits for {kind(word)}", as_json=as_json)
+        write_outcome(task, f"waits for {kind(word)}", as_json=as_json)
 
 
 @click.command()
@@ -117,7 +117,7 @@ def block(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> 
       pro0 task block 7 5 6
     """
     changes = Changes(add_dependencies=_each(others))
-    told(tasks.update(here(team), id, changes), "updated", as_json=as_json)
+    write_outcome(tasks.update(here(team), id, changes), "updated", as_json=as_json)
 
 
 @click.command()
@@ -135,7 +135,7 @@ def unblock(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -
       pro0 task unblock 7 5
     """
     changes = Changes(drop_dependencies=_each(others))
-    told(tasks.update(here(team), id, changes), "updated", as_json=as_json)
+    write_outcome(tasks.update(here(team), id, changes), "updated", as_json=as_json)
 
 
 def _each(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def cancel(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task cancel 3 "no longer wanted"
     """
-    told(tasks.cancel(here(team), id, text_or_stdin(reason)), "cancelled", as_json=as_json)
+    write_outcome(tasks.cancel(here(team), id, text_or_stdin(reason)), "cancelled", as_json=as_json)
 
 
 @click.command()
@@ -173,7 +173,7 @@ def reopen(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task reopen 3 "the fix was not complete"
     """
-    told(tasks.reopen(here(team), id, text_or_stdin(reason)), "is pending again", as_json=as_json)
+    write_outcome(tasks.reopen(here(team), id, text_or_stdin(reason)), "is pending again", as_json=as_json)
 
 
 @click.command()
@@ -191,4 +191,4 @@ def delete(id: str, force: bool, team: str | None, as_json: bool) -> None:
       pro0 task delete 3
       pro0 task delete 3 --force
     """
-    told(tasks.delete(here(team), id, force=force), "deleted", as_json=as_json)
+    write_outcome(tasks.delete(here(team), id, force=force), "deleted", as_json=as_json)

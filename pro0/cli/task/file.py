@@ -33,13 +33,13 @@ def _check_references(drafts: list[Draft], name: str) -> None:
     """Raise BadInput for a reference that can be neither a key of the file nor a task that is there."""
     keys = {draft.key for draft in drafts}
     for number, draft in enumerate(drafts, 1):
-        for other in (*draft.blocked_by, *([draft.parent] if draft.parent else [])):
+        for reference in (*draft.blocked_by, *([draft.parent] if draft.parent else [])):
             try:
-                if other not in keys:
-                    task_id(other)
+                if reference not in keys:
+                    task_id(reference)
             except BadInput:
-                what = f"task {number} of {name} names {other!r}, which is no key in it and no task id"
-                raise BadInput(what, hint=f"give the task that is meant the key {other}") from None
+                text = f"task {number} of {name} names {reference!r}, which is no key in it and no task id"
+                raise BadInput(text, hint=f"give the task that is meant the key {reference}") from None
 
 
 def _draft(item: object, where: str) -> Draft:

@@ -5,7 +5,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, text_or_stdin
-from pro0.cli.task.acts import told
+from pro0.cli.task.acts import write_outcome
 from pro0.model.task import Status, Task
 from pro0.ops.tasks import gates
 
@@ -27,7 +27,7 @@ def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
       pro0 task approve 4 "blue, like the logo"
     """
     task = gates.approve(here(team), id, text_or_stdin(text))
-    told(task, f"approved ({outcome(task)})", as_json=as_json)
+    write_outcome(task, f"approved ({outcome(task)})", as_json=as_json)
 
 
 @click.command()
@@ -47,7 +47,7 @@ def reject(id: str, feedback: str, team: str | None, as_json: bool) -> None:
       pro0 task reject 4 - < review.txt
     """
     task = gates.reject(here(team), id, text_or_stdin(feedback))
-    told(task, f"rejected ({outcome(task)})", as_json=as_json)
+    write_outcome(task, f"rejected ({outcome(task)})", as_json=as_json)
 
 
 @click.command()
@@ -64,7 +64,7 @@ def retry(id: str, text: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task retry 3 "the compiler is there now"
     """
-    told(gates.retry(here(team), id, text_or_stdin(text)), "is pending again", as_json=as_json)
+    write_outcome(gates.retry(here(team), id, text_or_stdin(text)), "is pending again", as_json=as_json)
 
 
 @click.command("continue")
@@ -83,7 +83,7 @@ def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
       pro0 task continue 3 "you were nearly there"
     """
     task = gates.go_on(here(team), id, text_or_stdin(text))
-    told(task, f"goes on with {task.assignee}", as_json=as_json)
+    write_outcome(task, f"goes on with {task.assignee}", as_json=as_json)
 
 
 @click.command()
@@ -101,7 +101,7 @@ def close(id: str, result: str, team: str | None, as_json: bool) -> None:
       pro0 task close 3 "done by hand"
     """
     task = gates.close(here(team), id, text_or_stdin(result))
-    told(task, f"closed ({outcome(task)})", as_json=as_json)
+    write_outcome(task, f"closed ({outcome(task)})", as_json=as_json)
 
 
 def outcome(task: Task) -> str:

@@ -45,18 +45,18 @@ def import_tasks(path: Path, team: str | None, as_json: bool, output: str | None
       pro0 task import ../old/.tickets
     """
     context = here(team)
-    found = list(_read(path))
-    made = importing.import_all(context, found)
+    tickets = list(_read(path))
+    imported = importing.import_all(context, tickets)
     if as_json:
-        write_json(made)
+        write_json(imported)
         return
-    for task in made:
-        write(task.id if output == "name" else _told(task))
-    if len(found) > len(made):
-        say(f"{len(found) - len(made)} of {len(found)} were imported before")
+    for task in imported:
+        write(task.id if output == "name" else _summary(task))
+    if len(tickets) > len(imported):
+        say(f"{len(tickets) - len(imported)} of {len(tickets)} were imported before")
 
 
-def _told(task: Task) -> str:
+def _summary(task: Task) -> str:
     state = f"waits for a human: {wait_in_words(task.awaiting)}" if task.awaiting else task.status.words
     return f"{task.id} from {line(task.origin or '')} ({state}): {line(task.title)}"
 
@@ -69,8 +69,8 @@ def _read(path: Path) -> Iterator[Ticket]:
         name = os.path.relpath(file)
         try:
             ticket = KINDS[file.suffix](_data(file), name)
-            if (other := origins.setdefault(ticket.origin, name)) != name:
-                raise BadInput(f"it has the id of {other}")
+            if (earlier_file := origins.setdefault(ticket.origin, name)) != name:
+                raise BadInput(f"it has the id of {earlier_file}")
             yield ticket
         except BadInput as error:
             wrong.append(f"{name}: {error.message}")
@@ -86,14 +86,14 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         raise NotFound(f"there is no {path}")
     places = [place for place in (path / TICKS, path / TICKETS, path / TICKS.name) if place.is_dir()] or [path]
-    found = sorted(file for place in places for suffix in KINDS for file in place.glob(f"[!.]*{suffix}"))
-    if not found:
+    files = sorted(file for place in places for suffix in KINDS for file in place.glob(f"[!.]*{suffix}"))
+    if not files:
         raise NotFound(
             f"there are no tickets in {path}", hint="name a project with .tick or .tickets, or such a folder"
         )
-    if len(found) > FILES:
+    if len(files) > FILES:
         raise BadInput(f"{path} holds more than {FILES} files")
-    return found
+    return files
 
 
 def _data(file: Path) -> bytes:

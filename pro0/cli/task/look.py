@@ -70,14 +70,14 @@ def list_tasks(
     """
     context = here(team)
     kinds = None if awaiting is None else waits.kinds(awaiting)
-    who = _address(context, assignee) if assignee is not None else None
-    found = [
+    address = _address(context, assignee) if assignee is not None else None
+    matching = [
         task
         for task in tasks.list_tasks(context, live=everything or not archived, archived=everything or archived)
-        if status in (None, task.status) and who in (None, task.assignee) and set(labels).issubset(task.labels)
+        if status in (None, task.status) and address in (None, task.assignee) and set(labels).issubset(task.labels)
         if kinds is None or (task.waits and task.waits.kind in kinds)
     ]
-    print_tasks(context, found, "no tasks", as_json=as_json, output=output)
+    print_tasks(context, matching, "no tasks", as_json=as_json, output=output)
 
 
 @click.command()
@@ -117,13 +117,13 @@ def show(id: str, team: str | None, as_json: bool) -> None:
     task = tasks.show(context, id)
     board = tasks.board(context)
     remarks = tasks.remarks(context, task.id)
-    who, found = diffs.measured_task(context, task)
+    worker, difference = diffs.measured_task(context, task)
     if as_json:
         whole = replace(task, history=tuple(tasks.history(context, task.id)), earlier=0)
-        more = {"whyNotReady": why_not_ready(board, task), "remarks": remarks}
-        write_json({**mapping(whole), **more, "changes": sized(found, who)})
+        details = {"whyNotReady": why_not_ready(board, task), "remarks": remarks}
+        write_json({**mapping(whole), **details, "changes": sized(difference, worker)})
         return
-    pairs([*_fields(board, task, tasks.family(context, task.id).children(task.id)), *changed(found, who)])
+    pairs([*_fields(board, task, tasks.family(context, task.id).children(task.id)), *changed(difference, worker)])
     if remarks:
         write("\nremarks")
     for remark in remarks:
@@ -164,20 +164,20 @@ def _address(context: Context, text: str) -> str:
     return folded if folded in (LEAD, HUMAN) else members.members(context).find(text).agent_id
 
 
-def print_tasks(context: Context, found: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
+def print_tasks(context: Context, listed: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
     """Print a list of tasks as it was asked for; `none` is said when there is none."""
     if as_json:
-        write_json(found)
+        write_json(listed)
     elif output == "name":
-        for task in found:
+        for task in listed:
             write(task.id)
-    elif not found:
+    elif not listed:
         say(none)
     else:
         board = tasks.board(context)
         rows = [
             (task.id, task.status.words, str(task.priority), task.assignee or "", task.title, _note(board, task))
-            for task in found
+            for task in listed
         ]
         table(("TASK", "STATUS", "PRI", "ASSIGNEE", "TITLE", "NOTE"), rows, flexible=4)
 
@@ -227,12 +227,12 @@ def _fields(board: Board, task: Task, children: Sequence[Task]) -> list[tuple[st
 
 def _branch(board: Board, family: Board, task: Task, lead: str, below: str) -> None:
     note = _note(board, task)
-    said = f"{task.status.words}{f', {note}' if note else ''}"
-    write(f"{lead}{task.id}  {line(task.title)}  ({line(said)})")
+    state = f"{task.status.words}{f', {note}' if note else ''}"
+    write(f"{lead}{task.id}  {line(task.title)}  ({line(state)})")
     children = family.children(task.id)
     for child in children:
-        last = child is children[-1]
-        _branch(board, family, child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+        is_last = child is children[-1]
+        _branch(board, family, child, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  "))
 
 
 def _nested(family: Board, task: Task) -> dict[str, object]:

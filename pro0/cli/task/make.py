@@ -50,7 +50,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 @name_option
 @click.pass_context
 def create(
-    context: click.Context, /, file: str | None, team: str | None, as_json: bool, output: str | None, **given: object
+    context: click.Context, /, file: str | None, team: str | None, as_json: bool, output: str | None, **options: object
 ) -> None:
     """Add a task, or all tasks of a file.
 
@@ -68,21 +68,21 @@ def create(
     """
     team_here = here(team)
     if file is None:
-        made = tasks.create(team_here, [_draft(given)])
+        created = tasks.create(team_here, [_draft(options)])
     else:
         _alone(context)
         from pro0.cli.task.file import read
 
-        made = tasks.create(team_here, read(file))
-    _tell(made, as_json=as_json, output=output, single=file is None)
-    if said := beyond_all(team_here, made):
-        say(f"Warning: {said}")
+        created = tasks.create(team_here, read(file))
+    _tell(created, as_json=as_json, output=output, single=file is None)
+    if warning := beyond_all(team_here, created):
+        say(f"Warning: {warning}")
 
 
-def _draft(given: dict[str, object]) -> Draft:
+def _draft(options: dict[str, object]) -> Draft:
     """Return the task that the options describe; what was not given stays at its default."""
     names = {"kind": "type"}
-    fields = {names.get(name, name): value for name, value in given.items() if value is not None}
+    fields = {names.get(name, name): value for name, value in options.items() if value is not None}
     if "title" not in fields:
         raise BadInput("a task needs a title", hint='pro0 task create "what to do", or -f FILE')
     if "description" in fields:
@@ -101,11 +101,11 @@ def _alone(context: click.Context) -> None:
             raise BadInput(f"-f FILE takes no {name.replace('_', '-')}", hint="put it into the file")
 
 
-def _tell(made: list[Task], *, as_json: bool, output: str | None, single: bool) -> None:
+def _tell(created: list[Task], *, as_json: bool, output: str | None, single: bool) -> None:
     if as_json:
-        write_json(made[0] if single else made)
+        write_json(created[0] if single else created)
         return
-    for task in made:
+    for task in created:
         if output == "name":
             write(task.id)
         else:

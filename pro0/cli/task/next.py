@@ -83,19 +83,19 @@ def next_task(
     context = here(team)
     if awaiting is not None and epic is None and not waits.is_list(awaiting):
         epic, awaiting = awaiting, ""
-    scope = Scope(epic=_named(context, epic, below), standalone=standalone, orphan=orphan)
+    scope = Scope(epic=_epic_named(context, epic, below), standalone=standalone, orphan=orphan)
     if awaiting is None:
-        found, none = tasks.next_task(context, scope), "no task is ready"
+        task, none = tasks.next_task(context, scope), "no task is ready"
     else:
         waiting = tasks.waiting(context, waits.kinds(awaiting), scope)
-        found, none = next(iter(waiting), None), "no task waits for a human"
+        task, none = next(iter(waiting), None), "no task waits for a human"
     if as_json:
-        write_json(found)
+        write_json(task)
     else:
-        print_tasks(context, [found] if found else [], none, as_json=False, output=output)
+        print_tasks(context, [task] if task else [], none, as_json=False, output=output)
 
 
-def _named(context: Context, epic: str | None, below: str | None) -> str | None:
+def _epic_named(context: Context, epic: str | None, below: str | None) -> str | None:
     """Return the id of the epic that is meant, which is there."""
     if epic and below and task_id(epic) != task_id(below):
         raise BadInput(f"which epic, {epic} or {below}?", hint="give it once")

@@ -49,18 +49,18 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     context = acting(team)
     if everything == bool(names):
         raise BadInput("name workers, or say --all", hint="pro0 worker list shows what they left")
-    chosen = _left(context) if everything else names
+    chosen = _unmerged(context) if everything else names
     failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
     if len(failed) > 1:
-        what = f"{len(failed)} branches are not merged"
-        raise Refused(what, code=ErrorCode.CONFLICT, hint="merge them by hand: git merge BRANCH")
+        text = f"{len(failed)} branches are not merged"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint="merge them by hand: git merge BRANCH")
     if failed:
         raise failed[0]
 
 
-def _left(context: Context) -> list[str]:
+def _unmerged(context: Context) -> list[str]:
     """Return the tasks whose branches wait for a merge; what one that failed left is named, and left alone."""
-    over = [one.task for one in workers.workers(context) if one.task.branch and not one.task.worktree]
+    over = [worker.task for worker in workers.workers(context) if worker.task.branch and not worker.task.worktree]
     for task in over:
         if task.status is Status.FAILED:
             say(f"{task.id} has failed, so {task.branch} is left out; if it is good: pro0 worker merge {task.id}")

@@ -58,12 +58,12 @@ def delegate(
     """
     context = _team(team, agent, run, worktree)
     drafts = [workers.draft(each, agent=agent, shared=not worktree, run=run) for each in texts for _ in range(times)]
-    made = workers.delegate(context, drafts)
+    delegated = workers.delegate(context, drafts)
     need_lead(context.team)
     if as_json:
-        write_json(made)
+        write_json(delegated)
         return
-    for task in made:
+    for task in delegated:
         write(task.id if output == "name" else f"{task.id} is delegated: {line(task.title)}")
     say(f"watch: pro0 worker list -t {context.team.name}")
 

@@ -30,17 +30,17 @@ def list_workers(everything: bool, team: str | None, as_json: bool, output: str 
       pro0 worker list --all --json
     """
     context = here(team)
-    found = [one for one in workers.workers(context) if everything or _is_of_interest(one)]
+    listed = [one for one in workers.workers(context) if everything or _is_of_interest(one)]
     if as_json:
-        write_json(found)
+        write_json(listed)
     elif output == "name":
-        for worker in found:
+        for worker in listed:
             write(worker.agent_id or worker.task.id)
-    elif not found:
+    elif not listed:
         say('there are no workers; delegate something: pro0 delegate "what to do"')
     else:
         head = ("WORKER", "TASK", "STAGE", "BRANCH", "SINCE", "TITLE")
-        table(head, [_row(worker) for worker in found])
+        table(head, [_row(worker) for worker in listed])
 
 
 @click.command()
@@ -59,9 +59,9 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     """
     context = here(team)
     worker = workers.find(context, name)
-    merge, found = _prediction(context, worker), diffs.measured(context, worker.task.id)
+    merge, difference = _prediction(context, worker), diffs.measured(context, worker.task.id)
     if as_json:
-        sizes = sized(found)
+        sizes = sized(difference)
         write_json({**mapping(worker), "merge": None if merge is None else {"conflicts": merge}, "changes": sizes})
         return
     task = worker.task
@@ -75,7 +75,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
             ("branch", task.branch or ""),
             ("worktree", task.worktree or ""),
             ("merge", how),
-            *changed(found),
+            *changed(difference),
         ]
     )
 
