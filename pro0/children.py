@@ -136,14 +136,14 @@ class Running:
         over = not self._runs()
         if over:  # before its children end: their last output is not part of the result
             self._drain(pass_on)
-        if left := self._tree():
+        if survivors := self._tree():
             processes.end(self._tree, self._grace)
         if not over:
             self._drain(pass_on)
         if self._child and self._child.stdout:
             self._child.stdout.close()
         code = self._child.wait() if self._child else NOT_STARTED
-        return Ending(code, self._tail.decode(errors="replace").strip(), why, len(left))
+        return Ending(code, self._tail.decode(errors="replace").strip(), why, len(survivors))
 
     def _runs(self) -> bool:
         return self._head is not None and processes.alive(self._head)

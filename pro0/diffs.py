@@ -96,12 +96,12 @@ def fork(checkout: Path, folder: Path | None = None, branch: str = "") -> Fork:
 
     Raises EnvironmentMissing outside a repository, NotFound for a branch or a commit which is not there.
     """
-    here = _repository(checkout)
+    project = _repository(checkout)
     if folder is None and branch:
-        return Fork(checkout, _meeting(here, commit := _commit(here, branch)), commit, branch, files=False)
-    there = here if folder is None else _worktree(folder)
-    commit, (code, own) = _commit(there, "HEAD"), there.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
-    return Fork(there.folder, _meeting(here, commit), commit, "" if code else own)
+        return Fork(checkout, _meeting(project, commit := _commit(project, branch)), commit, branch, files=False)
+    work = project if folder is None else _worktree(folder)
+    commit, (code, current) = _commit(work, "HEAD"), work.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
+    return Fork(work.folder, _meeting(project, commit), commit, "" if code else current)
 
 
 def difference(line: Fork) -> Difference:
@@ -134,29 +134,32 @@ def patch(line: Fork) -> Iterator[bytes]:
 
 def pager(folder: Path) -> str:
     """Return the person's pager for diffs in git's order, "" for none. No repository has a say in it."""
-    said = os.environ.get("GIT_PAGER")
-    if said is None:
-        said = _setting(folder, "pager.diff")
-        said = "" if said == "false" else said if said not in (None, "true") else _setting(folder, "core.pager")
-    if said is None:
-        said = os.environ.get("PAGER", "less")
-    return "" if said.strip() == "cat" else said.strip()
+    command = os.environ.get("GIT_PAGER")
+    if command is None:
+        command = _setting(folder, "pager.diff")
+        if command in (None, "true"):
+            command = _setting(folder, "core.pager")
+        elif command == "false":
+            command = ""
+    if command is None:
+        command = os.environ.get("PAGER", "less")
+    return "" if command.strip() == "cat" else command.strip()
 
 
 def _setting(folder: Path, name: str) -> str | None:
     """Return a setting of the person or the system, and none of a repository."""
     code, text = Git(folder).attempt("config", "--null", "--show-scope", "--get-all", name)
     fields = [] if code else text.split("\0")
-    said = [value for scope, value in zip(fields[::2], fields[1::2], strict=False) if scope in ("system", "global")]
-    return said[-1] if said else None
+    values = [value for scope, value in zip(fields[::2], fields[1::2], strict=False) if scope in ("system", "global")]
+    return values[-1] if values else None
 
 
 def _repository(folder: Path) -> Git:
-    there = Git(top(folder))
-    if not there.succeeds("rev-parse", "--git-dir"):
+    repository = Git(top(folder))
+    if not repository.succeeds("rev-parse", "--git-dir"):
         hint = "make one: git init, and a first commit"
         raise EnvironmentMissing(f"{folder} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
-    return there
+    return repository
 
 
 def _worktree(folder: Path) -> Git:
@@ -190,10 +193,10 @@ def _nothing(git: Git) -> str:
 
 def _commits(line: Fork) -> tuple[UnmergedCommit, ...]:
     git = Git(line.folder)
-    known = (f"^{line.base}",) if git.succeeds("rev-parse", "--verify", f"{line.base}^{{commit}}") else ()
-    said = git.run("log", "-z", "--no-color", "--format=%H%x1f%aI%x1f%an%x1f%s", line.tip, *known)
-    found = (one.split("\x1f", 3) for one in said.split("\0") if one)
-    return tuple(UnmergedCommit(id, datetime.fromisoformat(at), author, title) for id, at, author, title in found)
+    not_in_base = (f"^{line.base}",) if git.succeeds("rev-parse", "--verify", f"{line.base}^{{commit}}") else ()
+    output = git.run("log", "-z", "--no-color", "--format=%H%x1f%aI%x1f%an%x1f%s", line.tip, *not_in_base)
+    fields = (entry.split("\x1f", 3) for entry in output.split("\0") if entry)
+    return tuple(UnmergedCommit(id, datetime.fromisoformat(at), author, title) for id, at, author, title in fields)
 
 
 def _parts(line: Fork) -> Iterator[_Part]:
@@ -213,10 +216,10 @@ def _below(folder: Path, base: str, tip: str, prefix: str) -> Iterator[_Part]:
     for path in modules:
         place = folder / path
         if (place / ".git").exists() and place.resolve() == folder.resolve() / path:
-            there = Git(place)
-            code, head = there.attempt("rev-parse", "--verify", "HEAD^{commit}")
+            nested = Git(place)
+            code, head = nested.attempt("rev-parse", "--verify", "HEAD^{commit}")
             start = before.get(path, head)
-            if not code and there.succeeds("cat-file", "-e", f"{start}^{{commit}}"):
+            if not code and nested.succeeds("cat-file", "-e", f"{start}^{{commit}}"):
                 yield from _below(place, start, head, f"{prefix}{path}/")
 
 
@@ -227,8 +230,8 @@ def _modules(git: Git, tree: str) -> dict[str, str]:
 
 
 def _names(part: _Part, since: str) -> set[str]:
-    said = part.git.run("diff", *_FORM, "--no-renames", "--name-status", "-z", since, part.tree)
-    return set(said.split("\0")[1::2])
+    output = part.git.run("diff", *_FORM, "--no-renames", "--name-status", "-z", since, part.tree)
+    return set(output.split("\0")[1::2])
 
 
 def _listed(part: _Part) -> Iterator[tuple[str, str, str, str, str]]:

@@ -116,8 +116,8 @@ class Git:
     def attempt(self, *words: str) -> tuple[int, str]:
         """Return git's exit code and its output, or its error text when it failed without output."""
         done = self._done(words)
-        said = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
-        return done.returncode, said.decode(errors="surrogateescape").strip()
+        output = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
+        return done.returncode, output.decode(errors="surrogateescape").strip()
 
     def stream(self, *words: str) -> Iterator[bytes]:
         """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
@@ -141,16 +141,16 @@ class Git:
         With `index` it uses the folder's index, else an empty one; `head` is its commit. New objects go into the real
         repository, or away with the scratch one when they are not `lasting`.
         """
-        own, common = self._place("--git-dir"), self._place("--git-common-dir")
+        git_dir, common = self._place("--git-dir"), self._place("--git-common-dir")
         with tempfile.TemporaryDirectory(prefix="pro0-git-") as scratch:
-            there = Path(scratch)
+            folder = Path(scratch)
             plain = self._plain()
-            _make(there, own, common, head, plain)
+            _make(folder, git_dir, common, head, plain)
             variables = {
                 "GIT_DIR": scratch,
                 "GIT_WORK_TREE": self._variables.get("GIT_WORK_TREE") or str(top(self.folder)),
-                "GIT_OBJECT_DIRECTORY": str(common / "objects" if lasting else _borrowed(there, common)),
-                "GIT_INDEX_FILE": str((own if index else there) / "index"),
+                "GIT_OBJECT_DIRECTORY": str(common / "objects" if lasting else _borrowed(folder, common)),
+                "GIT_INDEX_FILE": str((git_dir if index else folder) / "index"),
             }
             yield self._with(variables | _as_variables({**plain, "lfs.storage": str(common / "lfs")}))
 
@@ -160,27 +160,27 @@ class Git:
 
         It begins with a copy of the folder's index, which knows the files that have not changed.
         """
-        known = self._place("--git-dir") / "index"
+        index = self._place("--git-dir") / "index"
         with self.apart(lasting=False) as apart:
-            own = Path(apart._variables["GIT_INDEX_FILE"])
+            copied_index = Path(apart._variables["GIT_INDEX_FILE"])
             with suppress(OSError):
-                shutil.copy2(known, own)  # git judges by its time which files may have changed after it
+                shutil.copy2(index, copied_index)  # git judges by its time which files may have changed after it
             if apart.attempt("update-index", "-q", "--really-refresh")[0] == FATAL:
-                own.unlink(missing_ok=True)
+                copied_index.unlink(missing_ok=True)
             code, why = apart.attempt("add", "--all", "--ignore-errors", "--", ":/")
             yield apart, apart.run("write-tree"), why if code else ""
 
-    def tree(self, base: str, what: str = "--all") -> str:
+    def tree(self, base: str, selection: str = "--all") -> str:
         """Write the folder's files, except ignored ones, as a tree on top of a commit's tree."""
         commit = self.run("rev-parse", "--verify", base)
         with self.apart() as apart:
             apart.run("read-tree", commit)
-            apart.run("add", what, "--", ".")
+            apart.run("add", selection, "--", ".")
             return apart.run("write-tree")
 
-    def commit_all(self, onto: str, message: str, what: str = "--all") -> str:
+    def commit_all(self, onto: str, message: str, selection: str = "--all") -> str:
         """Commit the folder's files on top of a commit; return the commit, not yet on any branch, "" for no change."""
-        tree = self.tree(onto, what)
+        tree = self.tree(onto, selection)
         if tree == self.run("rev-parse", f"{onto}^{{tree}}"):
             return ""
         return self.signing().run("commit-tree", tree, "-p", onto, "-m", message)
@@ -196,17 +196,17 @@ class Git:
     def _with(self, variables: Mapping[str, str]) -> Self:
         return type(self)(self.folder, {**self._variables, **variables})
 
-    def _place(self, which: str) -> Path:
-        done = self._done(("rev-parse", "--path-format=absolute", which))
+    def _place(self, kind: str) -> Path:
+        done = self._done(("rev-parse", "--path-format=absolute", kind))
         if done.returncode:
-            self.run("rev-parse", which)
+            self.run("rev-parse", kind)
         return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
     def _plain(self) -> Mapping[str, str]:
         done = self._done(("config", "--null", "--get-regexp", _PLAIN))
         entries = os.fsdecode(done.stdout).split("\0")
-        parted = (one.partition("\n") for one in entries if one)
-        return {name: value if said else "true" for name, said, value in parted}
+        parted = (entry.partition("\n") for entry in entries if entry)
+        return {name: value if separator else "true" for name, separator, value in parted}
 
     def _done(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
         with self._started(words, subprocess.PIPE) as process:
@@ -234,34 +234,34 @@ def last_line(text: str) -> str:
 
 def _environment() -> dict[str, str]:
     """Return git's environment: of the git variables only the person's own and ours."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _THEIRS.fullmatch(name)}
-    return kept | _QUIET
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _THEIRS.fullmatch(name)}
+    return env | _QUIET
 
 
 def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
     """Return settings as git's configuration variables. The settings turned off stay off."""
-    said = list(settings.items())
-    names = {f"GIT_CONFIG_KEY_{at}": name for at, (name, _) in enumerate(said)}
-    values = {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(said)}
-    return {"GIT_CONFIG_COUNT": str(len(said)), **names, **values}
+    pairs = list(settings.items())
+    names = {f"GIT_CONFIG_KEY_{at}": name for at, (name, _) in enumerate(pairs)}
+    values = {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(pairs)}
+    return {"GIT_CONFIG_COUNT": str(len(pairs)), **names, **values}
 
 
-def _make(there: Path, own: Path, common: Path, head: str, plain: Mapping[str, str]) -> None:
+def _make(target: Path, git_dir: Path, common: Path, head: str, plain: Mapping[str, str]) -> None:
     """Make a scratch repository without any setting able to name a program."""
-    (there / "refs").mkdir()
-    (there / "info").mkdir()
-    (there / "HEAD").write_text(f"{head}\n" if head else "ref: refs/heads/none\n")
-    (there / "config").write_text(_form(plain))
-    for folder, name in ((common, "exclude"), (common, "attributes"), (own, "sparse-checkout")):
-        _take(folder / "info" / name, there / "info" / name)
-    _take(own / "info" / OWN_EXCLUDE, there / "info" / "exclude")
-    for shared in own.glob("sharedindex.*"):
-        (there / shared.name).symlink_to(shared)
+    (target / "refs").mkdir()
+    (target / "info").mkdir()
+    (target / "HEAD").write_text(f"{head}\n" if head else "ref: refs/heads/none\n")
+    (target / "config").write_text(_form(plain))
+    for folder, name in ((common, "exclude"), (common, "attributes"), (git_dir, "sparse-checkout")):
+        _take(folder / "info" / name, target / "info" / name)
+    _take(git_dir / "info" / OWN_EXCLUDE, target / "info" / "exclude")
+    for shared in git_dir.glob("sharedindex.*"):
+        (target / shared.name).symlink_to(shared)
 
 
-def _borrowed(there: Path, common: Path) -> Path:
+def _borrowed(target: Path, common: Path) -> Path:
     """Return a scratch folder of objects which reads those of the repository too."""
-    objects = there / "objects"
+    objects = target / "objects"
     (objects / "info").mkdir(parents=True, exist_ok=True)
     (objects / "info" / "alternates").write_bytes(os.fsencode(common / "objects") + b"\n")
     return objects

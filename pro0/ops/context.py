@@ -132,21 +132,21 @@ def caller_of(environment: Mapping[str, str], home: Path, pid: int | None = None
     session = session_of(environment, home, pid)
     if session is None:
         if hidden(home):
-            what = "who asks cannot be seen: this process is in a namespace of its own, apart from the lead's"
-            raise Refused(what, code=ErrorCode.IDENTITY_UNPROVEN, hint="run it outside, where the lead runs")
+            text = "who asks cannot be seen: this process is in a namespace of its own, apart from the lead's"
+            raise Refused(text, code=ErrorCode.IDENTITY_UNPROVEN, hint="run it outside, where the lead runs")
         return THE_HUMAN, None
     team, incarnation, agent = session
-    return _member(agent, incarnation), _named(TEAM, ids.team_name, team) if team else None
+    return _member(agent, incarnation), _checked(TEAM, ids.team_name, team) if team else None
 
 
 def _member(agent: str, incarnation: str) -> Caller:
     if agent == LEAD:
-        return Caller(Who.LEAD_AGENT, agent, _named(INCARNATION, ids.incarnation, incarnation))
-    agent = _named(AGENT_ID, ids.agent_id, agent)
-    return Caller(Who.MEMBER, agent, _named(INCARNATION, ids.incarnation, incarnation))
+        return Caller(Who.LEAD_AGENT, agent, _checked(INCARNATION, ids.incarnation, incarnation))
+    agent = _checked(AGENT_ID, ids.agent_id, agent)
+    return Caller(Who.MEMBER, agent, _checked(INCARNATION, ids.incarnation, incarnation))
 
 
-def _named(variable: str, gate: Callable[[str], str], value: str) -> str:
+def _checked(variable: str, gate: Callable[[str], str], value: str) -> str:
     """Check a variable of a member's environment; raises BadInput, since the value becomes a path."""
     try:
         return gate(value)
@@ -158,10 +158,10 @@ def _named(variable: str, gate: Callable[[str], str], value: str) -> str:
 def _permit(context: Context, operation: Operation) -> None:
     caller = context.caller
     if caller.who not in operation.by:
-        allowed = " or ".join(sorted(who.replace("_", " ") for who in operation.by))
+        allowed = " or ".join(sorted(caller_kind.replace("_", " ") for caller_kind in operation.by))
         hint = 'as a member: eval "$(pro0 member env NAME)", then again' if caller.who is Who.HUMAN else None
-        what = f"{caller.agent_id} may not do {operation.name}: only {allowed} may"
-        raise Refused(what, code=ErrorCode.NOT_ALLOWED, hint=hint)
+        text = f"{caller.agent_id} may not do {operation.name}: only {allowed} may"
+        raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint=hint)
     if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
         require_living(context)
     if operation.verdict:

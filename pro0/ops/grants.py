@@ -38,17 +38,17 @@ class GrantStatus(msgspec.Struct, frozen=True, rename="camel"):
 @operation("member.env", HUMAN_ONLY, verdict=True)
 def make(context: Context, name: str, task: str | None = None) -> dict[str, str]:
     """Make a grant and return the variables with which a program acts as a member's present session."""
-    found = find(context.team.require().tasks.read(), ids.task_id(task)) if task else None
+    worked_on = find(context.team.require().tasks.read(), ids.task_id(task)) if task else None
     # Two random ids make one token too long to guess.
     token = "".join(context.new_id().replace("-", "") for _ in range(2))
     with context.team.wanted.change("grant a member's part") as change:
-        known = Roster(context.team.name, change.value, context.team.runtime.read())
-        seat = known.find(name)
-        state = known.state(seat.agent_id)
-        if state is None or known.ended(seat.agent_id):
+        members = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = members.find(name)
+        state = members.state(seat.agent_id)
+        if state is None or members.ended(seat.agent_id):
             raise NotFound(f"{seat.agent_id} has no session now", hint=f"pro0 member restart {seat.agent_id}")
-        kept = [grant for grant in change.value.grants if valid(grant, known.runtime)]
-        if len(kept) >= LIMIT:
+        valid_grants = [grant for grant in change.value.grants if valid(grant, members.runtime)]
+        if len(valid_grants) >= LIMIT:
             hint = "end some: pro0 member grants, pro0 member revoke NAME"
             raise Refused(f"{context.team.name} has {LIMIT} grants already", code=ErrorCode.TOO_MANY, hint=hint)
         grant = Grant(
@@ -59,21 +59,21 @@ def make(context: Context, name: str, task: str | None = None) -> dict[str, str]
             by=context.caller.agent_id,
             at=context.now(),
         )
-        change.value = replace(change.value, grants=(*kept, grant))
+        change.value = replace(change.value, grants=(*valid_grants, grant))
     _log(context, "env", grant.agent_id, grant=grant.id)
     home = {HOME_VARIABLE: str(context.team.paths.home), TEAM: context.team.name}
-    works_on = task_identity(found.id if found else "", (found and found.parent) or "")
+    works_on = task_identity(worked_on.id if worked_on else "", (worked_on and worked_on.parent) or "")
     return home | {AGENT_ID: seat.agent_id, GRANT: token} | works_on
 
 
 @operation("member.grants", HUMAN_ONLY, changes=False)
 def grants(context: Context, name: str | None = None) -> list[GrantStatus]:
     """Return the grants of a team, or of one member, oldest first."""
-    known = roster(context.team)
-    agent_id = known.find(name).agent_id if name else None
+    members = roster(context.team)
+    agent_id = members.find(name).agent_id if name else None
     return [
-        GrantStatus(grant.id, grant.agent_id, grant.by, iso(grant.at), valid(grant, known.runtime))
-        for grant in known.wanted.grants
+        GrantStatus(grant.id, grant.agent_id, grant.by, iso(grant.at), valid(grant, members.runtime))
+        for grant in members.wanted.grants
         if agent_id in (None, grant.agent_id)
     ]
 
@@ -94,5 +94,5 @@ def revoke(context: Context, named: str) -> list[Grant]:
     return ended
 
 
-def _log(context: Context, what: str, agent_id: str, **details: str) -> None:
-    context.team.log_event(context.now(), context.caller.agent_id, f"member.{what}", agent=agent_id, **details)
+def _log(context: Context, verb: str, agent_id: str, **details: str) -> None:
+    context.team.log_event(context.now(), context.caller.agent_id, f"member.{verb}", agent=agent_id, **details)

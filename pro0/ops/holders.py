@@ -10,15 +10,15 @@ from pro0.model.team import Grant
 from pro0.store.teams import Store, TeamStore
 
 
-def holder(home: Path, token: str, named: str | None, hint: str) -> tuple[str, str, str]:
+def holder(home: Path, token: str, team_name: str | None, hint: str) -> tuple[str, str, str]:
     """Return the team, incarnation and agent id of a token; raises Refused for a wrong or expired one.
 
-    With a `named` team, only that team's grants count.
+    With `team_name`, only that team's grants count.
     """
-    team, grant = _found(home, digest(token), named, hint)
+    team, grant = _grant_of(home, digest(token), team_name, hint)
     if not valid(grant, team.runtime.read()):
-        what = f"this grant is over: it was for an earlier session of {grant.agent_id}"
-        raise Refused(what, code=ErrorCode.INVALID_GRANT, hint=hint)
+        text = f"this grant is over: it was for an earlier session of {grant.agent_id}"
+        raise Refused(text, code=ErrorCode.INVALID_GRANT, hint=hint)
     return team.name, grant.incarnation, grant.agent_id
 
 
@@ -33,15 +33,15 @@ def digest(token: str) -> str:
     return sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 
-def _found(home: Path, kept: str, named: str | None, hint: str) -> tuple[TeamStore, Grant]:
+def _grant_of(home: Path, token_hash: str, team_name: str | None, hint: str) -> tuple[TeamStore, Grant]:
     store = Store(home)
     try:
-        names = [ids.team_name(named)] if named else store.names()
+        names = [ids.team_name(team_name)] if team_name else store.names()
     except BadInput:
         names = []
     for team in filter(TeamStore.exists, map(store.team, names)):
         for grant in team.wanted.read().grants:
-            if grant.hash == kept:
+            if grant.hash == token_hash:
                 return team, grant
-    where = f"of {named}" if named else "of this home"
+    where = f"of {team_name}" if team_name else "of this home"
     raise Refused(f"this grant is none {where}, or was revoked", code=ErrorCode.INVALID_GRANT, hint=hint)

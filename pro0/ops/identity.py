@@ -76,14 +76,15 @@ def hidden(home: str | os.PathLike[str]) -> bool:
 def _agree(environment: Mapping[str, str], home: str, proven: Session, granted: Session | None) -> None:
     """Raise Refused when the environment names a session other than the proven one."""
     team, incarnation, agent = proven
-    said = [(TEAM, team), (AGENT_ID, agent), (INCARNATION, incarnation)] if _is_about(environment, home) else []
-    wrong = next((name for name, own in said if environment.get(name) not in (None, "", own) and own != UNKNOWN), None)
+    claims = [(TEAM, team), (AGENT_ID, agent), (INCARNATION, incarnation)] if _is_about(environment, home) else []
+    proven_values = [(name, value) for name, value in claims if value != UNKNOWN]
+    wrong = next((name for name, value in proven_values if environment.get(name) not in (None, "", value)), None)
     if wrong is None and granted not in (None, proven):
         wrong = GRANT
     if wrong:
-        what = f"this is {agent} of {team}, by the guard above it, but {wrong} names another"
+        text = f"this is {agent} of {team}, by the guard above it, but {wrong} names another"
         raise Refused(
-            what, code=ErrorCode.IDENTITY_MISMATCH, hint=f"a process of a session acts as that session: unset {wrong}"
+            text, code=ErrorCode.IDENTITY_MISMATCH, hint=f"a process of a session acts as that session: unset {wrong}"
         )
 
 
@@ -92,11 +93,11 @@ def _granted(environment: Mapping[str, str], home: str, token: str) -> Session:
 
     from pro0.ops.holders import holder
 
-    found = holder(Path(home), token, environment.get(TEAM), HINT)
-    if environment.get(AGENT_ID) not in (None, "", found[2]):
-        what = f"the grant in {GRANT} is for {found[2]}, but {AGENT_ID} names another"
-        raise Refused(what, code=ErrorCode.IDENTITY_MISMATCH, hint=HINT)
-    return found
+    session = holder(Path(home), token, environment.get(TEAM), HINT)
+    if environment.get(AGENT_ID) not in (None, "", session[2]):
+        text = f"the grant in {GRANT} is for {session[2]}, but {AGENT_ID} names another"
+        raise Refused(text, code=ErrorCode.IDENTITY_MISMATCH, hint=HINT)
+    return session
 
 
 def _claimed(environment: Mapping[str, str], home: str) -> bool:
@@ -112,8 +113,8 @@ def _is_about(environment: Mapping[str, str], home: str) -> bool:
     """Return True when the identity in the environment is about this home."""
     from pro0.store.root import alike
 
-    named = environment.get(MEMBER_OF)
-    return not named or alike(named, home)
+    member_of = environment.get(MEMBER_OF)
+    return not member_of or alike(member_of, home)
 
 
 def _guarded(home: str, pid: int | None) -> Session | None:
@@ -128,15 +129,15 @@ def _guarded(home: str, pid: int | None) -> Session | None:
     # The nearest ancestor comes first; an unconfirmed look-alike must not hide a confirmed guard above it.
     for ancestor in table.above(pid or _me()):
         called = table.command_line(ancestor.pid).removesuffix(b"\0").rpartition(b"\0")[2]
-        found = launched(os.fsdecode(called))
-        if found is None:
+        launch = launched(os.fsdecode(called))
+        if launch is None:
             continue
-        other, team, incarnation = found
+        launch_home, team, incarnation = launch
         identity = (ancestor.pid, ancestor.start, ancestor.boot_id)
         for folder in teams_of(home):
-            if (said := _said(folder, incarnation)) and said[1] == identity:
-                return os.path.basename(folder), incarnation, said[0]  # noqa: PTH119
-        if doubtful is None and shared(home, other, team):
+            if (record := _recorded(folder, incarnation)) and record[1] == identity:
+                return os.path.basename(folder), incarnation, record[0]  # noqa: PTH119
+        if doubtful is None and shared(home, launch_home, team):
             doubtful = team, incarnation, UNKNOWN
     return doubtful
 
@@ -149,8 +150,8 @@ def _marked(home: str, pid: int | None) -> Session | None:
         return None
     for folder, incarnation in _sessions(home):
         if mark.mark_of(incarnation) == carried:
-            said = _said(folder, incarnation)
-            return os.path.basename(folder), incarnation, said[0] if said else UNKNOWN  # noqa: PTH119
+            record = _recorded(folder, incarnation)
+            return os.path.basename(folder), incarnation, record[0] if record else UNKNOWN  # noqa: PTH119
     return None
 
 
@@ -166,19 +167,19 @@ def _sessions(home: str) -> Iterator[tuple[str, str]]:
         yield from ((folder, incarnation) for incarnation in {name.partition(".")[0] for name in names} if incarnation)
 
 
-def _said(folder: str, incarnation: str) -> tuple[str, tuple[int, str, str] | None] | None:
+def _recorded(folder: str, incarnation: str) -> tuple[str, tuple[int, str, str] | None] | None:
     """Return a session's agent id and guard process: from the guard's report, else from the lead's record."""
     from pro0.store.root import DOCUMENT, RUNTIME, SESSIONS
 
     report = _read(f"{folder}/{SESSIONS}/{incarnation}{DOCUMENT}")
-    if found := _named(report):
-        return found
+    if guard := _guard_of(report):
+        return guard
     seats = (_read(f"{folder}/{RUNTIME}") or {}).get("seats")
-    known = [one for one in seats if isinstance(one, dict)] if isinstance(seats, list) else []
-    return next((_named(one) for one in known if one.get("incarnation") == incarnation), None)
+    records = [record for record in seats if isinstance(record, dict)] if isinstance(seats, list) else []
+    return next((_guard_of(record) for record in records if record.get("incarnation") == incarnation), None)
 
 
-def _named(values: dict[str, object] | None) -> tuple[str, tuple[int, str, str] | None] | None:
+def _guard_of(values: dict[str, object] | None) -> tuple[str, tuple[int, str, str] | None] | None:
     agent = values.get("agentId") if values else None
     return (agent, _process(values.get("guard"))) if values and isinstance(agent, str) else None
 
@@ -196,10 +197,10 @@ def _read(path: str) -> dict[str, object] | None:
 
     try:
         with open(path, "rb") as stream:
-            found = loads(stream.read())
+            document = loads(stream.read())
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _leads_unseen(folder: str) -> bool:
@@ -210,8 +211,8 @@ def _leads_unseen(folder: str) -> bool:
     from pro0.store.lease import Lease
 
     lease = Lease(Path(folder))
-    named = lease.read()
-    return named is not None and not table.alive(named.process) and lease.holder() is not None
+    holder = lease.read()
+    return holder is not None and not table.alive(holder.process) and lease.holder() is not None
 
 
 def _me() -> int:

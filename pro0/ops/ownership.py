@@ -44,15 +44,16 @@ def home_of_guard(called: Sequence[str]) -> Path | None:
 def is_lead(team: TeamStore, process: Process) -> bool:
     """Return True when this process lives and was started as the team's lead."""
     called = [argument for argument in arguments(process.pid) if argument != resources.REVIVED]
-    said = processes.variables(process, (SPARED, HOME_VARIABLE))
-    marked = said.get(SPARED) == "1" and HOME_VARIABLE in said and _is_home(Path(said[HOME_VARIABLE]), team)
+    variables = processes.variables(process, (SPARED, HOME_VARIABLE))
+    home = variables.get(HOME_VARIABLE)
+    marked = variables.get(SPARED) == "1" and home is not None and _is_home(Path(home), team)
     return marked and called[-3:] == ["pro0", "lead", team.name]
 
 
 def of_sessions(team: TeamStore, uid: str, incarnations: Collection[str]) -> dict[str, list[Process]]:
     """Return the processes proven to belong to these sessions of the team with this uid."""
-    found = processes.proven(INCARNATION, incarnations)
-    return {one: [process for process in those if _is_of(team, uid, one, process)] for one, those in found.items()}
+    candidates = processes.proven(INCARNATION, incarnations)
+    return {id: [process for process in group if _is_of(team, uid, id, process)] for id, group in candidates.items()}
 
 
 def of_team(team: TeamStore, uid: str) -> list[Process]:
@@ -60,16 +61,16 @@ def of_team(team: TeamStore, uid: str) -> list[Process]:
 
     Its sessions are those on disk, and those named by processes with its uid.
     """
-    said = [values for _, values in processes.having((TEAM_UID, INCARNATION)) if values[TEAM_UID] == uid]
-    sessions = {values[INCARNATION] for values in said} | _on_disk(team)
-    found = of_sessions(team, uid, [one for one in sessions if ids.is_incarnation(one)]).values()
-    return list({process.pid: process for those in found for process in those}.values())
+    tagged = [values for _, values in processes.having((TEAM_UID, INCARNATION)) if values[TEAM_UID] == uid]
+    sessions = {values[INCARNATION] for values in tagged} | _on_disk(team)
+    groups = of_sessions(team, uid, [id for id in sessions if ids.is_incarnation(id)]).values()
+    return list({process.pid: process for group in groups for process in group}.values())
 
 
 def was_started_in_a_session(process: Process) -> bool:
     """Return True when a living process belongs to the session it names; without marks its word counts."""
-    named = processes.variables(process, (INCARNATION,)).get(INCARNATION, "")
-    is_proven = not mark.available() or mark.carried_by(process.pid) == mark.mark_of(named)
+    incarnation = processes.variables(process, (INCARNATION,)).get(INCARNATION, "")
+    is_proven = not mark.available() or mark.carried_by(process.pid) == mark.mark_of(incarnation)
     return is_proven and processes.alive(process)
 
 
@@ -85,20 +86,21 @@ def _is_of(team: TeamStore, uid: str, incarnation: str, process: Process) -> boo
     A copied team has the same sessions in its files. A process's variables name its home and team. A process without
     them belongs to the home with the living guard.
     """
-    said = processes.variables(process, (TEAM_UID, TEAM, MEMBER_OF))
-    named = said.get(TEAM_UID, uid if mark.available() else "") == uid and said.get(TEAM, team.name) == team.name
-    if MEMBER_OF in said:
-        return named and _is_home(Path(said[MEMBER_OF]), team)
-    return named and not _is_guarded_elsewhere(team, incarnation)
+    variables = processes.variables(process, (TEAM_UID, TEAM, MEMBER_OF))
+    tagged_uid = variables.get(TEAM_UID, uid if mark.available() else "")
+    is_tagged = tagged_uid == uid and variables.get(TEAM, team.name) == team.name
+    if MEMBER_OF in variables:
+        return is_tagged and _is_home(Path(variables[MEMBER_OF]), team)
+    return is_tagged and not _is_guarded_elsewhere(team, incarnation)
 
 
 def _is_guarded_elsewhere(team: TeamStore, incarnation: str) -> bool:
     """Return True when a guard of this incarnation was started with a launch file in another home."""
     name = team.paths.launch(incarnation)
-    launches = [Path(last) for last in last_arguments() if last.endswith(f"/{name}")]
-    return any(os.path.realpath(one.parent) != os.path.realpath(team.paths.sessions) for one in launches)
+    launches = [Path(argument) for argument in last_arguments() if argument.endswith(f"/{name}")]
+    return any(os.path.realpath(launch.parent) != os.path.realpath(team.paths.sessions) for launch in launches)
 
 
-def _is_home(named: Path, team: TeamStore) -> bool:
+def _is_home(folder: Path, team: TeamStore) -> bool:
     """Return True when this is the team's home, or was before the home moved."""
-    return os.path.realpath(named) == os.path.realpath(team.paths.home) or not os.path.lexists(named)
+    return os.path.realpath(folder) == os.path.realpath(team.paths.home) or not os.path.lexists(folder)

@@ -28,8 +28,8 @@ class Roster(msgspec.Struct, frozen=True):
 
     def state(self, agent_id: str) -> SeatState | None:
         """Return the state of a seat's present generation, None before its first report."""
-        wanted = next((seat.generation for seat in self.wanted.seats if seat.agent_id == agent_id), 0)
-        return next((s for s in self.runtime.seats if s.agent_id == agent_id and s.generation == wanted), None)
+        generation = next((seat.generation for seat in self.wanted.seats if seat.agent_id == agent_id), 0)
+        return next((s for s in self.runtime.seats if s.agent_id == agent_id and s.generation == generation), None)
 
     def ended(self, agent_id: str) -> State | None:
         """Return the end state of a member, None while it lives or starts."""

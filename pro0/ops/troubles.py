@@ -17,21 +17,22 @@ MOST = 50
 def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime) -> None:
     """Keep a trouble for the person, one for each subject; one that cannot be written delays nothing."""
     with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
-        known = change.value.troubles
-        if not any((one.kind, one.subject) == (kind, subject) for one in known):  # the same trouble is no new need
+        earlier = change.value.troubles
+        # The same trouble again is no new need.
+        if (kind, subject) not in [(trouble.kind, trouble.subject) for trouble in earlier]:
             fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
-            change.value = replace(change.value, troubles=(*known, fresh)[-MOST:])
+            change.value = replace(change.value, troubles=(*earlier, fresh)[-MOST:])
 
 
 def over(team: TeamStore, kind: NeedKind, subject: str) -> None:
     """Drop a trouble whose subject has gone well since."""
     with suppress(Pro0Error):
-        known = team.troubles.read()
-        if len(_without(known, kind, subject)) == len(known.troubles):
+        document = team.troubles.read()
+        if len(_without(document, kind, subject)) == len(document.troubles):
             return
         with team.troubles.change("drop a trouble") as change:
             change.value = replace(change.value, troubles=_without(change.value, kind, subject))
 
 
-def _without(known: Troubles, kind: NeedKind, subject: str) -> tuple[Trouble, ...]:
-    return tuple(one for one in known.troubles if (one.kind, one.subject) != (kind, subject))
+def _without(document: Troubles, kind: NeedKind, subject: str) -> tuple[Trouble, ...]:
+    return tuple(trouble for trouble in document.troubles if (trouble.kind, trouble.subject) != (kind, subject))

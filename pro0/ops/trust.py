@@ -59,18 +59,21 @@ def agree(home: Path, project: Path) -> config.Powers:
     """Agree to all present requests of a project's files and return them; any change needs a new yes."""
     powers, layouts = config.powers(home, project), _layouts(project)
     agreed = {str(project): digest(powers)} if powers else {}
-    agreed |= {str(project / name): digest({"": said}) for name, said in layouts.items()}
+    agreed |= {str(project / name): digest({"": content}) for name, content in layouts.items()}
     make_folder(home)
     with _consent(home).change("agree to what a project asks for") as change:
-        known = change.value.projects.items()
-        others = {name: said for name, said in known if name != str(project) and Path(name).parent != project / LAYOUTS}
-        change.value = replace(change.value, projects=others | agreed)
+        elsewhere = {
+            name: version
+            for name, version in change.value.projects.items()
+            if name != str(project) and Path(name).parent != project / LAYOUTS
+        }
+        change.value = replace(change.value, projects=elsewhere | agreed)
     return {**powers, **layouts}
 
 
 def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None:
     """Raise Refused for a project's layout without the person's agreement to its present text."""
-    if layout.parent == project / LAYOUTS and not _known(home, layout, _version(data)):
+    if layout.parent == project / LAYOUTS and not _is_agreed(home, layout, _version(data)):
         raise Refused(
             f"you have not agreed to the layout {layout}, which can run commands",
             code=ErrorCode.NOT_TRUSTED,
@@ -87,8 +90,8 @@ def _agreed(home: Path, project: Path | None, powers: config.Powers) -> bool:
     return not powers or _word(home, project) == digest(powers)
 
 
-def _known(home: Path, layout: Path, said: tuple[str, ...]) -> bool:
-    return _word(home, layout) == digest({"": said})
+def _is_agreed(home: Path, layout: Path, content: tuple[str, ...]) -> bool:
+    return _word(home, layout) == digest({"": content})
 
 
 def _word(home: Path, path: Path | None) -> str:

@@ -29,8 +29,8 @@ _file = partial(File, name=PIN, kind=Pin, absent=Pin)
 
 def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask = hidden) -> None:
     """Raise Refused unless the person confirms on a terminal, with the PIN if set, or allows scripts."""
-    if (file := _there(home)) and (known := file.read()).hash:
-        rules.require_open(known, datetime.now(UTC))
+    if (file := _pin_file(home)) and (pin := file.read()).hash:
+        rules.require_open(pin, datetime.now(UTC))
         _try(file, _answer(ask, f"PIN for your verdicts, to {act}: "))
     elif not has_terminal() and trust.settings(home, project(), {}).verdicts != "scripts":
         hint = f"do it in a terminal; {SCRIPTS}"
@@ -48,7 +48,7 @@ def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
 
 def has_pin(home: Path) -> bool:
     """Return True when verdicts ask for a PIN."""
-    file = _there(home)
+    file = _pin_file(home)
     return file is not None and bool(file.read().hash)
 
 
@@ -86,7 +86,7 @@ def _proved(home: Path, ask: Ask) -> bool:
     return True
 
 
-def _there(home: Path) -> File[Pin] | None:
+def _pin_file(home: Path) -> File[Pin] | None:
     return _file(home) if home.is_dir() else None
 
 
@@ -94,23 +94,23 @@ def _answer(ask: Ask, question: str) -> str:
     try:
         return ask(question)
     except OSError:
-        said = "a verdict PIN is set: it is asked for on a terminal, and there is none"
-        raise Refused(said, code=ErrorCode.NO_TERMINAL, hint="do it in a terminal of yours") from None
+        text = "a verdict PIN is set: it is asked for on a terminal, and there is none"
+        raise Refused(text, code=ErrorCode.NO_TERMINAL, hint="do it in a terminal of yours") from None
 
 
-def _try(file: File[Pin], said: str) -> None:
+def _try(file: File[Pin], answer: str) -> None:
     """Raise Refused for a wrong PIN; each try is recorded before it is checked."""
     with file.change("try the verdict PIN") as change:
-        change.value = known = rules.tried(change.value, datetime.now(UTC))
-    if not hmac.compare_digest(_hashed(said, bytes.fromhex(known.salt)), known.hash):
-        left = rules.TRIES - known.wrong
-        hint = f"{left} tries are left" if left else "nobody is asked for a while"
+        change.value = pin = rules.tried(change.value, datetime.now(UTC))
+    if not hmac.compare_digest(_hashed(answer, bytes.fromhex(pin.salt)), pin.hash):
+        tries_left = rules.TRIES - pin.wrong
+        hint = f"{tries_left} tries are left" if tries_left else "nobody is asked for a while"
         raise Refused("the PIN is wrong", code=ErrorCode.WRONG_PIN, hint=hint)
     with file.change("the verdict PIN was right") as change:
-        if change.value.hash == known.hash:
+        if change.value.hash == pin.hash:
             change.value = rules.right(change.value)
 
 
-def _hashed(said: str, salt: bytes) -> str:
-    data = said.encode(errors="surrogateescape")
+def _hashed(pin: str, salt: bytes) -> str:
+    data = pin.encode(errors="surrogateescape")
     return hashlib.scrypt(data, salt=salt, n=2**15, r=8, p=1, maxmem=64 * 2**20, dklen=32).hex()

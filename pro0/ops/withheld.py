@@ -21,14 +21,14 @@ def may_see(context: Context, incarnation: str) -> bool:
 
 def veil(context: Context) -> Callable[[str], str]:
     """Return a function removing from a text the incarnations hidden from the caller."""
-    hidden = sorted(one for one in _known(context) if not may_see(context, one))
+    hidden = sorted(incarnation for incarnation in _incarnations(context) if not may_see(context, incarnation))
     if not hidden:
         return str
     pattern = re.compile(rf"(?<![A-Za-z0-9-])(?:{'|'.join(map(re.escape, hidden))})(?![A-Za-z0-9-])")
     return lambda text: pattern.sub(WITHHELD, text)
 
 
-def _known(context: Context) -> set[str]:
+def _incarnations(context: Context) -> set[str]:
     """Return the incarnations of all sessions with files in a team."""
     if context.caller.who not in _KEPT_FROM:
         return set()

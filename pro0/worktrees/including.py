@@ -35,17 +35,17 @@ def _listed(source: Path) -> list[str]:
     patterns = source / INCLUDE
     if not patterns.is_file() or patterns.is_symlink():
         return []
-    return [path for path in _others(source, "--ignored", f"--exclude-from={patterns}") if not path.endswith("/")]
+    return [path for path in _untracked(source, "--ignored", f"--exclude-from={patterns}") if not path.endswith("/")]
 
 
-def _others(source: Path, *which: str) -> list[str]:
+def _untracked(source: Path, *options: str) -> list[str]:
     with Git(source).apart(index=True) as git:
-        return [path for path in git.run("ls-files", "-z", "--others", *which).split("\0") if path]
+        return [path for path in git.run("ls-files", "-z", "--others", *options).split("\0") if path]
 
 
 def _keep_out_of_commits(source: Path, tree: Path, listed: list[str]) -> None:
     """Note the copied files which git does not ignore, so that saving the worktree does not commit them."""
-    loose = {path for path in _others(source, "--exclude-standard") if "\n" not in path}.intersection(listed)
+    loose = {path for path in _untracked(source, "--exclude-standard") if "\n" not in path}.intersection(listed)
     if loose:
         lines = "".join(f"/{path.translate(_MARKS)}\n" for path in sorted(loose))
         place = Git(tree).private() / "info"
@@ -56,37 +56,41 @@ def _keep_out_of_commits(source: Path, tree: Path, listed: list[str]) -> None:
 def _copied(source: Path, tree: Path, path: PurePosixPath) -> bool:
     """Copy one file or link; return False for one which cannot or must not be copied."""
     try:
-        with _parent(source, path, make=False) as there, _parent(tree, path, make=True) as here:
-            kind = os.stat(path.name, dir_fd=there, follow_symlinks=False).st_mode
+        with _parent(source, path, make=False) as from_folder, _parent(tree, path, make=True) as to_folder:
+            kind = os.stat(path.name, dir_fd=from_folder, follow_symlinks=False).st_mode
             if stat.S_ISLNK(kind):
-                return _link(source, path, there, here)
-            return stat.S_ISREG(kind) and _copy(path.name, there, here)
+                return _link(source, path, from_folder, to_folder)
+            return stat.S_ISREG(kind) and _copy(path.name, from_folder, to_folder)
     except FileExistsError:
         return True
     except OSError:
         return False
 
 
-def _copy(name: str, there: int, here: int) -> bool:
-    with open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=there), "rb") as source:
+def _copy(name: str, from_folder: int, to_folder: int) -> bool:
+    with open(
+        os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=from_folder), "rb"
+    ) as source:
         mode = os.fstat(source.fileno())
         if not stat.S_ISREG(mode.st_mode):
             return False
-        made = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=here)
-        with open(made, "wb") as target:
+        descriptor = os.open(
+            name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=to_folder
+        )
+        with open(descriptor, "wb") as target:
             shutil.copyfileobj(source, target, 1024 * 1024)
-            os.fchmod(made, stat.S_IMODE(mode.st_mode) & 0o777)
+            os.fchmod(descriptor, stat.S_IMODE(mode.st_mode) & 0o777)
     return True
 
 
-def _link(source: Path, path: PurePosixPath, there: int, here: int) -> bool:
+def _link(source: Path, path: PurePosixPath, from_folder: int, to_folder: int) -> bool:
     """Make the same link when it is relative and stays inside the repository."""
-    target = os.readlink(path.name, dir_fd=there)
+    target = os.readlink(path.name, dir_fd=from_folder)
     inside = source.resolve()
     leads = Path(os.path.realpath(inside / path))
     if Path(target).is_absolute() or not leads.is_relative_to(inside) or leads.is_relative_to(inside / ".git"):
         return False
-    os.symlink(target, path.name, dir_fd=here)
+    os.symlink(target, path.name, dir_fd=to_folder)
     return True
 
 
