@@ -93,6 +93,12 @@ def _layouts(_context: click.Context) -> Iterable[Offer]:
     return [(name, "") for name in layout_names(project.root(Path.cwd().resolve()), store().home)]
 
 
+def _archives(_context: click.Context) -> Iterable[Offer]:
+    from pro0.cli.context import store
+
+    return dict.fromkeys((archive.name, "") for archive in store().archives())
+
+
 def _settings(_context: click.Context) -> Iterable[Offer]:
     from pro0.config import SETTINGS
 
@@ -113,3 +119,4 @@ roles = completer(_roles)
 agents = completer(_agents)
 layouts = completer(_layouts)
 settings = completer(_settings)
+archives = completer(_archives)

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 
 import click
 
@@ -139,7 +140,7 @@ def inbox(
     if as_json:
         write_json(letters)
     else:
-        _print(letters, context.caller.agent_id)
+        print_letters(letters, context.caller.agent_id)
     sys.stdout.flush()
     if letters and not any(chosen) and (ack or context.caller.who is Who.HUMAN):
         messages.acknowledge(context, letters)
@@ -172,7 +173,8 @@ def _stamps(context: Context) -> list[tuple[int, int]]:
     return [(stat.st_mtime_ns, stat.st_ino) for stat in stats]
 
 
-def _print(letters: list[Letter], reader: str) -> None:
+def print_letters(letters: Sequence[Letter], reader: str) -> None:
+    """Print messages with who wrote them, to whom and when."""
     if not letters:
         say("no messages")
     numbers = {letter.message.id: letter.message.seq for letter in letters}

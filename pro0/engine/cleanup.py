@@ -13,9 +13,9 @@ from pro0.errors import ErrorCode, Kept, Pro0Error, Refused, StoreError, Unwrita
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership
-from pro0.ops.context import Context, already
+from pro0.ops.context import Context, already, clock
 from pro0.ops.repair.evidence import entries
-from pro0.ops.team import needs, teams
+from pro0.ops.team import archives, needs, teams
 from pro0.ops.work import checkouts, readying
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
@@ -27,8 +27,8 @@ LEAD_GRACE = 2.0
 """Seconds between TERM and KILL for an unresponsive lead. A lead takes TERM between two rounds."""
 
 
-def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
-    """Remove a stopped team and return a report, None for nothing to clean.
+def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = True) -> str | None:
+    """Remove a stopped team and return a report, None for nothing to clean; `keep` an archive of its documents.
 
     Raises Refused for a live session, and Kept for branches or worktrees left on purpose.
     """
@@ -39,7 +39,7 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
         _refuse_if_live(team)
     lease = take_over(team, show, force=force)
     try:
-        kept = remove(store, team, force=force, show=show)
+        kept = remove(store, team, force=force, show=show, keep=keep)
     finally:
         lease.drop()
     if kept:
@@ -48,7 +48,7 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show) -> str | None:
     return f"{name} is removed"
 
 
-def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[str]:
+def remove(store: Store, team: TeamStore, *, force: bool, show: Show, keep: bool = True) -> list[str]:
     """Remove a team under the caller's lease; return the unmerged branches and unsavable worktrees it keeps.
 
     Raises Refused while a process of the team lives, unless `force` ends it. Worktrees go before the team. So a repeat
@@ -63,12 +63,36 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show) -> list[st
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
     kept = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
     kept += [branch for branch in checkouts.unmerged(team, project) if branch not in kept]
-    left = needs.unfinished(team)
     with already("all that ran has ended"):
-        store.discard(team.name, config.uid)
-    if left:
-        show(f"gone with {team.name}: {left}")
+        _put_away(store, team, config.uid, force=force, show=show, keep=keep)
     return kept
+
+
+def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Show, keep: bool) -> None:
+    """Remove the team's folders; say what goes with it and where it is kept. By force, an archive is not a must."""
+    left, said = needs.unfinished(team), ""
+    if keep and archives.holds_work(team):
+        try:
+            store.discard(team.name, uid, ended=clock())
+            said = _kept(store, team.name, uid)
+        except Pro0Error as error:
+            if not team.exists():
+                raise
+            if not force:
+                error.hint = f"{error.hint}, or keep none: --no-archive" if error.hint else "keep none: --no-archive"
+                raise
+            said = f"no archive of {team.name} is kept: {error.message}"
+    if team.exists():
+        store.discard(team.name, uid)
+    for line in (left and f"gone with {team.name}: {left}", said):
+        if line:
+            show(line)
+
+
+def _kept(store: Store, name: str, uid: str) -> str:
+    place = next((f" in {archive.path}" for archive in store.archives() if archive.uid == uid), "")
+    read, forget = f"pro0 team show {name} --archived", f"pro0 team forget {name}"
+    return f"what {name} did is kept{place}; read it: {read}; remove it: {forget}"
 
 
 def living_guard(team: TeamStore, state: SeatState) -> Process | None:

@@ -16,7 +16,8 @@ from pro0 import processes
 from pro0.model import ids
 from pro0.store import atomic
 from pro0.store.lock import holder
-from pro0.store.paths import ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
+from pro0.store.paths import ARCHIVES, ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
+from pro0.store.removal import archive
 
 STALE = 60.0
 """Seconds after which no live writer owns a temporary file or a launch file."""
@@ -44,9 +45,9 @@ class Loose(NamedTuple):
 
 
 def folders(home: Path, team: str | None = None) -> list[Path]:
-    """Return pro0's folders in a home: of all teams, or of one team."""
+    """Return pro0's folders in a home: of all teams and what is kept of removed ones, or of one team."""
     tops = [home / "teams", home / "tasks", home / "mailboxes"]
-    return [top / team for top in tops] if team else tops
+    return [top / team for top in tops] if team else [*tops, home / ARCHIVES]
 
 
 def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
@@ -106,10 +107,12 @@ def launches(sessions: Path) -> Iterator[tuple[str, Path]]:
 
 
 def half_done(home: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the half-made and half-removed teams, each with its name."""
+    """Yield the half-made and half-removed teams, and such archives, each with its team's name."""
     for path in _entries(home / "teams"):
         if path.name.startswith((TRASH, NEW)):
             yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
+    with suppress(OSError):
+        yield from archive.half_done(home)
 
 
 def ownerless(home: Path) -> Iterator[Path]:

@@ -33,6 +33,9 @@ QUEUE = ".queue"
 """The folder of a lock's waiters, beside the lock; it exists only while somebody waits."""
 LEASE = "lead.lock"
 WORKTREES = "worktrees"
+ARCHIVES = "archive"
+"""The folder of what is kept of removed teams."""
+RUN_LOG = ".run.jsonl"
 SOCKET = "rpc.sock"
 """The socket of a team's lead, for other programs (behaviour 5.6)."""
 CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
@@ -104,7 +107,7 @@ class TeamPaths:
 
     def run_log(self, agent_id: str) -> Path:
         """Return a runner's log of its runs."""
-        return self.logs / f"{ids.agent_id(agent_id)}.run.jsonl"
+        return self.logs / f"{ids.agent_id(agent_id)}{RUN_LOG}"
 
 
 def _session_owner(agent_id: str) -> str:

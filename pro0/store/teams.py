@@ -17,7 +17,7 @@ from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic, journal
-from pro0.store.files import File, delete, exists, make_folder, translate
+from pro0.store.files import File, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.paths import (
@@ -36,10 +36,9 @@ from pro0.store.paths import (
     WANTED,
     TeamPaths,
 )
+from pro0.store.removal import archive, trees
+from pro0.store.removal.archive import Archive
 from pro0.store.tasklist import TaskFile
-
-_TRIES = 50
-"""Attempts to remove a tree, for late writers may still add files to it."""
 
 
 class TeamStore:
@@ -81,7 +80,9 @@ class TeamStore:
     def mailbox_owners(self) -> list[str]:
         """Return whose mailboxes there are."""
         with _translated(self.paths.mailboxes):
-            names = sorted(entry.name for entry in _entries(self.paths.mailboxes) if ids.NAME.fullmatch(entry.name))
+            names = sorted(
+                entry.name for entry in trees.entries(self.paths.mailboxes) if ids.NAME.fullmatch(entry.name)
+            )
         return [name for name in names if name != ids.ALL and self.mailbox(name).exists()]
 
     def comments(self, task_id: str) -> File[Comments]:
@@ -113,7 +114,7 @@ class Store:
     def names(self) -> list[str]:
         """Return the names of all teams."""
         try:
-            return [entry.name for entry in _entries(self.home / "teams") if ids.NAME.fullmatch(entry.name)]
+            return [entry.name for entry in trees.entries(self.home / "teams") if ids.NAME.fullmatch(entry.name)]
         except OSError as error:
             translate(error, self.home / "teams")
 
@@ -149,13 +150,20 @@ class Store:
                 raise
         return team
 
-    def discard(self, name: str, uid: str) -> None:
-        """Remove a team: one rename commits the removal, and `sweep` may finish it later."""
+    def discard(self, name: str, uid: str, ended: datetime | None = None) -> None:
+        """Remove a team: one rename commits the removal, and `sweep` may finish it later.
+
+        With the time of its end, an archive keeps its documents.
+        """
         team = self.team(name).paths.team
         if not exists(team.parent):
             return
         ids.incarnation(uid)
         with self._changing(f"remove team {name}"):
+            if exists(team):
+                archive.abandon(self.home, name, uid)
+                if ended:
+                    archive.begin(self.home, name, uid, ended)
             with suppress(FileNotFoundError):
                 team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
             with _late("the next cleanup removes the rest"):
@@ -163,7 +171,7 @@ class Store:
                 self._sweep()
 
     def sweep(self) -> list[str]:
-        """Finish every begun removal, and remove every half-made team; return their names."""
+        """Finish every begun removal with its archive, and remove every half-made team; return their names."""
         if not exists(self.home / "teams"):
             return []
         with self._changing("finish removals"):
@@ -171,16 +179,31 @@ class Store:
 
     def _sweep(self) -> list[str]:
         teams = self.home / "teams"
-        begun = [entry for entry in _entries(teams) if entry.name.startswith((TRASH, NEW))]
+        begun = [entry for entry in trees.entries(teams) if entry.name.startswith((TRASH, NEW))]
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
+        for entry in begun:
+            if entry.name.startswith(TRASH):
+                archive.complete(self.home, entry)
         # While the team itself is there, its tasks and mailboxes are in use.
         for name in names:
             if not exists(teams / name):
-                _put_away(self.home / "tasks" / name)
-                _put_away(self.home / "mailboxes" / name)
+                trees.put_away(self.home / "tasks" / name)
+                trees.put_away(self.home / "mailboxes" / name)
         for entry in begun:
-            _remove(entry)
-        return names
+            trees.remove(entry)
+        return [*names, *archive.sweep(self.home)]
+
+    def archives(self) -> list[Archive]:
+        """Return what is kept of removed teams, by name and end."""
+        try:
+            return archive.archives(self.home)
+        except OSError as error:
+            translate(error, self.home)
+
+    def forget(self, kept: Archive) -> None:
+        """Remove the archive of a removed team."""
+        with self._changing(f"forget team {kept.name}"):
+            archive.forget(kept)
 
     def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment) -> None:
         paths = team.paths
@@ -243,32 +266,3 @@ def check_owner(home: Path) -> None:
         )
     if status.st_mode & 0o077:
         home.chmod(atomic.FOLDER_MODE)
-
-
-def _entries(folder: Path) -> list[Path]:
-    with suppress(FileNotFoundError, NotADirectoryError):
-        return sorted(folder.iterdir())
-    return []
-
-
-def _put_away(path: Path) -> None:
-    """Remove a folder, renamed first: late readers then find nothing, never half of its content."""
-    if not exists(path.parent):
-        return
-    trash = path.with_name(f"{TRASH}{path.name}")
-    _remove(trash)
-    with suppress(FileNotFoundError):
-        path.rename(trash)
-        atomic.sync(path.parent)  # without it, a power loss could bring the folder back, half empty
-    _remove(trash)
-    atomic.sync(path.parent)
-
-
-def _remove(path: Path) -> None:
-    """Remove a tree of ours; late writers may add files, so repeat until the folder is gone."""
-    for _ in range(_TRIES):
-        with suppress(OSError):
-            delete(path)
-        if not os.path.lexists(path):
-            return
-    delete(path)

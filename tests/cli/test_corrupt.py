@@ -52,7 +52,7 @@ OTHERS = (
 OTHERS += "|task approve 1|task reject 1 x|task retry 1|task continue 1|task close 1|task block 3 4|task unblock 3 4"
 OTHERS += "|shutdown approve|shutdown reject x|agent list|config get teammateMode"
 OTHERS += "|worker list|worker show 1|worker logs 1|worker merge 1|worker kill 1|plan x|import .|task import ."
-OTHERS += "|diff w1|member merge w1"
+OTHERS += "|team show|diff w1|member merge w1"
 OTHERS += (
     "|member approve-plan w1|member reject-plan w1 x|config trust|config list|config set bell true|config unset bell"
 )
@@ -69,7 +69,7 @@ NOWHERE = {
     "rpc",
     "verdict pin",
 }
-NOWHERE |= {"team cleanup", "team start"}
+NOWHERE |= {"team cleanup", "team forget", "team start"}
 """Commands that read no file of a team that is there, or remove it."""
 SOME_CUTS = {f"cut at {n}/16" for n in range(16) if n not in (1, 6, 11, 15)}
 CASES = [(file, way) for file in READ_BY for way in BREAKS if not (way == "missing" and file in MAY_BE_MISSING)]

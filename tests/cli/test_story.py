@@ -54,6 +54,7 @@ def test_a_team_works_and_goes(alpha: str, cli: Cli, home: Path) -> None:
     assert json.loads(cli("team", "stop", "--json").out)["phase"] == "stopped"
     assert cli("team", "cleanup").out == "alpha is removed\n"
     assert cli("team", "cleanup", "alpha").code == 0
+    assert cli("team", "forget", "alpha", "--force").code == 0
     assert not list(home.rglob("*alpha*"))
 
 

@@ -22,7 +22,7 @@ from pro0.model.usage import Usage
 from pro0.ops import grants
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, importing, tasks, trees
-from pro0.ops.team import costs, members, needs, plan_approval, teams
+from pro0.ops.team import archives, costs, members, needs, plan_approval, teams
 from pro0.ops.team.members import SeatDraft
 from pro0.ops.work import hiring, runs, workers
 from pro0.rules.tickets.importing import Ticket
@@ -227,6 +227,9 @@ TEAMS = (
     Row("team.cleanup", starts.alone, lambda w: teams.dismiss(w.member("lead"))),
     Row("team.resume", starts.stopped, lambda w: teams.resume(w.human(), {"PATH": "/bin"})),
     Row("team.discard", starts.sealed_once, lambda w: w.store.discard("alpha", "uid-alpha")),
+    Row("team.archive", starts.sealed_once, lambda w: w.store.discard("alpha", "uid-alpha", NOW)),
+    Row("team.forget", starts.gone_and_kept, lambda w: archives.forget(w.store, archives.find(w.store, "alpha"))),
+    Row("team.sweep", starts.half_archived, lambda w: w.store.sweep(), "with an archive"),
     Row("team.sweep", starts.half_removed, lambda w: w.store.sweep()),
     Row("lead.record", starts.base, record),
     Row("lead.list", starts.base, enlist),

@@ -16,6 +16,8 @@ from pro0.ops.work import hiring, workers
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, Request
 from pro0.store.paths import NEW, TRASH
+from pro0.store.removal import archive
+from pro0.store.teams import Store
 from tests.crash.worlds import HEAD, HISTORY, World, small_archive
 from tests.teams import NOW, make_team, set_state
 
@@ -261,3 +263,16 @@ def half_removed(home: Path) -> None:
     (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")
     (home / "teams" / f"{NEW}beta").mkdir(0o700)
     (home / "tasks" / "beta").mkdir(0o700)
+
+
+def gone_and_kept(home: Path) -> None:
+    """A team that was removed, of which an archive is left."""
+    sealed_once(home)
+    Store(home).discard("alpha", "uid-alpha", NOW)
+
+
+def half_archived(home: Path) -> None:
+    """A team whose removal is committed, and whose archive is begun."""
+    sealed_once(home)
+    archive.begin(home, "alpha", "uid-alpha", NOW)
+    (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")

@@ -5,6 +5,7 @@ operation works when it is done again; nothing is left lying about.
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +46,7 @@ KINDS = {
 
 def kind(name: str) -> str:
     """Return what a file is, whatever its team, member or number."""
+    name = re.sub(r"^archive/[^/]+/", "", name)  # what is kept of a team is a home
     sealed = {"mailboxes": "segment of mail", "tasks": "segment of the archive"}
     if "/history/" in name:
         return "page of history"

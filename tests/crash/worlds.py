@@ -27,7 +27,7 @@ from pro0.ops.team.status import status
 from pro0.rules import mail
 from pro0.rules.tasks import archive
 from pro0.store import tasklist
-from pro0.store.paths import NEW, TRASH
+from pro0.store.paths import ARCHIVES, NEW, TRASH
 from pro0.store.teams import Store, TeamStore
 from tests.faults import temporary_files
 from tests.teams import NOW, human, member, settle_debts
@@ -178,11 +178,13 @@ def plain(document: bytes) -> bytes:
 
 
 def documents(found: Tree) -> dict[str, bytes]:
-    """Return the documents of the teams that are there; a team is there when it has a config."""
+    """Return the documents of the teams that are there, and of the archives; a team is there when it has a config."""
     shown = {}
     for name, data in found.items():
-        parts = name.split("/")
-        there = len(parts) > 2 and f"teams/{parts[1]}/config.json" in found and not parts[1].startswith(".")
+        parts, home = name.split("/"), ""
+        if parts[0] == ARCHIVES and len(parts) > 2 and not parts[1].startswith("."):
+            parts, home = parts[2:], f"{parts[0]}/{parts[1]}/"
+        there = len(parts) > 2 and f"{home}teams/{parts[1]}/config.json" in found and not parts[1].startswith(".")
         if there and data is not None and name.endswith(".json") and not parts[-1].startswith("."):
             shown[name] = data
     return shown
@@ -210,6 +212,8 @@ def read_everything(home: Path) -> None:
             box = team.mailbox(seat)
             seqs = [message.seq for message in box.since(box.head.read(), 0)]
             assert seqs == list(range(1, box.head.read().next_seq)), f"{seat} has a gap: {seqs}"
+    for kept in store.archives():
+        read_everything(kept.path)
 
 
 def litter(home: Path) -> list[str]:

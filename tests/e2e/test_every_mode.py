@@ -96,6 +96,7 @@ def test_the_story_of_a_team(mode: str, team: Team, tmp_path: Path) -> None:
     team.until(lambda: team.state(other) == "idle", "the other goes on")
     team("team", "stop")
     team("team", "cleanup", "alpha")
+    team("team", "forget", "alpha", "--force")
     nothing_stored(team.home)
     assert changes(before, running(*folders)) == []
 

@@ -143,7 +143,9 @@ def test_stop_and_cleanup(mode: str, team: Team) -> None:
     (team.project / "go").touch()
     team("team", "stop", "--timeout", "30")
     assert team.tasks()["task-1"]["status"] == "completed"
-    team("team", "cleanup", "alpha")
+    assert "pro0 team show alpha --archived" in team("team", "cleanup", "alpha").err
+    assert team.json("team", "show", "alpha", "--archived")["tasks"][0]["result"].strip() == "done"
+    team("team", "forget", "alpha", "--force")
     assert [p for p in team.home.rglob("*") if p.is_file() and p.name != ".lock"] == []
     assert [p.name for part in ("teams", "tasks", "mailboxes") for p in (team.home / part).iterdir()] == []
     team("team", "cleanup", "alpha")

@@ -44,6 +44,7 @@ BEFORE = {
     'pro0 task create "Build the login page"': TEAM,
     "eval": "pro0 team start alpha --detach -m w1=shell; pro0 task create first",
     "pro0 rpc": TEAM,
+    "pro0 team list --archived": f"{TEAM}; pro0 task create first; pro0 team cleanup alpha --force",
     "import json": TEAM,
 }
 """What the page supposes, by how a block begins."""

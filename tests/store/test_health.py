@@ -57,7 +57,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_the_folders_of_a_home_and_of_a_team(home: Path) -> None:
-    assert health.folders(home) == [home / "teams", home / "tasks", home / "mailboxes"]
+    assert health.folders(home) == [home / top for top in ("teams", "tasks", "mailboxes", "archive")]
     assert health.folders(home, "beta") == [home / top / "beta" for top in ("teams", "tasks", "mailboxes")]
 
 

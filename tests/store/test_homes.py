@@ -14,6 +14,7 @@ from pro0.store import atomic, teams
 from pro0.store import files as store_files
 from pro0.store.files import add_folder, exists, make_folder
 from pro0.store.paths import NEW, TRASH
+from pro0.store.removal import trees
 from pro0.store.teams import Store, TeamStore
 from tests.faults import Call, Fault, Shim, count, fail_with, fault_at
 from tests.store.test_teams import BARE, create
@@ -191,9 +192,9 @@ def test_whatever_stands_there_is_removed(tmp_path: Path, kind: str) -> None:
         path.touch()
     else:
         path.symlink_to(other if kind == "link" else tmp_path / "nowhere")
-    teams._remove(path)
+    trees.remove(path)
     assert files(tmp_path) == {"other", "other/below"}
-    teams._remove(path)
+    trees.remove(path)
 
 
 def late_writer(times: int, place: Path) -> Fault:
@@ -215,10 +216,10 @@ def test_late_writers_are_outlasted_but_not_for_ever(tmp_path: Path, times: int,
     path.mkdir()
     with fault_at(None, late_writer(times, path), ("rmdir",)):
         if gone:
-            teams._remove(path)
+            trees.remove(path)
         else:
             with pytest.raises(OSError, match="not empty"):
-                teams._remove(path)
+                trees.remove(path)
     assert path.exists() != gone
 
 
@@ -228,19 +229,19 @@ def test_a_folder_is_put_away_whole(tmp_path: Path) -> None:
     for folder in (path, trash):
         folder.mkdir()
         (folder / "file").touch()
-    calls = [call.name for call in count(lambda: teams._put_away(path), ("rename", "fsync"))]
+    calls = [call.name for call in count(lambda: trees.put_away(path), ("rename", "fsync"))]
     assert calls == ["rename", "fsync", "fsync"]
     assert files(tmp_path) == set()
-    teams._put_away(path)
-    teams._put_away(tmp_path / "gone" / "alpha")
+    trees.put_away(path)
+    trees.put_away(tmp_path / "gone" / "alpha")
     assert files(tmp_path) == set()
 
 
 def test_entries_of_what_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "a").touch()
-    assert teams._entries(tmp_path) == [tmp_path / "a", tmp_path / "b"]
-    assert teams._entries(tmp_path / "a") == teams._entries(tmp_path / "gone") == []
+    assert trees.entries(tmp_path) == [tmp_path / "a", tmp_path / "b"]
+    assert trees.entries(tmp_path / "a") == trees.entries(tmp_path / "gone") == []
 
 
 def test_folders_are_made_for_good(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pro0.model.runtime import UsageBook
 from pro0.model.stored import iso
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
-from pro0.store import teams
+from pro0.store.removal import trees
 from pro0.store.tasklist import TaskFile
 from pro0.store.teams import Store, TeamStore, check_owner
 from tests import crowd
@@ -257,7 +257,7 @@ def test_what_kept_a_team_from_being_made_is_told(
 
     with monkeypatch.context() as patched:
         patched.setattr(TaskFile, "create", fails(StoreError("the disk is full")))
-        patched.setattr(teams, "_put_away", fails(later))
+        patched.setattr(trees, "put_away", fails(later))
         with pytest.raises(StoreError, match="the disk is full"):
             create(home)
     assert create(home).exists()

@@ -26,7 +26,7 @@ from pro0.model.task import Status
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.ops.tasks.drafts import SeatDraft
-from pro0.ops.team import members, teams
+from pro0.ops.team import archives, members, teams
 from pro0.store.teams import Store
 
 TEAM = "demo"
@@ -152,8 +152,11 @@ def a_farewell(stage: Performance) -> None:
 def nothing_left(stage: Performance) -> None:
     """Remove the team, and look for anything that it left."""
     traces = ending.Traces.of(stage.context.team)
-    done = cleanup(Store(stage.scratch.home), TEAM, force=False, show=stage.view.say)
+    store = Store(stage.scratch.home)
+    done = cleanup(store, TEAM, force=False, show=stage.view.say)
     stage.view.say(done or "there was nothing to clean")
+    stage.view.command(f"pro0 team forget {TEAM}")
+    archives.forget(store, archives.find(store, TEAM))
     stage.facts.left = ending.wait_until_gone(stage.scratch, traces)
     if not stage.facts.left:
         stage.view.say("no process, no tmux server and no file of it is left", "good")

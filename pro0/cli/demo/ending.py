@@ -41,7 +41,7 @@ def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
 def traces_of(scratch: Scratch, traces: Traces) -> list[str]:
     """Return every process, tmux server and file of the team that is there now."""
     alive = {*processes.tagged(TEAM_UID, [traces.uid])[traces.uid], *scratch.processes()}
-    roots = (scratch.home / name for name in ("teams", "tasks", "mailboxes"))
+    roots = (scratch.home / name for name in ("teams", "tasks", "mailboxes", "archive"))
     files = [str(path) for root in roots if root.is_dir() for path in root.iterdir()]
     return [
         *(f"process {process.pid}" for process in alive),

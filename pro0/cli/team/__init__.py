@@ -6,6 +6,7 @@ COMMANDS = {
     "start": ("pro0.cli.team.start:start", "Make a team, start its lead and its members"),
     "list": ("pro0.cli.team.look:list_teams", "List all teams of this home"),
     "status": ("pro0.cli.team.look:status", "Show lead, members, tasks, and what needs you"),
+    "show": ("pro0.cli.team.archive:show", "Show a team's tasks, results and mail, also of one that is removed"),
     "attach": ("pro0.cli.team.look:attach", "Show the members in this terminal"),
     "logs": ("pro0.cli.team.logs:logs", "Show what happened in a team"),
     "cost": ("pro0.cli.team.cost:cost", "Show what members have used, and about what it costs"),
@@ -15,6 +16,7 @@ COMMANDS = {
     "stop": ("pro0.cli.team.end:stop", "Ask every member to shut down, then end the lead"),
     "resume": ("pro0.cli.team.resume:resume", "Let a team run again, adopting every session that lives"),
     "cleanup": ("pro0.cli.team.end:cleanup", "Remove a team that is stopped, and all that was made for it"),
+    "forget": ("pro0.cli.team.archive:forget", "Remove what is kept of a team that is removed"),
 }
 
 ALIASES = {"ls": "list", "rm": "cleanup"}

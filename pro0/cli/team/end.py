@@ -101,8 +101,13 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
 @click.command()
 @named_team
 @click.option("--force", is_flag=True, help="End sessions that are still live.")
-def cleanup(team: str | None, force: bool) -> None:
+@click.option("--no-archive", is_flag=True, help="Keep nothing of its tasks and messages.")
+def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
     """Remove a team that is stopped, and all that was made for it.
+
+    Says which open tasks and unread messages go with it. An archive keeps them, with all its tasks, messages and
+    events, until `team forget`; `team show --archived` reads it. With --force, an archive that cannot be made is no
+    obstacle. A team without tasks and messages leaves none.
 
     Refused while a session is live, exit 4, naming it. A team that is not there is nothing to clean, exit 0. Work that
     is not merged is never removed: it is named, exit 7.
@@ -117,7 +122,7 @@ def cleanup(team: str | None, force: bool) -> None:
 
     human_only("clean a team up")
     name = ids.team_name(team_name(team))
-    done = clean(store(), name, force=force, show=talk())
+    done = clean(store(), name, force=force, show=talk(), keep=not no_archive)
     write(done if done is not None else f"nothing to clean: there is no team {name}")
     for left in [path for path in ownerless(store().home) if path.name == name and done is None]:
         say(f"hint: {left} is left of one, and may hold work; pro0 doctor --repair moves it aside and frees the name")

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import click
@@ -39,11 +39,16 @@ def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
     context = here(team)
     paths = context.team.paths
     journals = [Journal(paths.team / EVENTS), Journal(paths.logs / LEAD_LOG)]
-    begin = _events(text for journal in journals for text in journal.last(lines))
-    _print(begin[max(0, len(begin) - lines) :], as_json=as_json)
+    _print(last(journals, lines), as_json=as_json)
     while follow and _there(context.team):
         time.sleep(LOOK)
         _print(_events(text for journal in journals for text in journal.fresh()), as_json=as_json)
+
+
+def last(journals: Sequence[Journal], lines: int) -> list[Event]:
+    """Return the last events of some logs, in the order of their time."""
+    begin = _events(text for journal in journals for text in journal.last(lines))
+    return begin[max(0, len(begin) - lines) :]
 
 
 def _there(team: TeamStore) -> bool:

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 
 import click
@@ -32,7 +32,7 @@ from pro0.model.caller import Who
 from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
-from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus, remark
+from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus, completed, remark
 from pro0.ops.team.status import status as look_at
 from pro0.rules import desktop
 
@@ -41,19 +41,27 @@ AGAIN = 1.0
 
 
 @click.command("list")
+@click.option("--archived", is_flag=True, help="The teams that are removed, of which an archive is kept.")
 @json_option
 @name_option
-def list_teams(as_json: bool, output: str | None) -> None:
+def list_teams(archived: bool, as_json: bool, output: str | None) -> None:
     """List all teams of this home.
 
     --json prints a list of what `team status --json` prints. A team that cannot be read is named on stderr, exit 5.
+    With --archived it prints a list of {name, ended, path, project, tasks, unread}; null is what cannot be read.
 
     \b
     Examples:
       pro0 team list
       pro0 team list -o name
+      pro0 team list --archived
     """
     store().check()
+    if archived:
+        from pro0.cli.team.archived import print_archives
+
+        print_archives(as_json=as_json, output=output)
+        return
     asking, own = caller()
     names = store().names() if asking.who is Who.HUMAN else [own] if own else []
     if output == "name":
@@ -142,14 +150,19 @@ def show(look: TeamStatus, named: str) -> None:
     pairs([("limits", "\n".join(_limit(limit) for limit in look.limits))])
     if look.members:
         write()
-        table(
-            ("MEMBER", "AGENT", "MODE", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"),
-            [_member_row(m) for m in look.members],
-            optional=("MODE", "TASK", "UNREAD"),
-        )
+        member_table(look.members)
     if look.attention:
         write("\nneeds you")
         needs.show(look.attention, named)
+
+
+def member_table(members: Sequence[MemberStatus]) -> None:
+    """Print a line for each member."""
+    table(
+        ("MEMBER", "AGENT", "MODE", "STATE", "TASK", "UNREAD", "SINCE", "NOTE"),
+        [_member_row(member) for member in members],
+        optional=("MODE", "TASK", "UNREAD"),
+    )
 
 
 def _limit(limit: LimitStatus) -> str:
@@ -227,9 +240,7 @@ def _looks(contexts: list[Context]) -> tuple[list[TeamStatus], list[Pro0Error]]:
 
 def _team_row(look: TeamStatus) -> list[str]:
     live = sum(member.state not in ENDED for member in look.members)
-    total = sum(count for status, count in look.tasks.items() if status != "ready")
-    done = f"{look.tasks['completed']}/{total}"
-    return [look.name, _lead(look).split()[0], f"{live}/{len(look.members)}", done, look.project]
+    return [look.name, _lead(look).split()[0], f"{live}/{len(look.members)}", completed(look.tasks), look.project]
 
 
 def counted(tasks: Mapping[str, int]) -> str:

@@ -216,7 +216,7 @@ def _undo(context: Context) -> None:
     from pro0.engine.cleanup import cleanup
 
     try:
-        cleanup(store(), context.team.name, force=True, show=talk())
+        cleanup(store(), context.team.name, force=True, show=talk(), keep=False)
         say(f"the team {context.team.name} was taken away again")
     except Kept as kept:
         say(kept.message)

@@ -1,5 +1,6 @@
 """The status of a team: its members, its tasks, and what needs the person."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import msgspec
@@ -136,6 +137,11 @@ def counts(board: Board, archived: Archived) -> dict[str, int]:
     for task in board:
         found[task.status] += 1
     return found | {"ready": sum(why_not_ready(board, task) is None for task in board)}
+
+
+def completed(counts: Mapping[str, int]) -> str:
+    """Return how many of all counted tasks are completed, such as 3/7."""
+    return f"{counts['completed']}/{sum(count for status, count in counts.items() if status != 'ready')}"
 
 
 def _state(process: Process | None) -> LeadStatus:

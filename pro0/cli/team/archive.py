@@ -1,0 +1,147 @@
+"""`pro0 team show` and `forget`: what a team did, also when it is removed and only its archive is left."""
+
+from collections.abc import Sequence
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, human_only, named_team, quiet, store, team_name
+from pro0.cli.message import print_letters
+from pro0.cli.output import json_option, line, local, pairs, say, terminal, write, write_json
+from pro0.cli.task.look import print_tasks
+from pro0.cli.team.log_lines import text_of
+from pro0.cli.team.logs import last
+from pro0.cli.team.look import counted, member_table
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
+from pro0.model.task import Task
+from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import archives
+from pro0.ops.team.status import TeamStatus, status
+from pro0.rules.text import visible
+from pro0.store.journal import Journal
+from pro0.store.paths import EVENTS
+from pro0.store.removal.archive import Archive
+
+RESULT_LINES = 12
+"""Lines of a task's result; --json has all of them."""
+ended_option = click.option(
+    "--ended",
+    default="",
+    metavar="TIME",
+    help="Of several archives those of this end, or its beginning: 2026-11-23T12.",
+)
+
+
+@click.command()
+@named_team
+@click.option("--archived", is_flag=True, help="One that is removed; of several of that name the last.")
+@ended_option
+@click.option("-n", "--lines", type=click.IntRange(0), default=20, show_default=True, help="Events, the last of them.")
+@json_option
+def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool) -> None:
+    """Show a team's tasks, results and mail, also of one that is removed.
+
+    Changes nothing, and marks nothing as read. --json prints {name, ended, path, status, tasks, mail, events}: what
+    `team status`, `task query`, `inbox --all` and `team logs` print; ended and path are null for a team that is there.
+
+    \b
+    Examples:
+      pro0 team show
+      pro0 team show alpha --archived
+      pro0 team show alpha --archived --ended 2026-11-23 --json
+    """
+    if ended and not archived:
+        raise BadInput("--ended is for a team that is removed", hint="with --archived")
+    archive: Archive | None = None
+    if archived:
+        human_only("read archives")
+        archive, *others = archives.find(store(), team_name(team), ended)
+        context = archives.context_of(archive)
+        if others and not as_json:
+            times = ", ".join(archives.utc(other.ended) for other in others)
+            say(f"others of that name ended {times}: choose one with --ended")
+    else:
+        context = here(team)
+        quiet()
+    _show(context, archive, lines, as_json=as_json)
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.archives)
+@ended_option
+@click.option("--all", "everything", is_flag=True, help="All archives of that name.")
+@click.option("--force", is_flag=True, help="Without asking.")
+def forget(name: str, ended: str, everything: bool, force: bool) -> None:
+    """Remove what is kept of a team that is removed.
+
+    Of several archives of one name --ended says which, or --all. Asks first, unless --force is given.
+
+    \b
+    Examples:
+      pro0 team forget alpha
+      pro0 team forget alpha --ended 2026-11-23T12:30 --force
+    """
+    human_only("forget a team")
+    found = archives.find(store(), name, ended)
+    if len(found) > 1 and not everything:
+        times = ", ".join(archives.utc(archive.ended) for archive in found)
+        raise BadInput(f"which of {len(found)} archives of {name}?", hint=f"--all, or --ended with one of: {times}")
+    what = f"{len(found)} archives of {name}" if len(found) > 1 else f"the archive of {name} of {local(found[0].ended)}"
+    if not force:
+        if not terminal():
+            hint = "--force removes it without asking"
+            raise EnvironmentMissing("to ask first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
+        if not click.confirm(f"remove {what} for good?", err=True):
+            say("nothing is removed")
+            return
+    archives.forget(store(), found)
+    write(f"{what} {'are' if len(found) > 1 else 'is'} removed")
+
+
+def _show(context: Context, archive: Archive | None, lines: int, *, as_json: bool) -> None:
+    look, known = status(context), tasks.list_tasks(context, archived=True)
+    letters = messages.history(context)
+    events = last([Journal(context.team.paths.team / EVENTS)], lines)
+    place = {"ended": archive and archive.ended, "path": archive and str(archive.path)}
+    if as_json:
+        write_json({"name": look.name, **place, "status": look, "tasks": known, "mail": letters, "events": events})
+        return
+    pairs(_head(look, archive))
+    if look.members:
+        write()
+        member_table(look.members)
+    write()
+    print_tasks(context, known, "no tasks", as_json=False, output=None)
+    _results([task for task in known if task.result])
+    unread = sum(not letter.message.read for letter in letters)
+    write(f"\nmail, {unread} unread")
+    print_letters(letters, context.caller.agent_id)
+    if events:
+        write(f"\nthe last {len(events)} events")
+    for event in events:
+        write(text_of(event))
+
+
+def _head(look: TeamStatus, archive: Archive | None) -> list[tuple[str, str]]:
+    how = f"ended {local(archive.ended)}" if archive else look.phase
+    kept = [("archive", str(archive.path))] if archive else []
+    return [
+        ("team", f"{look.name}, {how}"),
+        ("project", look.project),
+        ("tasks", counted(look.tasks) or "none"),
+        *kept,
+    ]
+
+
+def _results(done: Sequence[Task]) -> None:
+    if done:
+        write("\nresults")
+    for task in done:
+        write(f"  {task.id} {line(task.title)}")
+        texts = visible(task.result or "").strip().splitlines()
+        for text in texts[:RESULT_LINES]:
+            write(f"    {text}")
+        if len(texts) > RESULT_LINES:
+            write(f"    … {len(texts) - RESULT_LINES} more lines: --json")

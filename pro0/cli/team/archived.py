@@ -1,0 +1,28 @@
+"""The list of removed teams that are kept."""
+
+from pro0.cli.context import human_only, store
+from pro0.cli.output import say, table, write, write_json
+from pro0.ops.team import archives
+from pro0.ops.team.status import completed
+
+
+def print_archives(*, as_json: bool, output: str | None) -> None:
+    """Print the teams that are removed and kept, by name and end."""
+    human_only("read archives")
+    found = store().archives()
+    if output == "name":
+        for name in dict.fromkeys(archive.name for archive in found):
+            write(name)
+    elif as_json:
+        write_json([archives.listed(archive) for archive in found])
+    elif found:
+        table(("TEAM", "ENDED", "TASKS", "UNREAD", "PROJECT"), [_row(archives.listed(archive)) for archive in found])
+    else:
+        say("no archives: `pro0 team cleanup` keeps one of each team with tasks or messages")
+
+
+def _row(archived: archives.ArchivedTeam) -> list[str]:
+    cannot = "unreadable"
+    done = completed(archived.tasks) if archived.tasks else cannot
+    unread = cannot if archived.unread is None else str(archived.unread)
+    return [archived.name, archives.utc(archived.ended), done, unread, archived.project or cannot]

@@ -1,0 +1,90 @@
+"""Archives of removed teams: found by name and end, and read as teams are read."""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import msgspec
+
+from pro0.errors import NotFound, Pro0Error
+from pro0.model import ids
+from pro0.model.caller import THE_HUMAN
+from pro0.model.message import MessageType
+from pro0.ops.context import Context
+from pro0.ops.team import needs
+from pro0.ops.team.status import counts
+from pro0.rules.tasks.board import Board
+from pro0.store.removal.archive import Archive
+from pro0.store.teams import Store, TeamStore
+
+_OF_A_STOP = (MessageType.SHUTDOWN_REQUEST, MessageType.SHUTDOWN_RESPONSE)
+
+
+class ArchivedTeam(msgspec.Struct, frozen=True):
+    """One removed team as shown by `team list --archived`; an unreadable part is None."""
+
+    name: str
+    ended: datetime
+    path: str
+    project: str | None
+    tasks: dict[str, int] | None
+    unread: int | None
+
+
+def listed(archive: Archive) -> ArchivedTeam:
+    """Return what an archive holds, in numbers."""
+    team = context_of(archive).team
+    project, tasks, unread = None, None, None
+    with suppress(Pro0Error):
+        project = team.config.read().project
+    with suppress(Pro0Error):
+        task_list = team.tasks.read()
+        tasks = counts(Board(task_list.tasks), task_list.archived)
+    with suppress(Pro0Error):
+        fresh, older = needs.unread(team, team.wanted.read())
+        unread = len(fresh) + older
+    return ArchivedTeam(archive.name, archive.ended, str(archive.path), project, tasks, unread)
+
+
+def find(store: Store, name: str, ended: str = "") -> list[Archive]:
+    """Return the archives of a name that ended at a time, in UTC or its beginning, the latest first.
+
+    Raises NotFound when there is none.
+    """
+    ids.team_name(name)
+    known = [archive for archive in reversed(store.archives()) if archive.name == name]
+    matches = [archive for archive in known if utc(archive.ended).startswith(ended)]
+    if known and not matches:
+        times = ", ".join(utc(archive.ended) for archive in known)
+        raise NotFound(f"no archive of {name} ended at {ended!r}", hint=f"these are there: {times}")
+    if not matches:
+        removal = f"it is there; remove it: pro0 team cleanup {name}" if store.team(name).exists() else ""
+        raise NotFound(f"there is no archive of {name}", hint=removal or "list them: pro0 team list --archived")
+    return matches
+
+
+def forget(store: Store, archives: list[Archive]) -> None:
+    """Remove archives for good."""
+    for archive in archives:
+        store.forget(archive)
+
+
+def utc(moment: datetime) -> str:
+    """Return a moment in UTC, as a person names the end of an archived team."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def context_of(archive: Archive) -> Context:
+    """Return the context to read an archived team; nothing in it may be changed."""
+    return Context(Store(archive.path).team(archive.name), THE_HUMAN)
+
+
+def holds_work(team: TeamStore) -> bool:
+    """Return False when a team never had a task, nor a message but those of its stop; unreadable is never empty."""
+    try:
+        tasks = team.tasks.read()
+        if tasks.next_id > 1 or tasks.tasks:
+            return True
+        heads = [team.mailbox(address).head.read() for address in team.mailbox_owners()]
+        return any(head.sealed or any(one.type not in _OF_A_STOP for one in head.messages) for head in heads)
+    except Pro0Error:
+        return True

@@ -1,0 +1,169 @@
+"""Archives of removed teams: `archive/NAME.ENDED.UID` is a small home with the documents of one team.
+
+Renames alone fill it, so it needs next to no disk. It is begun as an empty `.new-` folder. Then the rename of the team
+commits its removal. From there on `complete` finishes the archive, however often it is interrupted.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.store import atomic
+from pro0.store.files import exists, make_folder
+from pro0.store.paths import (
+    ARCHIVES,
+    CONFIG,
+    EVENTS,
+    LOGS,
+    NEW,
+    RUN_LOG,
+    RUNTIME,
+    TRASH,
+    TROUBLES,
+    USAGE,
+    WANTED,
+    rotation,
+)
+from pro0.store.removal import trees
+
+_KEPT = frozenset({CONFIG, WANTED, RUNTIME, USAGE, TROUBLES})
+"""The documents of a team's folder that an archive keeps; what it was started with stays out (its environment)."""
+_WHEN = "%Y%m%dT%H%M%SZ"
+_KEY = re.compile(r"([a-z0-9-]+)\.(\d{8}T\d{6}Z)\.([A-Za-z0-9-]+)")
+
+
+class Archive(NamedTuple):
+    """What is kept of one removed team; `path` is a home with that team alone."""
+
+    name: str
+    ended: datetime
+    uid: str
+    path: Path
+
+
+def archives(home: Path) -> list[Archive]:
+    """Return all archives of a home, by name and end."""
+    return sorted(filter(None, map(_archive, trees.entries(home / ARCHIVES))))
+
+
+def begin(home: Path, name: str, uid: str, ended: datetime) -> None:
+    """Make an empty archive for a team that is still there; raises OSError, or EnvironmentMissing for an unfit place.
+
+    Nothing needs a new folder after the team's removal is committed.
+    """
+    make_folder(home / ARCHIVES)
+    _require_fit(home)
+    new = home / ARCHIVES / f"{NEW}{name}.{ended.astimezone(UTC).strftime(_WHEN)}.{uid}"
+    try:
+        for folder in (new / "teams" / name / LOGS, new / "tasks", new / "mailboxes"):
+            make_folder(folder)
+    except BaseException:
+        with suppress(OSError):
+            trees.remove(new)
+        raise
+
+
+def abandon(home: Path, name: str, uid: str) -> None:
+    """Remove the begun archives of a team whose removal is not committed."""
+    for begun in _begun(home, name, uid):
+        trees.remove(begun)
+
+
+def complete(home: Path, trash: Path) -> None:
+    """Move what is kept of a removed team into the archive that was begun for it; do nothing when there is none."""
+    name, _, uid = trash.name.removeprefix(TRASH).partition(".")
+    for begun in _begun(home, name, uid):
+        for kind in ("tasks", "mailboxes"):
+            if not exists(home / "teams" / name):  # else they are those of a later team
+                _move(home / kind / name, begun / kind / name)
+        for file in _kept(trash):
+            _move(trash / file, begun / "teams" / name / file)
+        for folder in (begun / "teams" / name / LOGS, begun / "teams" / name, begun / "tasks", begun / "mailboxes"):
+            atomic.sync(folder)
+        begun.rename(begun.with_name(begun.name.removeprefix(NEW)))
+        atomic.sync(home / ARCHIVES)
+
+
+def forget(archive: Archive) -> None:
+    """Remove an archive: one rename commits it, and `sweep` may finish it later."""
+    trash = archive.path.with_name(f"{TRASH}{archive.path.name}")
+    with suppress(FileNotFoundError):
+        archive.path.rename(trash)
+        atomic.sync(trash.parent)
+    trees.remove(trash)
+    _remove_empty(archive.path.parent)
+
+
+def half_done(home: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the archives that were begun or forgotten only by half, each with its team's name."""
+    for path in trees.entries(home / ARCHIVES):
+        if path.name.startswith((NEW, TRASH)):
+            yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
+
+
+def sweep(home: Path) -> list[str]:
+    """Remove half-forgotten archives, and those of removals that were never committed; return their names."""
+    names = []
+    for name, path in half_done(home):
+        trees.remove(path)
+        names.append(name)
+    _remove_empty(home / ARCHIVES)
+    return names
+
+
+def _archive(path: Path) -> Archive | None:
+    found = _KEY.fullmatch(path.name)
+    with suppress(ValueError):
+        return (
+            Archive(found[1], datetime.strptime(found[2], _WHEN).replace(tzinfo=UTC), found[3], path) if found else None
+        )
+    return None
+
+
+def _begun(home: Path, name: str, uid: str) -> list[Path]:
+    begun = [path for path in trees.entries(home / ARCHIVES) if path.name.startswith(NEW)]
+    return [
+        path
+        for path in begun
+        if (found := _archive(path.with_name(path.name.removeprefix(NEW)))) and found[::2] == (name, uid)
+    ]
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _kept(trash: Path) -> Iterator[str]:
+    """Yield the files that an archive keeps, relative to the folder of the team."""
+    for path in trees.entries(trash):
+        if path.name in _KEPT or path.name == EVENTS or rotation(EVENTS, path.name):
+            yield path.name
+    for path in trees.entries(trash / LOGS):
+        if path.name.endswith(RUN_LOG):
+            yield f"{LOGS}/{path.name}"
+
+
+def _move(source: Path, target: Path) -> None:
+    """Rename, unless that is done: a late writer's new file must not replace what was moved before."""
+    if not os.path.lexists(target):
+        with suppress(FileNotFoundError):
+            source.rename(target)
+
+
+def _require_fit(home: Path) -> None:
+    """Raise EnvironmentMissing when no rename from the team's folders can lead into the folder of archives."""
+    top = home / ARCHIVES
+    status = top.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise EnvironmentMissing(f"{top} is not a folder of yours", code=ErrorCode.UNSAFE_PATH, hint="move it away")
+    kinds = [home / kind for kind in ("teams", "tasks", "mailboxes")]
+    if any(kind.stat().st_dev != status.st_dev for kind in kinds if exists(kind)):
+        what = f"{top} is on another file system than the teams"
+        raise EnvironmentMissing(what, code=ErrorCode.UNSAFE_PATH, hint="move it beside them")

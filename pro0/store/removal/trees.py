@@ -1,0 +1,42 @@
+"""Folders of ours, listed and removed whole, also while late writers still add to them."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.store import atomic
+from pro0.store.files import delete, exists
+from pro0.store.paths import TRASH
+
+_TRIES = 50
+"""Attempts to remove a tree, for late writers may still add files to it."""
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return the entries of a folder in order; none when it is missing."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(folder.iterdir())
+    return []
+
+
+def put_away(path: Path) -> None:
+    """Remove a folder, renamed first: late readers then find nothing, never half of its content."""
+    if not exists(path.parent):
+        return
+    trash = path.with_name(f"{TRASH}{path.name}")
+    remove(trash)
+    with suppress(FileNotFoundError):
+        path.rename(trash)
+        atomic.sync(path.parent)  # without it, a power loss could bring the folder back, half empty
+    remove(trash)
+    atomic.sync(path.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a tree of ours; late writers may add files, so repeat until the folder is gone."""
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            delete(path)
+        if not os.path.lexists(path):
+            return
+    delete(path)
