@@ -126,7 +126,7 @@ def _internal(error: Exception) -> Pro0Error:
 
 
 def _nowhere() -> bool:
-    """Return whether this process stands in a directory that was removed, such as the worktree of a member."""
+    """Return True when this process stands in a removed directory, such as a member's former worktree."""
     try:
         os.getcwd()  # noqa: PTH109
     except FileNotFoundError:

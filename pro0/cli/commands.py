@@ -1,4 +1,4 @@
-"""Which commands there are, and where each is; as text, so that reading it imports nothing."""
+"""The table of commands and their modules; as text, so that reading it imports nothing."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "team": ("pro0.cli.team:team", "Start, watch, stop and remove teams"),

@@ -1,4 +1,4 @@
-"""What a shell offers for an argument: the members, tasks and other names that there are now."""
+"""A shell's completions for an argument: the present members, tasks and other names."""
 
 import os
 from collections.abc import Callable, Iterable

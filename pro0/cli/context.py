@@ -1,4 +1,4 @@
-"""Which home, which project, which team, and who asks."""
+"""The home, the project, the team and the caller of a command."""
 
 import os
 from collections.abc import Callable
@@ -41,7 +41,7 @@ no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, 
 
 
 def given(text: str) -> str:
-    """Return what an option names; an empty text, as of an unset variable, must not pass for no option at all."""
+    """Return an option's text; raises BadInput for an empty one: an unset variable must not pass for no option."""
     if not text.strip():
         raise click.BadParameter("it is empty")
     return text
@@ -84,7 +84,7 @@ def team_name(team: str | None) -> str:
 
 
 def here(team: str | None) -> Context:
-    """Return the context of a command: the team that is meant, which is there, and who asks."""
+    """Return the context of a command: the caller and the chosen team, which exists."""
     store().check()
     asking, own_team = caller()
     context = Context(store().team(_chosen_team(team, asking, own_team)).require(), asking, vouch=by_terminal)
@@ -138,7 +138,7 @@ def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
 
 
 def _reminders(context: Context, option: str) -> list[str]:
-    """Return what a person should know after a command: unread mail, tasks that wait (behaviour 3.8)."""
+    """Return the reminders for a person after a command: unread mail, tasks that wait (behaviour 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
     from pro0.ops.mail import messages

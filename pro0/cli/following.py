@@ -1,4 +1,4 @@
-"""What members without a terminal print, followed in a person's terminal: lines, and nothing that it would obey."""
+"""The output of members without a terminal, followed in a person's terminal as lines without control sequences."""
 
 import time
 

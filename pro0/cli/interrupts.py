@@ -49,7 +49,7 @@ def _leave(_number: int, _frame: "FrameType | None") -> None:
 
 
 class Interruption:
-    """Whether this process was asked to end; `clearing_up` is set by who must not be disturbed any more."""
+    """The request to end this process; code that must not be disturbed any more sets `clearing_up`."""
 
     def __init__(self) -> None:
         self.asked = False

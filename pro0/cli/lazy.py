@@ -85,7 +85,7 @@ class LazyGroup(HintingGroup):
             return helped(cast(click.Command, getattr(import_module(module), attribute)))
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
-        """Return the commands of that name, or of that meaning, one group further down, else what is near here."""
+        """Return the commands of that name or meaning one group further down, else the nearest one of this group."""
         groups = [(path, self.get_command(ctx, path)) for path in self.list_commands(ctx)]
         below = [
             f"{path} {inner}" for path, group in groups if isinstance(group, LazyGroup) and (inner := group.named(name))

@@ -37,7 +37,7 @@ def data_of(file: str, limit: int = SIZE_LIMIT) -> bytes:
 
 
 def value_of(data: bytes, name: str) -> object:
-    """Return what YAML or JSON says; raises BadInput for what is neither."""
+    """Return the value of YAML or JSON; raises BadInput for a text that is neither."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""What is shown: stdout is data, stderr is talk, and text of others never reaches the terminal as commands."""
+"""Output: stdout is data, stderr is talk, and text of others never reaches the terminal as commands."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def write(text: str = "", *, end: str = "\n") -> None:
 
 
 def unprinted(error: OSError) -> Pro0Error:
-    """Return what to say when what a command did cannot be printed: behind stdout there may be a full disk."""
+    """Return the error for a result that cannot be printed: stdout may be a file on a full disk."""
     text = f"what it has to say cannot be written to stdout: {error.strerror or error}"
     return Pro0Error(text, code=ErrorCode.OUTPUT, hint="what it was to do may be done: look before you repeat it")
 
@@ -160,7 +160,7 @@ def live() -> Iterator[Callable[[str], None]]:
 
 
 def drawable() -> bool:
-    """Return whether what is printed goes to a terminal that knows colours, and where to print."""
+    """Return True when stdout is a terminal that knows colours."""
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -185,7 +185,7 @@ def going_on(progress: str) -> Iterator[None]:
 
 
 def terminal() -> bool:
-    """Return whether a person sits in front of this: input and output are a terminal."""
+    """Return True when input and output are a terminal, so that a person sits in front of it."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

@@ -32,7 +32,7 @@ class Calls:
 
     @property
     def idle(self) -> bool:
-        """Return whether no short call is left."""
+        """Return True when no short call is left."""
         return self._given == self._finished
 
     def submit(self, call: Call) -> None:
@@ -64,7 +64,7 @@ class Calls:
             self._done(call, outcome)
 
     def _outcome(self, call: Call) -> dict[str, JSON] | Fault | None:
-        """Return what comes of a call, None when a thread of its own will tell."""
+        """Return the result of a call; None for a call with a thread of its own, which answers later."""
         from pro0.mcp.desk import Desk
         from pro0.mcp.tools.table import TOOLS, failed, perform
 

@@ -40,12 +40,12 @@ class Channel:
 
     @property
     def idle(self) -> bool:
-        """Return whether everything that was sent is written."""
+        """Return True when all answers are written."""
         return self.broken or not self._waiting
 
     @property
     def taken(self) -> bool:
-        """Return whether the client has read everything that was sent."""
+        """Return True when the client has read all answers."""
         if self._waiting:
             return False
         waiting = unread(self._out)
@@ -97,7 +97,7 @@ class Channel:
 
 
 class Parent:
-    """The process that started this one: a server that outlives its agent is one of those that pile up."""
+    """The process that started this one. The server ends with it, so that servers do not pile up."""
 
     def __init__(self) -> None:
         self._pid = os.getppid()
@@ -109,7 +109,7 @@ class Parent:
         self.look = None if self.sources else LOOK
 
     def gone(self) -> bool:
-        """Return whether this process has another parent now."""
+        """Return True when this process has another parent now."""
         return os.getppid() != self._pid
 
 

@@ -1,4 +1,4 @@
-"""Who calls, and at which team; never the human (behaviour 2.3)."""
+"""The caller and the team of one MCP server. The caller is never the human (behaviour 2.3)."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -46,7 +46,7 @@ class Desk:
         return Context(self._own.require(), self.caller, vouch=nobody)
 
     def veil(self) -> Callable[[str], str]:
-        """Return what takes the incarnations of others out of a text for this caller."""
+        """Return the filter that hides the incarnations of others from this caller."""
         team = self._leads.team if self._leads else self._own
         return veil(Context(team, self.caller, vouch=nobody)) if team else str
 

@@ -1,4 +1,4 @@
-"""What is listed for each kind of caller: written beforehand from the table of tools, since to make it takes long."""
+"""The lists of tools for each kind of caller, as files. `make schemas` writes them, since making them is slow."""
 
 import os
 
@@ -26,7 +26,7 @@ def kind_of_caller() -> str:
 
 
 def listing(kind: str) -> Listing:
-    """Return what a caller of this kind is told."""
+    """Return the instructions and the tools for a caller of this kind."""
     with open(file(kind), "rb") as stream:
         document = decode(stream.read())
     assert isinstance(document, dict)

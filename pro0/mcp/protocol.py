@@ -1,4 +1,4 @@
-"""One client's conversation: what each message means in its era, what is answered at once, which calls are under way.
+"""One client's conversation: the meaning of each message in its era, the immediate answers, the calls under way.
 
 Two eras (MCP 2024-11-05 to 2025-11-25, and 2026-07-28): a client of the older one opens with `initialize`; each request
 of the newer one carries its version in `_meta` and is answered without regard to any other. Both are served at once.
@@ -48,7 +48,7 @@ Answer = Callable[[JSON | None], None]
 
 
 class Listing:
-    """What a client is told at first: how to work with this server, and its tools."""
+    """The first answer to a client: the instructions for this server, and its tools."""
 
     def __init__(self, instructions: str, tools: object) -> None:
         self.instructions = encode(instructions)
@@ -125,7 +125,7 @@ class Conversation:
 
     @property
     def unsure(self) -> bool:
-        """Return whether there are results that matter, of which nobody knows yet that the client took them in."""
+        """Return True while the client may not have read an important result."""
         return bool(self._sent)
 
     def taken(self) -> None:
@@ -206,7 +206,7 @@ class Conversation:
             answer(_done(key, body, stateless=stateless))
 
     def _is_stateless(self, method: str, params: dict[str, object]) -> bool:
-        """Return whether a request is of the newer era; raises Fault for one that is of neither, or of no version."""
+        """Return True for a request of the newer era; raises Fault for neither era, or no version."""
         meta = params.get("_meta")
         if method != "initialize" and isinstance(meta, dict) and VERSION in meta:
             _check(meta)

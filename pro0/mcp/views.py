@@ -1,4 +1,4 @@
-"""What tools answer with: small, since a model reads all of it; long texts only of the one thing that was asked for."""
+"""The answers of tools. They are small, since a model reads all of it; only the requested item has its long texts."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime

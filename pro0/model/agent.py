@@ -1,4 +1,4 @@
-"""Agents that the settings define: which program is run, how, and what is known of its screen."""
+"""Agents that the settings define: the program, its arguments, and the rules for its screen."""
 
 from typing import Literal, NamedTuple
 
@@ -6,7 +6,7 @@ from pro0.model.stored import Argument, Stored
 
 
 class Places(NamedTuple):
-    """Where `pro0/agents` keeps what is known of one program, as `module:NAME`; empty for what is not known."""
+    """The places of one program's parts in `pro0/agents`, as `module:NAME`; empty for a part that it does not have."""
 
     adapter: str = ""
     screens: str = ""
@@ -90,10 +90,10 @@ class Definition(Stored, frozen=True):
 
     @property
     def instructed(self) -> bool:
-        """Return whether it is told anything when it starts."""
+        """Return True when the program gets instructions at its start."""
         return is_told(self.argv)
 
 
 def is_told(words: tuple[str, ...]) -> bool:
-    """Return whether a program that is started so is told anything."""
+    """Return True when a program with these arguments gets instructions."""
     return any("{prompt}" in word or "{prompt_file}" in word for word in words)

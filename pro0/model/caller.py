@@ -1,4 +1,4 @@
-"""Who asks for a change."""
+"""The caller of a change."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Pin(Document, frozen=True, kw_only=True):
 
 
 class Who(StrEnum):
-    """What kind of caller it is; verdicts and other human acts are a human's alone (behaviour 2.3)."""
+    """The kinds of callers. Verdicts and other human acts belong to a human alone (behaviour 2.3)."""
 
     HUMAN = "human"
     LEAD = "lead"

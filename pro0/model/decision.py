@@ -1,4 +1,4 @@
-"""What the lead decides about, and what it then does: the snapshot, and one value for each kind of action."""
+"""The lead's decision: the snapshot it reads, and one value for each kind of action."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -40,7 +40,7 @@ class Harvest(msgspec.Struct, frozen=True):
 
 
 class Workers(msgspec.Struct, frozen=True):
-    """What the lead sees of workers, besides their seats and sessions."""
+    """The lead's view of workers, besides their seats and sessions."""
 
     limit: int = 10
     """How many there may be at once."""
@@ -72,7 +72,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Nudged(msgspec.Struct, frozen=True):
-    """A nudge that arrived: up to which message its line told of mail, and of which ready tasks."""
+    """A nudge that arrived: the newest message and the ready tasks that its line named."""
 
     mail: int = 0
     tasks: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Surface(StrEnum):
 
 
 class Person(msgspec.Struct, frozen=True):
-    """What the lead sees of the person's side: unread mail, troubles, and whether their own agent has gone."""
+    """The person's side in the snapshot: unread mail, troubles, and whether the person's own agent has gone."""
 
     mail: tuple[Message, ...] = ()
     older: int = 0
@@ -279,7 +279,7 @@ Action = (
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What to record, then what to do, and when to look again at the latest."""
+    """The result of a round: the new records, then the actions, and the latest time of the next round."""
 
     runtime: Runtime
     actions: tuple[Action, ...] = ()

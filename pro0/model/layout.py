@@ -1,4 +1,4 @@
-"""A layout: who is on a team, where each is shown, and what is to be done first, as a file says it."""
+"""A layout, as a file describes it: the members, their windows, and the first tasks."""
 
 from typing import Literal
 

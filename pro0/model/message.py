@@ -11,7 +11,7 @@ BODY_LIMIT = 256 * 1024
 
 
 class MessageType(StrEnum):
-    """What kind of entry a message is."""
+    """The kinds of messages."""
 
     MESSAGE = "message"
     BROADCAST = "broadcast"
@@ -51,7 +51,7 @@ class Notice(Stored, frozen=True):
 
 
 class HandOver(Stored, frozen=True):
-    """What the last `inbox` call gave out: up to `seq`, to `incarnation`; not yet acknowledged."""
+    """The last hand-out of an `inbox` call: up to `seq`, to `incarnation`; not yet acknowledged."""
 
     incarnation: Tag
     seq: Count
@@ -79,7 +79,7 @@ class Segment(Document, frozen=True, kw_only=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """What one mailbox holds that its reader was not given yet: the newest seq (0 for nothing), and how many."""
+    """The undelivered mail of one mailbox: the newest seq (0 for nothing), and the number of messages."""
 
     newest: int = 0
     count: int = 0

@@ -1,4 +1,4 @@
-"""What needs the person (behaviour 3.27), what was seen for it, and the troubles that the person has yet to see."""
+"""The person's needs (behaviour 3.27), the picture they are read from, and the troubles not yet seen."""
 
 from datetime import datetime
 from enum import StrEnum

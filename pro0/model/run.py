@@ -14,7 +14,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=31_536_000)]
 
 
 class RunOptions(Stored, frozen=True, kw_only=True):
-    """What a person asked of a run; times in seconds, costs in US dollars, 0 for no limit."""
+    """A person's options for a run; times in seconds, costs in US dollars, 0 for no limit."""
 
     client: Process | None = None
     """Who asked for it: the run ends when that process does."""

@@ -1,4 +1,4 @@
-"""What is known of sessions: runtime.json, what guards report and are started with, and what was used (usage.json)."""
+"""Sessions as they are: runtime.json, the guards' reports and launch files, and the usage (usage.json)."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ from pro0.model.team import Seat
 
 
 class RateLimit(Stored, frozen=True):
-    """What keeps sessions of one agent from starting: its provider has rate-limited it, at least until a moment."""
+    """A provider's rate limit: no session of this agent starts, at least until a moment."""
 
     agent: str
     since: Moment
@@ -81,7 +81,7 @@ class Revival(Stored, frozen=True):
 
 
 class Terminal(Stored, frozen=True):
-    """The terminal that a guard makes for its agent: where it is served, and with which screen model."""
+    """The terminal that a guard makes for its agent: its socket and its screen model."""
 
     socket: str
     library: str
@@ -141,7 +141,7 @@ class TurnEnd(Stored, frozen=True):
 
 
 class SeatState(Stored, frozen=True):
-    """What is known of one member's session."""
+    """The runtime record of one member's session."""
 
     agent_id: AgentId
     generation: Count
@@ -186,7 +186,7 @@ class SeatState(Stored, frozen=True):
 
 
 class Failure(Stored, frozen=True):
-    """A spawn that could not be done: at which step, and why; what it made has been undone."""
+    """A failed start of a session: the step and the reason. All of its earlier steps are undone."""
 
     agent_id: AgentId
     generation: Count
@@ -198,7 +198,7 @@ class Failure(Stored, frozen=True):
 
 
 class Phase(StrEnum):
-    """What the lead is doing with the whole team."""
+    """The phase of the whole team."""
 
     RUNNING = "running"
     STOPPING = "stopping"
@@ -236,7 +236,7 @@ class Runtime(Document, frozen=True, kw_only=True):
         return next((state for state in self.seats if state.incarnation == incarnation), None)
 
     def failed(self, seat: Seat) -> bool:
-        """Return whether the session that a seat asks for could not be started."""
+        """Return True when the session that a seat asks for could not be started."""
         return any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in self.failures)
 
 

@@ -1,4 +1,4 @@
-"""What a session shows, what is read from that, and what it has used."""
+"""A session's screen, the reading of it, and the session's usage."""
 
 import msgspec
 

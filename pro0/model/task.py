@@ -48,7 +48,7 @@ class Gate(StrEnum):
 
 
 class Awaiting(StrEnum):
-    """What a task waits for a human to give."""
+    """The kinds of answers that a task can await from a human."""
 
     WORK = "work"
     APPROVAL = "approval"
@@ -60,7 +60,7 @@ class Awaiting(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a human says to a task that waits: an argument, never stored."""
+    """A human's answer to a task that waits: an argument, never stored."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
@@ -199,7 +199,7 @@ class Task(Stored, frozen=True):
 
     @property
     def waits(self) -> Wait | None:
-        """Return what the task waits for a human to give; one that is settled waits for nothing."""
+        """Return the task's wait for a human; a settled task waits for nothing."""
         return self.awaiting if self.status not in SETTLED else None
 
 

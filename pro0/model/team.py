@@ -18,7 +18,7 @@ Approver = Literal["human", "lead"]
 
 
 class PlanGate(Stored, frozen=True):
-    """What has become of it: required, handed in, then approved or rejected; a rejected member hands in another."""
+    """The stages of a plan: required, handed in, then approved or rejected; a rejected member hands in another one."""
 
     id: str = ""
     """Of the plan that was handed in last, made of its text and its session; empty for none yet."""
@@ -36,7 +36,7 @@ class PlanGate(Stored, frozen=True):
 
     @property
     def approved(self) -> bool:
-        """Return whether the member may go on."""
+        """Return True when the member may go on."""
         return self.verdict == "approved"
 
     @property
@@ -61,7 +61,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
 
 class PermissionMode(StrEnum):
-    """What an agent may do without asking: nothing, edit files, only read and plan, or everything."""
+    """The acts that an agent may do without asking: none, edit files, only read and plan, or all."""
 
     ASK = "ask"
     EDITS = "edits"
@@ -131,14 +131,14 @@ class Environment(Document, frozen=True, kw_only=True):
 
 
 class Wish(StrEnum):
-    """What is wanted of the whole team."""
+    """The wish about the whole team."""
 
     RUN = "run"
     STOP = "stop"
 
 
 class Answer(Stored, frozen=True):
-    """What a member said to one shutdown request."""
+    """A member's answer to one shutdown request."""
 
     request_id: str
     incarnation: Tag
@@ -159,7 +159,7 @@ class ShutdownWish(Stored, frozen=True):
 
 
 class Seat(Stored, frozen=True):
-    """What is wanted of one member; a higher `generation` than the running one asks for a new session."""
+    """The wish about one member; a higher `generation` than the running one asks for a new session."""
 
     agent_id: AgentId
     name: str
@@ -202,7 +202,7 @@ class OutsideAgent(Stored, frozen=True):
 
 
 class Grant(Stored, frozen=True):
-    """What a person gave a program, so that it acts as a member as long as that member's present session lasts."""
+    """A person's permission for a program to act as a member, as long as that member's present session lasts."""
 
     id: str
     agent_id: AgentId

@@ -1,4 +1,4 @@
-"""Who a process is: proven by its guard, the guard's mark or a grant from outside; never by a claim alone.
+"""The identity of a process: proven by its guard, the guard's mark or a grant from outside; never by a claim alone.
 
 Programs started by many agents at once ask here, before slower imports.
 """

@@ -1,4 +1,4 @@
-"""What needs the person now: the one list that status, board, bar, bell, notices, hooks, `wait` and MCP read.
+"""The person's needs: the one list that status, board, bar, bell, notices, hooks, `wait` and MCP read.
 
 Each need has an id that changes only with the need: it names the subject and the moment at which the need began. So a
 need can be announced once, by whoever leads, and again only when there is a new one.

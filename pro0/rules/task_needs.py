@@ -1,4 +1,4 @@
-"""What the tasks of a team need of the person: a part of the list in `needs`."""
+"""The tasks' needs of the person: a part of the list in `needs`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Which agent programs are installed here, and whether a member could run them."""
+"""The agent programs on this machine, and whether a member could run them."""
 
 import os
 import re
@@ -87,7 +87,7 @@ def look(adapter: Adapter) -> AgentProgram:
 
 
 def unproved(program: AgentProgram) -> str:
-    """Return what a person should know of a program that is newer than what pro0 was proved with, empty for others."""
+    """Return a warning for a program newer than the last proved version, else an empty text."""
     if not program.unproved:
         return ""
     return f"{program.version} is newer than {program.seen}, the last that pro0's rules for its states were proved with"

@@ -176,7 +176,7 @@ ACTS = (
 
 
 def attach_argv(stage: Performance) -> list[str]:
-    """Return what shows the panes in a terminal, without letting its keys through; empty in headless mode."""
+    """Return the command that shows the panes read-only in a terminal; empty in headless mode."""
     handles = (state.handle for state in stage.context.team.runtime.read().seats)
     socket = next((handle.socket for handle in handles if handle and handle.socket), "")
     return ["tmux", "-S", socket, "attach", "-r"] if socket else []

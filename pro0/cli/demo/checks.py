@@ -1,4 +1,4 @@
-"""What must have held, judged from what was seen: every check has a name and a word of proof or of trouble."""
+"""The checks of the demo's facts: each has a name, and a word of proof or of trouble."""
 
 from collections.abc import Iterable
 
@@ -24,7 +24,7 @@ class Expectation(msgspec.Struct, frozen=True):
 
 
 def judge(facts: Facts) -> list[Expectation]:
-    """Return every check that the story got far enough for; one that broke off is a check that does not hold."""
+    """Return the checks of the whole story, or one failed check for a story that broke off."""
     if facts.broken:
         return [Expectation("the story", held=False, detail=facts.broken)]
     look, killing = facts.look, facts.killing

@@ -31,7 +31,7 @@ class Traces(msgspec.Struct, frozen=True):
 
 
 def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
-    """Return what is still left after a short while, empty for nothing."""
+    """Wait a short while for the traces to go; return the traces still left."""
     deadline = time.monotonic() + PATIENCE
     while (traces_left := traces_of(scratch, traces)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -45,7 +45,7 @@ def commits(scratch: Scratch) -> list[Commit]:
 
 
 def tagged(scratch: Scratch, tag: str) -> bool:
-    """Return whether that tag names the newest commit, and nothing is left uncommitted."""
+    """Return True when that tag names the newest commit, and nothing is left uncommitted."""
     git = Git(scratch.project)
     return git.run("tag", "--points-at", "HEAD", "--list", tag) == tag and not git.run("status", "--porcelain")
 
@@ -58,12 +58,12 @@ def output(scratch: Scratch) -> str:
 
 
 def expected() -> str:
-    """Return what the program should print."""
+    """Return the expected output of the program."""
     return (files(__package__) / "material" / f"{EXPECTED}{TEMPLATE}").read_text(encoding="utf-8")
 
 
 def lingering(scratch: Scratch) -> bool:
-    """Return whether the task that takes long has begun to."""
+    """Return True when the long task has begun."""
     return (scratch.material / "bin" / "lingered").exists()
 
 

@@ -1,4 +1,4 @@
-"""What the acts of the demo share: the folder, the team, the view, and the facts that are judged at the end."""
+"""The stage of the demo's acts: the folder, the team, the view, and the facts for the checks at the end."""
 
 import subprocess
 import time
@@ -40,7 +40,7 @@ class Killing:
 
 @dataclass
 class Facts:
-    """What happened, as far as the story got; judged when it is over."""
+    """The facts of the story so far; the checks judge them when it is over."""
 
     look: Look | None = None
     killing: Killing | None = None
@@ -94,7 +94,7 @@ class Performance:
         return look
 
     def until(self, met: Callable[[Look], Found | None], aim: str, *, pause: float = PAUSE) -> Found:
-        """Return what the condition finds; raises TimedOut, or Pro0Error as soon as a task has failed."""
+        """Return the condition's first true value; raises TimedOut, or Pro0Error as soon as a task has failed."""
         deadline = time.monotonic() + PATIENCE
         while True:
             look = self.look()

@@ -16,7 +16,7 @@ from pro0.model.task import Status
 
 
 class MemberWork(msgspec.Struct, frozen=True):
-    """What one member did, and for how long."""
+    """One member's work: its tasks and its time."""
 
     name: str
     tasks: list[str]
@@ -24,7 +24,7 @@ class MemberWork(msgspec.Struct, frozen=True):
 
 
 class Recovered(msgspec.Struct, frozen=True, rename="camel"):
-    """Who was killed and what became of it; times in seconds."""
+    """The killed member and its recovery; times in seconds."""
 
     member: str
     task: str

@@ -25,7 +25,7 @@ _OUTPUT_LOST = (OSError, ValueError)
 
 
 def live_terminal() -> bool:
-    """Return whether progress goes to a terminal that can be drawn on."""
+    """Return True when progress goes to a terminal that can be drawn on."""
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 

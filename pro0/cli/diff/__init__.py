@@ -1,1 +1,1 @@
-"""What members, workers and tasks changed: shown, counted, merged."""
+"""The changes of members, workers and tasks: shown, counted, merged."""

@@ -180,7 +180,7 @@ def _quietly(argv: list[str]) -> None:
 
 
 def _agent(name: str) -> Check:
-    """Check that what an agent of this name needs is there; one that is not installed is no fault."""
+    """Check an agent's requirements; an agent that is not installed is no fault."""
     adapter = adapter_named(name)
     if adapter.program:
         return _installed(adapter)

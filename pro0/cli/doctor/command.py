@@ -1,4 +1,4 @@
-"""`pro0 doctor`: what is well, what is not, how to mend it; with --repair it mends what loses nothing."""
+"""`pro0 doctor`: the state of each check and how to mend it; with --repair it mends all that loses nothing."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""What `pro0 doctor --repair` does, in order: the home, every team, then what their teams left running."""
+"""The steps of `pro0 doctor --repair`: the home, every team, then the processes that teams left running."""
 
 import os
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from pro0.store.teams import Store
 
 
 class Done(msgspec.Struct):
-    """What was done, and what was not since a lead is alive, as sentences."""
+    """The repairs done, and those skipped since a lead is alive, as sentences."""
 
     repaired: list[str] = []
     refused: list[str] = []

@@ -1,4 +1,4 @@
-"""What is done with roles: list, show, add, edit, remove."""
+"""The acts on roles: list, show, add, edit, remove."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _fields(function: F) -> F:
-    """Give a command the options of what a role is made of."""
+    """Give a command the options for a role's fields."""
     for option in (
         click.option("--prompt", metavar="TEXT|-", help="What whoever has it is told; - is stdin."),
         click.option(
@@ -136,7 +136,7 @@ def _checked_store() -> Store:
 
 
 def _fields_of(options: dict[str, str | None], program: tuple[str, ...]) -> dict[str, object]:
-    """Return the fields that were named; a program is that of the agent `command`, another agent has none."""
+    """Return the named fields. A program belongs to the agent `command`; other agents have none."""
     fields: dict[str, object] = {name: value for name, value in options.items() if value is not None}
     if "prompt" in fields:
         fields["prompt"] = text_or_stdin(str(fields["prompt"]))

@@ -162,7 +162,7 @@ def _epic(context: Context, id: str) -> str:
 
 
 def _usual() -> str:
-    """Return the agent that is taken where none is named; raises EnvironmentMissing, naming one that could be."""
+    """Return the default agent; raises EnvironmentMissing when it is not installed, and names another one that is."""
     installed = first_installed()
     if installed not in (None, USUAL[0]):
         text = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"

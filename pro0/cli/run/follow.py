@@ -25,7 +25,7 @@ _EVENT = msgspec.json.Decoder(RunEvent)
 
 
 class Shown(Protocol):
-    """What shows a run."""
+    """The display of a run."""
 
     def event(self, event: RunEvent) -> None:
         """Show one thing that it has told."""

@@ -1,4 +1,4 @@
-"""The live view of a run: what runs, what waits for whom, what was spent, and below it what happened last."""
+"""The live view of a run: its tasks, its waits, its cost, and below them the newest events."""
 
 import time
 from collections import deque
@@ -75,7 +75,7 @@ def drawn(board: Board, options: RunOptions, cost: str, events: "deque[RunEvent]
 
 
 def cost_of(spent: float | None, unpriced: int, options: RunOptions) -> str:
-    """Return what a run has cost so far, as far as anybody knows."""
+    """Return the known cost of a run so far."""
     budget = f" of ${options.max_cost:.2f}" if options.max_cost else ""
     if spent is None:
         return f"cost unknown{', so that --max-cost cannot hold' if budget else ''}"

@@ -1,4 +1,4 @@
-"""What is done with a task: claim, release, complete, fail, assign, comment."""
+"""The acts on a task: claim, release, complete, fail, assign, comment."""
 
 import click
 

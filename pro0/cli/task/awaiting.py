@@ -34,5 +34,5 @@ def kind(word: str) -> Awaiting:
 
 
 def is_list(text: str) -> bool:
-    """Return whether this is a list of kinds, and not the word after a bare `--awaiting`."""
+    """Return True for a list of kinds, False for the word after a bare `--awaiting`."""
     return all(word.strip() in (*Awaiting, "") for word in text.split(","))

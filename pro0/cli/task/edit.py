@@ -1,4 +1,4 @@
-"""What is changed about a task: update, block, unblock, cancel, reopen, delete."""
+"""The changes of a task: update, block, unblock, cancel, reopen, delete."""
 
 import click
 
@@ -84,7 +84,7 @@ def update(
 
 
 def _changes(options: dict[str, object]) -> Changes:
-    """Return the fields that were named; what was not given is left as it is."""
+    """Return the named fields; the other fields stay as they are."""
     names = {"add_dependency": "add_dependencies", "drop_dependency": "drop_dependencies"}
     fields = {names.get(name, name): value for name, value in options.items() if value not in (None, ())}
     if "description" in fields:

@@ -1,4 +1,4 @@
-"""What a person says to tasks that wait or have failed: approve, reject, retry, continue, close."""
+"""A person's answers to tasks that wait or have failed: approve, reject, retry, continue, close."""
 
 import click
 
@@ -105,7 +105,7 @@ def close(id: str, result: str, team: str | None, as_json: bool) -> None:
 
 
 def outcome(task: Task) -> str:
-    """Return what became of a task, in words."""
+    """Return the outcome of an act on a task, in words."""
     if task.waits:
         return f"waits for {task.waits.kind} now"
     if task.status is Status.PENDING:

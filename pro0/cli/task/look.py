@@ -183,7 +183,7 @@ def print_tasks(context: Context, listed: Sequence[Task], none: str, *, as_json:
 
 
 def _note(board: Board, task: Task) -> str:
-    """Return what a line of a list says besides the status: ready, blocked by what, awaiting what, why it ended."""
+    """Return a list line's note beside the status: ready, the blockers, the wait, or the reason of the end."""
     why = why_not_ready(board, task)
     if why is None:
         return "ready"

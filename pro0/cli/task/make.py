@@ -80,7 +80,7 @@ def create(
 
 
 def _draft(options: dict[str, object]) -> Draft:
-    """Return the task that the options describe; what was not given stays at its default."""
+    """Return the task that the options describe; its other fields have their defaults."""
     names = {"kind": "type"}
     fields = {names.get(name, name): value for name, value in options.items() if value is not None}
     if "title" not in fields:

@@ -1,4 +1,4 @@
-"""What comes next: `pro0 task ready` and `next`, for agents, and with --awaiting for a person."""
+"""The next task: `pro0 task ready` and `next`, for agents, and with --awaiting for a person."""
 
 import click
 

@@ -59,7 +59,7 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
 
 
 def _unmerged(context: Context) -> list[str]:
-    """Return the tasks whose branches wait for a merge; what one that failed left is named, and left alone."""
+    """Return the tasks whose branches wait for a merge; failed tasks are named on stderr and left out."""
     over = [worker.task for worker in workers.workers(context) if worker.task.branch and not worker.task.worktree]
     for task in over:
         if task.status is Status.FAILED:

@@ -69,7 +69,7 @@ def delegate(
 
 
 def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) -> Context:
-    """Return the team that is meant; a project that has none gets one, once nothing is wrong with what is asked."""
+    """Return the chosen team; a project without one gets one, once the request is checked."""
     context = team_or_none(team)
     settings = settings_here(context)
     if chosen := agent or settings.task_agent:

@@ -1,4 +1,4 @@
-"""Which tools exist, and a call of one: arguments checked, the operation done, what comes of it as JSON."""
+"""The table of tools, and a call: it checks the arguments, does the operation, and returns the result as JSON."""
 
 import os
 from collections.abc import Callable
@@ -79,7 +79,7 @@ def _called(caller: Who) -> str:
 
 
 def _hints(tool: Tool, desk: Desk) -> list[str]:
-    """Return what an agent should know besides: that it has mail, which nothing else may tell it."""
+    """Return the hints for an agent: it has mail, and perhaps nothing else tells it so."""
     if tool.operation == "message.inbox" or desk.team is None:
         return []
     try:

@@ -38,7 +38,7 @@ class Tool(msgspec.Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """Return what agents are told about it."""
+        """Return its description for agents."""
         return self.worded(" ".join((getdoc(self.function) or "").split()))
 
     def worded(self, text: str) -> str:
@@ -46,12 +46,12 @@ class Tool(msgspec.Struct, frozen=True):
         return re.sub(r"\btask(?!-)", "ticket", text) if self.name.startswith("ticket_") else text
 
     def hints(self) -> dict[str, bool]:
-        """Return what a client may tell a person, or ask less for, before it calls this."""
+        """Return its annotations: a client may show them to a person, or ask less often before such a call."""
         changes = OPERATIONS[self.operation].changes
         return {"destructiveHint": self.ends} if changes else {"readOnlyHint": True}
 
     def spelled(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return what a call was given under the names that the function has."""
+        """Return the arguments of a call under the function's own parameter names."""
         return {name.replace("ticket_", "task_"): value for name, value in arguments.items()}
 
 

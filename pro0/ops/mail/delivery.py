@@ -45,7 +45,7 @@ _WAITS = {
 
 @operation("message.fate", PEOPLE_AND_AGENTS, changes=False)
 def fate(context: Context, message: Message) -> Fate:
-    """Return whether its reader was given a message that was sent; delivered means by `inbox`, never only shown."""
+    """Return the fate of a sent message. Delivered means that `inbox` gave it out, never that it was only shown."""
     head = context.team.mailbox(message.to).head.read()
     delivered_up_to = max(head.acked, head.handed.seq if head.handed else 0)
     if delivered_up_to >= message.seq:

@@ -143,7 +143,7 @@ def sent(context: Context) -> list[Letter]:
 
 @operation("message.conversation", PEOPLE_AND_AGENTS, changes=False)
 def conversation(context: Context, correspondent: str) -> list[Letter]:
-    """Return what the caller and one other wrote to each other, in order; raises NotFound for a stranger's name."""
+    """Return the messages between the caller and another member, in order; raises NotFound for a stranger's name."""
     address = _correspondent(context, correspondent)
     received = [letter for letter in history(context) if letter.message.from_ == address]
     written = [letter for letter in sent(context) if letter.mailbox == address]

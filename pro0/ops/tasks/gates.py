@@ -48,7 +48,7 @@ def hand_off(context: Context, id: str, kind: Awaiting, reason: str = "") -> Tas
 
 
 def usual_kind(context: Context, id: str) -> Awaiting:
-    """Return what a task waits for when its agent does not say: in a tree an answer, which hands it back."""
+    """Return the default wait of a task: in a tree it is an answer, which hands the task back."""
     tasks = context.team.require().tasks.read()
     policy = Board(tasks.tasks).declared(changes.find(tasks, task_id(id)))
     return Awaiting.INPUT if policy is Policy.SUPERVISED else Awaiting.REVIEW
@@ -79,7 +79,7 @@ def go_on(context: Context, id: str, said: str = "") -> Task:
 
 
 def _answer(context: Context, id: str, verb: Act, reason: str) -> Task:
-    """Give a verdict: what is handed back goes on in the session that asked, as long as that lives and can be told."""
+    """Give a verdict. A task handed back goes on in the session that asked, if that one lives and can be told."""
     request = make_request(context, verb, reason)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:

@@ -207,7 +207,7 @@ def _seat_of(context: Context) -> Seat | None:
 
 @operation("task.remarks", ANYONE, changes=False)
 def remarks(context: Context, id: str) -> list[Remark]:
-    """Return what was said about a task: comments, the texts of acts, and a person's answers, in order."""
+    """Return the remarks about a task in order: comments, the texts of acts, and a person's answers."""
     acts = [answers.remark(entry) for entry in history(context, id) if entry.text or answers.is_answer(entry)]
     try:
         comments = context.team.comments(task_id(id)).read().comments

@@ -1,4 +1,4 @@
-"""What a member, a worker or the session of a task did: found by name, compared with the project's checkout, merged."""
+"""The work of a member, a worker or a task's session: looked up by name, compared with the checkout, merged."""
 
 from pathlib import Path
 

@@ -178,7 +178,7 @@ def _hits(pattern: str, rows: tuple[str, ...]) -> Iterator[str]:
 
 
 def _group(pattern: str, rows: tuple[str, ...]) -> str:
-    """Return what the pattern finds first in a row, or in pairs of rows when it has the end of one."""
+    """Return the pattern's first match in a row, or in a pair of rows when it spans the end of a row."""
     pairs = tuple(map("\n".join, pairwise(rows))) if "\n" in pattern else rows
     for row in _hits(pattern, pairs):
         match = re.search(pattern, row)
