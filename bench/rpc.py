@@ -27,7 +27,7 @@ IDLE_SECONDS = 10.0
 CALL_GOAL = 10.0
 TOLD_GOAL = 1000.0
 WAKE_UP_GOAL = 1.0
-CPU_GOAL = 0.1
+CPU_GOAL = 0.5
 MEMORY_GOAL = 10.0
 FAMILIES = ("task", "ticket", "member", "need")
 
@@ -91,12 +91,12 @@ def figures() -> Iterator[Figure]:
             one.ask(f"{FAMILIES[number % len(FAMILIES)]}.list.subscribe")
         beside = _idle(lead)
         yield Figure(
-            f"rpc, {SUBSCRIBERS} idle subscribers, CPU", beside.cpu - alone.cpu, "% of a core", CPU_GOAL, "% of a core"
+            f"rpc, {SUBSCRIBERS} idle subscribers, CPU of the lead", beside.cpu, "% of a core", CPU_GOAL, "% of a core"
         )
         more = beside.wake_ups - alone.wake_ups
-        yield Figure(f"rpc, {SUBSCRIBERS} idle subscribers, wake-ups", more, "a second", WAKE_UP_GOAL, "a second")
+        yield Figure(f"rpc, {SUBSCRIBERS} idle subscribers, more wake-ups", more, "a second", WAKE_UP_GOAL, "a second")
         grown = beside.memory - alone.memory
-        yield Figure(f"rpc, {SUBSCRIBERS} idle subscribers, memory", grown, "MiB", MEMORY_GOAL, "MiB")
+        yield Figure(f"rpc, {SUBSCRIBERS} idle subscribers, more memory", grown, "MiB", MEMORY_GOAL, "MiB")
         listening = [connected() for _ in range(SUBSCRIBERS)]
         for one in listening:
             one.ask("task.list.subscribe")
@@ -117,9 +117,13 @@ def _idle(lead: psutil.Process) -> Idle:
 
 
 def _wake_ups(pid: int) -> int:
-    """Return how often the threads of a process have given up a processor by themselves, so far."""
+    """Return how often the threads of a process have given up a processor by themselves, so far.
+
+    The watcher's own thread is left out: every look of the lead at its files wakes it, with subscribers or without.
+    """
     status = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/status")]
-    return sum(int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for text in status)
+    ours = [text for text in status if not text.startswith("Name:\tnotify-rs")]
+    return sum(int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for text in ours)
 
 
 def _told(context: Context, subscribers: list[Client], number: int) -> float:

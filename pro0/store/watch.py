@@ -8,33 +8,26 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from watchfiles import Change, DefaultFilter, watch
+import watchfiles
 
-_watch = partial(watch, debounce=50, step=25, rust_timeout=1000)
+_watch = partial(watchfiles.watch, watch_filter=None, debounce=50, step=25, rust_timeout=1000)
 """Milliseconds: `debounce` gathers changes, `step` looks for more, `rust_timeout` checks for the stop."""
 
 
-class _Named(DefaultFilter):
-    def __init__(self, names: str) -> None:
-        super().__init__()
-        self._names = re.compile(names)
-
-    def __call__(self, _change: Change, path: str) -> bool:
-        name = os.path.basename(path)  # noqa: PTH119 - called for every change, a Path costs ten times as much
-        return self._names.fullmatch(name) is not None
+_lock = threading.Lock()
+_running: "dict[object, _Watching]" = {}
+"""The threads of this process, by what they watch."""
 
 
 class Watch:
-    """Report changes below some folders, of files with names matching a pattern; `close` ends its thread."""
+    """Report changes below some folders, of files with names matching a pattern, until `close`."""
 
     def __init__(self, folders: Iterable[Path], names: str) -> None:
-        self._names = names
+        self._names = re.compile(names)
         self._readable, self._writable = os.pipe()
         for descriptor in (self._readable, self._writable):
             os.set_blocking(descriptor, False)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=([*folders],), daemon=True)
-        self._thread.start()
+        self._watching = _joined(self, tuple(folders))
 
     def fileno(self) -> int:
         """Return the descriptor made readable by a change."""
@@ -50,16 +43,65 @@ class Watch:
             return bool(os.read(self._readable, 65536))
         return False
 
+    def tell(self, paths: Iterable[str]) -> None:
+        """Make the descriptor readable when one of the names fits."""
+        # os.path: called for every change, a Path costs ten times as much
+        if any(self._names.fullmatch(os.path.basename(path)) for path in paths):  # noqa: PTH119
+            with suppress(BlockingIOError):
+                os.write(self._writable, b"x")
+
     def close(self) -> None:
-        """End the thread and close the descriptors."""
-        self._stop.set()
-        self._thread.join()
+        """End the report, and the thread when nobody else needs it."""
+        self._watching.leave(self)
         os.close(self._readable)
         os.close(self._writable)
 
+
+class _Watching:
+    """One thread for all watches of the same folders: each thread looks for changes forty times a second."""
+
+    def __init__(self, key: object, folders: Iterable[Path]) -> None:
+        self._key = key
+        self._stop = threading.Event()
+        self.watches: list[Watch] = []
+        self.thread = threading.Thread(target=self._run, args=([*folders],), daemon=True)
+        self.thread.start()
+
+    def leave(self, watch: Watch) -> None:
+        """Tell this one no more; the last one ends the thread."""
+        with _lock:
+            self.watches.remove(watch)
+            if self.watches:
+                return
+            self._end()
+        self.thread.join()
+
     def _run(self, folders: list[Path]) -> None:
-        changes = _watch(*folders, watch_filter=_Named(self._names), stop_event=self._stop)
         with suppress(FileNotFoundError):
-            for _ in changes:
-                with suppress(BlockingIOError):
-                    os.write(self._writable, b"x")
+            for changes in _watch(*folders, stop_event=self._stop):
+                with _lock:
+                    for watch in self.watches:
+                        watch.tell([path for _, path in changes])
+        with _lock:
+            self._end()
+
+    def _end(self) -> None:
+        self._stop.set()
+        if _running.get(self._key) is self:
+            del _running[self._key]
+
+
+def _joined(watch: Watch, folders: tuple[Path, ...]) -> _Watching:
+    """Return the thread for these very folders in this process, with one more watch."""
+    key = (os.getpid(), *((folder, _inode(folder)) for folder in folders))
+    with _lock:
+        watching = _running.get(key) or _running.setdefault(key, _Watching(key, folders))
+        watching.watches.append(watch)
+        return watching
+
+
+def _inode(folder: Path) -> int:
+    try:
+        return folder.stat().st_ino
+    except OSError:
+        return 0

@@ -3,13 +3,12 @@
 import os
 import select
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from watchfiles import Change
 
-from pro0.store import watch
 from pro0.store.watch import Watch
 from tests.waiting import STUCK, wait_until
 
@@ -62,15 +61,19 @@ def test_a_change_is_told_and_forgotten(watching: Watch, folder: Path, name: str
 
 
 def test_which_names_fit() -> None:
-    named = watch._Named(r"a\.json|b")
-    fits = {name: named(Change.modified, f"/x/{name}") for name in ("a.json", "b", "axjson", "a.json.b", "ab", "")}
+    made = Watch([Path("/there/is/no/such/folder")], r"a\.json|b")
+    fits = {}
+    for name in ("a.json", "b", "axjson", "a.json.b", "ab", ""):
+        made.tell([f"/x/{name}"])
+        fits[name] = made.drain()
+    made.close()
     assert fits == {"a.json": True, "b": True, "axjson": False, "a.json.b": False, "ab": False, "": False}
 
 
 def test_a_folder_that_is_gone_is_no_error(folder: Path) -> None:
     made = Watch([folder / "gone"], ".*")
-    made._thread.join(SECONDS)
-    assert not made._thread.is_alive()
+    made._watching.thread.join(SECONDS)
+    assert not made._watching.thread.is_alive()
     assert not made.drain()
     made.close()
 
@@ -84,11 +87,11 @@ def test_a_full_pipe_blocks_nobody(folder: Path) -> None:
     for number in range(20):
         (folder / "tasks.json").write_text(str(number))
     made.close()
-    assert not made._thread.is_alive()
+    assert not made._watching.thread.is_alive()
 
 
 def test_a_watch_that_nobody_closes_keeps_no_program_from_ending(watching: Watch) -> None:
-    assert watching._thread.daemon
+    assert watching._watching.thread.daemon
 
 
 def test_a_signal_wakes_whoever_waits(folder: Path) -> None:
@@ -133,3 +136,51 @@ def test_its_descriptors_block_nobody_and_are_nobody_elses(folder: Path) -> None
         assert not os.get_inheritable(descriptor)
     assert not made.drain()
     made.close()
+
+
+def test_watches_of_the_same_folders_share_a_thread(folder: Path) -> None:
+    """Each is told of its own files; one that is closed ends no other; the last one ends the thread."""
+    one, two = looking(folder), Watch([folder], r"other|probe")
+    thread = one._watching.thread
+    assert two._watching.thread is thread
+    for name, whose, others in (("tasks.json", one, two), ("other", two, one)):
+        (folder / name).write_text("x")
+        assert told(whose)
+        settle(whose)
+        assert not others.drain()
+    one.close()
+    (folder / "other").write_text("y")
+    assert told(two)
+    two.close()
+    assert not thread.is_alive()
+
+
+def test_a_folder_of_the_same_name_is_another(folder: Path) -> None:
+    """A team that was removed and made anew while somebody watched the old one."""
+    old = looking(folder)
+    folder.rename(folder.with_name("removed"))
+    folder.mkdir()
+    new = looking(folder)
+    assert new._watching.thread is not old._watching.thread
+    old.close()
+    (folder / "tasks.json").write_text("x")
+    assert told(new)
+    new.close()
+
+
+def test_many_watches_come_and_go_at_once(folder: Path) -> None:
+    kept = looking(folder)
+
+    def come_and_go(number: int) -> None:
+        for _ in range(20):
+            made = Watch([folder], "tasks")
+            (folder / "other").write_text(str(number))
+            made.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(come_and_go, range(4)))
+    settle(kept)
+    (folder / "tasks.json").write_text("x")
+    assert told(kept)
+    kept.close()
+    assert not kept._watching.thread.is_alive()
