@@ -61,7 +61,7 @@ def reject_plan(context: Context, name: str, text: str) -> str:
 
 def message(context: Context, _to: str, text: str) -> str:
     """Send a message to the member that the text names first: `@w1 go on`."""
-    name, _, content = text.strip().removeprefix("@").partition(" ")
+    name, _, content = text.strip().lstrip("@").partition(" ")
     if not name or not content.strip():
         return "not sent: write @name and the text"
     return send(context, name, content.strip())

@@ -1,0 +1,92 @@
+"""What the view does with the person's terminal besides drawing: bell, title, wheel, colours; and who ended before."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pro0.engine import outcomes
+from pro0.model.task import Draft, Status
+from pro0.ops.context import Context
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
+from pro0.view import acts
+from tests.engine.crew import Crew
+from tests.view.person import Person
+from tests.view.test_driven import ATTACH, ECHO, program
+from tests.waiting import STUCK, wait_until
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*?\b(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;:]*m")
+
+
+def test_a_need_rings_once_and_stands_in_the_title(alpha: Crew, tmp_path: Path) -> None:
+    alpha.spawn("w1")
+    raw = tmp_path / "raw"
+    with Person(tmp_path, f"read x; {ATTACH}") as person:
+        before = person.ask("#{pane_title}")
+        person.tmux("pipe-pane", f"cat > {raw}")
+        person.press("Enter")
+        wait_until(lambda: person.ask("#{pane_title}") == "pro0 alpha", STUCK, "the view names the team")
+        alpha.settled(*alpha.give(Draft(title="break", run="false")))
+        titled = "pro0 alpha · 1 wait"
+        wait_until(lambda: person.ask("#{pane_title}").startswith(titled), STUCK, "the title counts it")
+        person.press("C-t")
+        person.sees("WAITS FOR YOU")
+        person.press("q")
+        person.is_back()
+        assert person.ask("#{pane_title}") == before
+    written = raw.read_text(errors="replace")
+    titles = re.findall("\x1b]2;pro0 alpha([^\x07]*)\x07", written)
+    needs = sum(map(int, re.findall("[0-9]+", titles[-1])))
+    rings = re.sub("\x1b]2;[^\x07]*\x07", "", written).count("\a")
+    assert 1 <= rings <= needs <= 2, "each need rings once: the failure, and the word about it when that comes later"
+
+
+def test_the_wheel_looks_back_over_a_member_that_does_not_read_the_mouse(alpha: Crew, tmp_path: Path) -> None:
+    lines = "print(*(f'line {n}' for n in range(100)), sep='\\n', flush=True); input()"
+    alpha.spawn(program("w1", lines))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("line 99")
+        assert person.ask("#{mouse_standard_flag} #{mouse_sgr_flag}") == "1 1"
+        person.type("\x1b[<64;3;3M")
+        person.sees("Esc back")
+        for _ in range(9):
+            person.type("\x1b[<64;3;3M")
+        person.sees("line 66")
+        person.press("Escape")
+        person.sees(lambda rows: "Ctrl+T" in rows[-1] and "line 99" in "\n".join(rows))
+
+
+def test_no_colour_is_shown_where_none_is_wanted(alpha: Crew, tmp_path: Path) -> None:
+    alpha.spawn("w1")
+    alpha.settled(*alpha.give(*(Draft(title="break", run="false") for _ in range(2))))
+    for wish, is_coloured in (("NO_COLOR=", True), ("NO_COLOR=1", False)):
+        with Person(tmp_path, f"env {wish} {ATTACH}") as person:
+            person.sees("Ctrl+T")
+            person.press("C-t")
+            person.sees("task-1 has failed")
+            person.sees("task-2 has failed")
+            assert bool(COLOUR.search("\n".join(person.rows("-e")))) is is_coloured
+            person.press("q")
+            person.is_back()
+
+
+def test_the_last_screen_of_one_that_ended_before_the_view_came(alpha: Crew, tmp_path: Path) -> None:
+    alpha.spawn(program("w1", ECHO))
+    seat = members.shutdown(alpha.context, "w1", force=True)
+    outcomes.shut_down(alpha.team, seat, alpha.shown.append)
+    alpha.spawn("w2")
+    with Person(tmp_path, ATTACH) as person:
+        person.press("S-Up")
+        person.sees("here is w1")
+        person.sees("w1 shutdown")
+
+
+@pytest.mark.parametrize("to", ["@w1", "w1", "@@w1"])
+def test_a_message_in_one_line_may_begin_with_the_sign_again(to: str, alpha: Crew) -> None:
+    """The field for `@` already holds one."""
+    alpha.spawn(SeatDraft(name="w1"))
+    context: Context = alpha.context
+    assert acts.message(context, "", f"{to} go on") == "sent to w1"
+    assert acts.create(context, "", "write it") == "task-1 is made"
+    assert alpha.task("1").status is Status.PENDING
