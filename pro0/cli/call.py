@@ -142,7 +142,7 @@ def _printable_streams() -> None:
 
 
 def _drop_stdout() -> None:
-    """Send what is still buffered nowhere, so that the interpreter's own flush at exit stays quiet."""
+    """Drop the buffered output, so that the interpreter's own flush at exit stays quiet."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -72,7 +72,7 @@ def project_here() -> Path:
 
 
 def caller() -> tuple[Caller, str | None]:
-    """Return who asks, and the team of a member."""
+    """Return the caller, and the team of a member."""
     return caller_of(os.environ, paths.home(os.environ))
 
 

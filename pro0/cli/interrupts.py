@@ -56,7 +56,7 @@ class Interruption:
         self.clearing_up = False
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt when this process was asked to end: what was raised then may have been dropped."""
+        """Raise KeyboardInterrupt when this process was asked to end: the first one may have been dropped."""
         if self.asked:
             raise KeyboardInterrupt
 

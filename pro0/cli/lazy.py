@@ -16,7 +16,7 @@ Rows = Mapping[str, tuple[str, str]]
 
 
 def helped(command: click.Command) -> click.Command:
-    """Let a command be asked for its help in two ways, also where it is called alone: click keeps the first it made."""
+    """Give a command both -h and --help, also when it is called alone: click keeps the first help option."""
     command.context_settings.setdefault("help_option_names", ["-h", "--help"])
     return command
 
@@ -32,7 +32,7 @@ class HintingGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the words begin with; raises BadInput with the one that may be meant."""
+        """Return the command that the words begin with; raises BadInput with the likely command."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
             likely = " or ".join(f"{ctx.command_path} {command}" for command in self.likely(ctx, name))

@@ -190,7 +190,7 @@ def terminal() -> bool:
 
 
 def text_or_stdin(text: str) -> str:
-    """Return an argument's text, `-` meaning all of stdin without its last newline; BadInput for what is no text."""
+    """Return an argument's text, `-` meaning all of stdin without its last newline; BadInput for bad UTF-8."""
     if text != "-":
         return text
     data = sys.stdin.buffer.read(STDIN_LIMIT + 2)
@@ -220,7 +220,7 @@ def _width(text: str) -> int:
 
 
 def _fit(widths: list[int], columns: int, flexible: int) -> None:
-    """Take what is too much from the flexible column down to 24, then from whichever is widest."""
+    """Take the excess from the flexible column down to 24 cells, then from the widest column."""
     over = sum(widths) + 2 * (len(widths) - 1) - columns
     taken = min(over, max(0, widths[flexible] - 24))
     if over > 0:

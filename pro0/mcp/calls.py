@@ -1,4 +1,4 @@
-"""Calls of tools in threads: short ones one after the other, as they came; one that waits gets a thread of its own."""
+"""Calls of tools in threads: short ones one after the other, as they came; a waiting call has its own thread."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Channel:
             os.write(self._rope, b"x")
 
     def wait(self, seconds: float | None) -> bytes:
-        """Wait until there is something to do, write what can be written, and return what was read."""
+        """Wait for input or room for output; write as much as fits, and return the bytes read."""
         reading = not self.ended and len(self._waiting) < FULL
         sources = [self._bell, *([self._in] if reading else []), *self._parent.sources]
         limits = [limit for limit in (seconds, self._parent.look) if limit is not None]

@@ -98,7 +98,7 @@ class Conversation:
         """Calls that are answered, whose results the client may not have taken in yet."""
 
     def receive(self, line: bytes | None) -> None:
-        """Take in one line, None for one that was too long."""
+        """Take in one line; None stands for a line that was too long."""
         if line is not None and not line.strip():
             return
         try:
@@ -183,7 +183,7 @@ class Conversation:
             answer(_failed(key, fault))
 
     def _notice(self, method: str, params: object) -> None:
-        """Take in a notification; one that is unknown or malformed is passed over."""
+        """Take in a notification; an unknown or malformed one is ignored."""
         if method != "notifications/cancelled" or not isinstance(params, dict):
             return
         key = params.get("requestId")

@@ -58,7 +58,7 @@ class Server:
         self._pause = 0.0
 
     def run(self) -> None:
-        """Go round until the client has gone, and a little longer for what it asked before."""
+        """Run until the client has gone, and a little longer for its earlier calls."""
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             signal.signal(number, self._end)
         while not self._channel.ended:

@@ -22,7 +22,7 @@ def led(context: Context) -> None:
 
 
 def started(context: Context, seat: Seat) -> None:
-    """Return once a member is up; raises EnvironmentMissing for one that failed."""
+    """Return once a member is up; raises EnvironmentMissing for a start that failed."""
     from pro0.engine import outcomes
 
     led(context)
@@ -30,7 +30,7 @@ def started(context: Context, seat: Seat) -> None:
 
 
 def ended(context: Context, seat: Seat) -> None:
-    """Return once a member has ended, or has only been asked to; raises Refused for one that stays."""
+    """Return once a member has ended, or has only been asked to; raises Refused for a member that stays."""
     from pro0.engine import outcomes
 
     led(context)

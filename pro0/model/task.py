@@ -214,8 +214,8 @@ class Archived(Stored, frozen=True):
 class TaskList(Document, frozen=True, kw_only=True):
     """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`).
 
-    Older settled tasks are in `sealed` segments, the newest copy counts; of those in `recalled` none does, since they
-    were taken out again: they are in `tasks`, or deleted.
+    Older settled tasks are in `sealed` segments, and the newest copy of a task counts. No archived copy of a task in
+    `recalled` counts: the live task is in `tasks`, or it was deleted.
     """
 
     next_id: Annotated[int, msgspec.Meta(ge=1, le=999_999_999)] = 1

@@ -21,7 +21,7 @@ class PlanGate(Stored, frozen=True):
     """The stages of a plan: required, handed in, then approved or rejected; a rejected member hands in another one."""
 
     id: str = ""
-    """Of the plan that was handed in last, made of its text and its session; empty for none yet."""
+    """The id of the newest plan, made of its text and its session; empty before the first one."""
     text: str = ""
     incarnation: Tag | Literal[""] = ""
     """The session that has handed it in."""

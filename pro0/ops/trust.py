@@ -50,7 +50,7 @@ def withheld(home: Path, project: Path) -> config.Powers:
     return {} if _agreed(home, project, powers) else powers
 
 
-def asked(home: Path, project: Path) -> config.Powers:
+def requests_of(home: Path, project: Path) -> config.Powers:
     """Return all requests of a project's files, by hook, setting and layout."""
     return {**config.powers(home, project), **_layouts(project)}
 

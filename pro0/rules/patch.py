@@ -21,7 +21,7 @@ _COLOURS = (
 """The first matching beginning decides. Lines of a file begin with a blank, + or -."""
 
 
-def shown(line: bytes) -> str:
+def as_text(line: bytes) -> str:
     """Return a line of a patch for a terminal, without its end and with every control character as a mark."""
     return visible(line.decode(errors="replace").removesuffix("\n"))
 

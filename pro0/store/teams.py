@@ -200,10 +200,10 @@ class Store:
         except OSError as error:
             translate(error, self.home)
 
-    def forget(self, kept: Archive) -> None:
+    def forget(self, entry: Archive) -> None:
         """Remove the archive of a removed team."""
-        with self._changing(f"forget team {kept.name}"):
-            archive.forget(kept)
+        with self._changing(f"forget team {entry.name}"):
+            archive.forget(entry)
 
     def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment) -> None:
         paths = team.paths

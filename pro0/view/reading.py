@@ -49,7 +49,7 @@ def changes(context: Context, name: str, columns: int) -> list[str]:
     for number, found in enumerate(diffs.patch(work.find(context, name).fork)):
         if number == LINES:
             return [*rows, f"… and more: pro0 diff {name}"]
-        text = patch.shown(found)
+        text = patch.as_text(found)
         rows += [patch.coloured(row, like=text) for row in wrapped(text, columns)]
     return rows or [f"{name} has changed nothing that is not merged"]
 

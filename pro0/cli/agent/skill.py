@@ -34,7 +34,7 @@ def install_skill(agents: tuple[str, ...], project: bool, force: bool) -> None:
 
 
 def _folders(agents: tuple[str, ...]) -> list[str]:
-    """Return the folders in which these agents, or all, look; raises BadInput for one that looks nowhere."""
+    """Return the folders in which these agents, or all, look; raises BadInput for an agent without such a folder."""
     by_agent = {name: adapter_named(name).skills for name in agents or AGENTS}
     for name, folder in by_agent.items():
         if agents and not folder:

@@ -133,7 +133,7 @@ def trust(show: bool) -> None:
     human_only("agree to what a project asks for")
     if not show:
         by_terminal(home, lambda: folder, "agree to what a project asks for")
-    powers = (consent.asked if show else consent.agree)(home, folder)
+    powers = (consent.requests_of if show else consent.agree)(home, folder)
     if not powers:
         say(f"{folder} asks for nothing that you would have to agree to")
     for name, commands in powers.items():

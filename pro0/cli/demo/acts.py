@@ -34,7 +34,7 @@ _UP = (State.IDLE, State.WORKING)
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """One act: its title, what a person would type for it, and what it does."""
+    """One act: its title, the command that a person would type for it, and its function."""
 
     title: str
     command: str
@@ -105,7 +105,7 @@ def the_others(stage: Performance) -> None:
 
 
 def a_return(stage: Performance) -> None:
-    """Restart the one that was killed, and ask it, and nobody else, for the last task."""
+    """Restart the killed member, and ask it alone for the last task."""
     killing, began = _killing(stage), time.monotonic()
     stage.view.command(f"pro0 member restart {killing.member}")
     members.restart(stage.context, killing.member)

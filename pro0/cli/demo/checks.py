@@ -130,7 +130,7 @@ def committed(look: Look, facts: Facts) -> Expectation:
 
 
 def works(facts: Facts) -> Expectation:
-    """The program that they built prints what it should."""
+    """The team's program prints the expected text."""
     good = facts.printed == expected()
     return Expectation(
         "the program", good, "it was built, and prints what it should" if good else f"it prints {facts.printed!r}"

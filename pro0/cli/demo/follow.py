@@ -1,4 +1,4 @@
-"""Looking at the team again and again, and saying what has changed since the last look."""
+"""Follow the team: look at it again and again, and tell the changes since the last look."""
 
 import time
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 class TeamFollower:
-    """Looks at one team, and passes on what is new."""
+    """A follower of one team: it passes on the changes."""
 
     def __init__(self, context: Context, tell: Callable[[Event], None]) -> None:
         self._context = context

@@ -63,7 +63,7 @@ class Scratch:
         return list({process.pid: process for process in (*homes, *tmux) if process.pid != os.getpid()}.values())
 
     def end(self) -> list[Process]:
-        """End every process of the demo, and return those that would not."""
+        """End every process of the demo, and return the processes that would not end."""
         stubborn = processes.end(self.processes, GRACE)
         return stubborn or processes.end(self.processes, GRACE)
 

@@ -35,7 +35,7 @@ def perform(
             scratch, view, chosen, reason, tasks, interruption, attach=attach, inside_tmux=bool(os.environ.get("TMUX"))
         )
         try:
-            view.open(str(scratch.folder))  # said before it is made: what could ever be left has a name
+            view.open(str(scratch.folder))  # told before the folder exists, so that anything left has a name
             with inside(scratch):
                 scratch.make()
                 _play(stage)

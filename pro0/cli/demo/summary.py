@@ -84,7 +84,7 @@ def show(summary: Summary) -> None:
     verdict = Text(f"{held} of {len(summary.checks)} held", "bold green" if summary.held else "bold red")
     console.print(verdict + Text(f" in {summary.seconds:.0f} s", ""))
     if summary.held:
-        program = "pro0" if which("pro0") else sys.argv[0]  # as it was called, by who has not put it on the PATH yet
+        program = "pro0" if which("pro0") else sys.argv[0]  # the name it was called by: it may not be on the PATH yet
         console.print(Text(f"your turn: {program} team start alpha -m w1=shell -m w2=shell", "dim"))
 
 

@@ -103,7 +103,7 @@ class DemoView:
         self._held = []
 
     def release(self) -> None:
-        """Say what was kept back."""
+        """Print the messages held back."""
         held, self._held = self._held or [], None
         for text in held:
             self._print(text)

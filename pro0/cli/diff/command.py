@@ -110,7 +110,7 @@ def _page(fork: Fork) -> None:
     with _pager(diffs.pager(fork.folder)) as put:
         for row in diffs.patch(fork):
             any_line = True
-            text = patch.shown(row)
+            text = patch.as_text(row)
             put(f"{patch.coloured(text) if colours else text}\n".encode())
     if not any_line:
         say("nothing is changed")

@@ -97,7 +97,7 @@ def _hooks(home: Path, folder: Path) -> Iterator[Check]:
 
 
 def _missing(command: str, folder: Path) -> str:
-    """Return the program of a command line that is not there, as far as that can be told without running it."""
+    """Return a command line's program if it is missing, as far as that can be told without running it."""
     try:
         program = shlex.split(command)[:1]
     except ValueError:
@@ -110,7 +110,7 @@ def _missing(command: str, folder: Path) -> str:
 
 
 def _verdicts(home: Path, config: Settings) -> Check:
-    """Tell how a person's verdicts are known, and offer the PIN to who has none."""
+    """Tell how a person's verdicts are proved; offer the PIN to a person without one."""
     if verdicts.has_pin(home):
         return Check("verdicts", Health.OK, "ask for your PIN, on a terminal")
     givers = "any program of yours gives them" if config.verdicts == "scripts" else "need a terminal"

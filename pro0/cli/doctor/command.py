@@ -68,7 +68,7 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
 
 
 def _raise_unless_known(team: str | None) -> None:
-    """Raise BadInput for what cannot be a team's name, NotFound when there is no such team."""
+    """Raise BadInput for an impossible team name, NotFound for a team that does not exist."""
     if team is not None and not store().team(team).paths.team.exists():
         raise NotFound(f"there is no team {team}", hint="list them: pro0 team list")
 
@@ -92,7 +92,7 @@ def _mended(team: str | None, *, yes: bool) -> "Done":
 
 
 def _patient(show: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that shows what is looked at once it takes long."""
+    """Return a function that shows the present check once it takes long."""
     began = time.monotonic()
 
     def look(text: str) -> None:

@@ -26,7 +26,7 @@ class Done(msgspec.Struct):
 
 
 def mend(store: Store, caller: Caller, team: str | None, *, yes: bool) -> Done:
-    """Mend what can be mended of all teams or of one; what cannot is said, and never stops the rest."""
+    """Mend what can be mended of all teams or of one; a failed one is told, and never stops the rest."""
     repair_home.permit(caller)
     done = Done()
     if not store.home.is_dir():

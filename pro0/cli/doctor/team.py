@@ -1,4 +1,4 @@
-"""The checks of `pro0 doctor` on one team; what cannot be read is named, and the rest is looked at all the same."""
+"""The checks of `pro0 doctor` on one team; an unreadable file is named, and the rest is checked all the same."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -23,7 +23,7 @@ from pro0.store.teams import TeamStore
 
 
 def team(team: TeamStore) -> Iterator[Check]:
-    """Check one team: every file of it, what they say of each other, its sessions."""
+    """Check one team: each of its files, their agreement with each other, its sessions."""
     name = f"team {team.name}"
     bad = False
     for verdict, finding in (
@@ -70,7 +70,7 @@ def _finding(error: Pro0Error) -> Finding:
 
 
 def _unsound(team: TeamStore) -> Iterator[Finding]:
-    """Yield what is wrong between files that can be read."""
+    """Yield the contradictions between readable files."""
     desired, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
     for name in _addresses(team):
         yield from examine(team.mailbox(name)).findings

@@ -1,4 +1,4 @@
-"""`pro0 run`: the run engine, from the side of who asks for it."""
+"""`pro0 run`: the run engine's command, for the person who starts a run."""
 
 import os
 import shutil

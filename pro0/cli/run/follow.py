@@ -1,4 +1,4 @@
-"""Following a run: what it tells, as lines or a view, until it is over and nothing of it is left."""
+"""Follow a run: its events as lines or as a view, until it is over and nothing of it is left."""
 
 import sys
 import time

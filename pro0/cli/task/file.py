@@ -30,7 +30,7 @@ def read(file: str) -> list[Draft]:
 
 
 def _check_references(drafts: list[Draft], name: str) -> None:
-    """Raise BadInput for a reference that can be neither a key of the file nor a task that is there."""
+    """Raise BadInput for a reference to neither a key of the file nor an existing task."""
     keys = {draft.key for draft in drafts}
     for number, draft in enumerate(drafts, 1):
         for reference in (*draft.blocked_by, *([draft.parent] if draft.parent else [])):

@@ -30,7 +30,7 @@ def list_workers(everything: bool, team: str | None, as_json: bool, output: str 
       pro0 worker list --all --json
     """
     context = here(team)
-    listed = [one for one in workers.workers(context) if everything or _is_of_interest(one)]
+    listed = [w for w in workers.workers(context) if everything or _is_of_interest(w)]
     if as_json:
         write_json(listed)
     elif output == "name":

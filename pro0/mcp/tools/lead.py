@@ -106,7 +106,7 @@ def reject_plan(
 
 
 def _own_agent(context: Context) -> str:
-    """Return the agent program of the caller's own seat, else the one that members have by default."""
+    """Return the agent program of the caller's own seat, else the default one of members."""
     seats = members.members(context).wanted.seats
     return next((seat.agent for seat in seats if seat.agent_id == LEAD), SeatDraft(name="").agent)
 

@@ -17,7 +17,7 @@ def documents() -> dict[str, str]:
 
 
 def offered(kind: str) -> list[Tool]:
-    """Return the tools of one kind of caller; who is there for one task is not offered to take others."""
+    """Return the tools of one kind of caller; a session for one task gets no tools to take others."""
     caller, not_this = (MEMBER, POOL) if kind == ONE_TASK else (kind, frozenset[str]())
     return [tool for tool in TOOLS.values() if caller in tool.callers and tool.name not in not_this]
 

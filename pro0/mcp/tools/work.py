@@ -153,7 +153,7 @@ def cancel_task(
 
 
 def _line(desk: Desk, id: str) -> views.TaskLine:
-    """Return a task as it is now: what it waits for may be told only by looking at all of them."""
+    """Return a task as it is now; only the whole list tells why it waits."""
     return views.task_line(tasks.board(desk.context), tasks.show(desk.context, id))
 
 

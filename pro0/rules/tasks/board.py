@@ -82,14 +82,14 @@ def blockers(board: Board, task: Task) -> list[str]:
 def hopeless(board: Board, task: Task) -> list[str]:
     """Return a phrase for each failed, cancelled or missing dependency, direct or not: none completes by itself."""
     reasons: dict[str, None] = {}
-    seen, queue = {task.id}, [task]
+    visited, queue = {task.id}, [task]
     while queue:
         for id in queue.pop().dependencies:
             dependency = board.get(id)
             if dependency is None or dependency.status in (Status.FAILED, Status.CANCELLED):
                 reasons[_phrase(id, dependency)] = None
-            elif id not in seen and dependency.status is not Status.COMPLETED:
-                seen.add(id)
+            elif id not in visited and dependency.status is not Status.COMPLETED:
+                visited.add(id)
                 queue.append(dependency)
     return list(reasons)
 

@@ -23,11 +23,11 @@ def _newest_batch(tasks: list[Task]) -> list[Task]:
     """Return the tasks since there last was nothing to do: each was made before a later one had ended."""
     batch: list[Task] = []
     began = datetime.max.replace(tzinfo=UTC)
-    for ended, made, task in sorted(_spans(tasks), key=lambda span: span[0], reverse=True):
+    for ended, created_at, task in sorted(_spans(tasks), key=lambda span: span[0], reverse=True):
         if batch and ended < began:
             break
         batch.append(task)
-        began = min(began, made)
+        began = min(began, created_at)
     return batch
 
 

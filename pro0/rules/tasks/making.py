@@ -42,7 +42,8 @@ def create(
     _below_its_own(Board(changed.tasks), new, caller)
     _delegated_by_who_may(Board(changed.tasks), new, caller)
     limits.check(Board(changed.tasks), new, bounds)
-    changed = priority.with_priorities(changed, {id for id, draft in ids.items() if draft.priority is None}, last=last)
+    unplaced = {id for id, draft in ids.items() if draft.priority is None}
+    changed = priority.with_priorities(changed, unplaced, at_end=last)
     board = Board(changed.tasks)
     created = [board.tasks[task.id] for task in new]
     notices = [assigned(task, task.assignee, new_id()) for task in created if task.assignee]

@@ -19,14 +19,14 @@ def checked(priority: int) -> int:
     return priority
 
 
-def with_priorities(tasks: TaskList, absent: Collection[str], *, last: bool) -> TaskList:
+def with_priorities(tasks: TaskList, absent: Collection[str], *, at_end: bool) -> TaskList:
     """Set a priority for each new task without one, in the order of creation.
 
-    With `last`, or under a supervised parent, the task goes after its pending siblings. Without them it gets 0.
+    With `at_end`, or under a supervised parent, the task goes after its pending siblings. Without them it gets 0.
     Roots are siblings of each other. Any other task keeps USUAL.
     """
     board = Board(tasks.tasks)
-    unplaced = {id for id in absent if last or board.supervisor(board.tasks[id])}
+    unplaced = {id for id in absent if at_end or board.supervisor(board.tasks[id])}
     if not unplaced:
         return tasks
     highest: dict[str | None, int] = {}

@@ -82,7 +82,7 @@ def complete(home: Path, trash: Path) -> None:
         for kind in ("tasks", "mailboxes"):
             if not exists(home / "teams" / name):  # else they are those of a later team
                 _move(home / kind / name, begun / kind / name)
-        for file in _kept(trash):
+        for file in _archived_files(trash):
             _move(trash / file, begun / "teams" / name / file)
         for folder in (begun / "teams" / name / LOGS, begun / "teams" / name, begun / "tasks", begun / "mailboxes"):
             atomic.sync(folder)
@@ -118,10 +118,10 @@ def sweep(home: Path) -> list[str]:
 
 
 def _archive(path: Path) -> Archive | None:
-    found = _KEY.fullmatch(path.name)
+    match = _KEY.fullmatch(path.name)
     with suppress(ValueError):
         return (
-            Archive(found[1], datetime.strptime(found[2], _WHEN).replace(tzinfo=UTC), found[3], path) if found else None
+            Archive(match[1], datetime.strptime(match[2], _WHEN).replace(tzinfo=UTC), match[3], path) if match else None
         )
     return None
 
@@ -131,7 +131,7 @@ def _begun(home: Path, name: str, uid: str) -> list[Path]:
     return [
         path
         for path in begun
-        if (found := _archive(path.with_name(path.name.removeprefix(NEW)))) and found[::2] == (name, uid)
+        if (archive := _archive(path.with_name(path.name.removeprefix(NEW)))) and archive[::2] == (name, uid)
     ]
 
 
@@ -140,7 +140,7 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _kept(trash: Path) -> Iterator[str]:
+def _archived_files(trash: Path) -> Iterator[str]:
     """Yield the files that an archive keeps, relative to the folder of the team."""
     for path in trees.entries(trash):
         if path.name in _KEPT or path.name == EVENTS or rotation(EVENTS, path.name):
@@ -165,5 +165,5 @@ def _require_fit(home: Path) -> None:
         raise EnvironmentMissing(f"{top} is not a folder of yours", code=ErrorCode.UNSAFE_PATH, hint="move it away")
     kinds = [home / kind for kind in ("teams", "tasks", "mailboxes")]
     if any(kind.stat().st_dev != status.st_dev for kind in kinds if exists(kind)):
-        what = f"{top} is on another file system than the teams"
-        raise EnvironmentMissing(what, code=ErrorCode.UNSAFE_PATH, hint="move it beside them")
+        text = f"{top} is on another file system than the teams"
+        raise EnvironmentMissing(text, code=ErrorCode.UNSAFE_PATH, hint="move it beside them")
