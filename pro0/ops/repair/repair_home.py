@@ -46,7 +46,7 @@ def tidy(store: Store, say: Say) -> None:
     for path in (home, *tops):
         _tighten(path, say)
     for name in store.sweep() if list(health.half_done(home)) else ():
-        say(f"{name} was made or removed only by half: removed what was left of it")
+        say(f"{name} was made or removed only by half: removed what was left, or put it into its archive")
     if list(health.ownerless(home)):
         with locked(home, "repair"):
             for path in list(health.ownerless(home)):

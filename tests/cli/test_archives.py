@@ -1,0 +1,119 @@
+"""`team cleanup` keeps what a team did, `team show` reads it, `team forget` removes it (issue 14, build 8)."""
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.engine.cleanup import cleanup
+from pro0.errors import Unwritable
+from pro0.model.caller import THE_HUMAN
+from pro0.model.task import Draft
+from pro0.ops.context import Context
+from pro0.ops.mail import messages
+from pro0.ops.tasks import tasks
+from pro0.ops.team import teams
+from pro0.store.teams import Store
+from tests.cli.conftest import Pro0
+from tests.faults import fail_with, fault_at
+
+SECRET = "sesame"
+
+
+@pytest.fixture
+def begun(home: Path, tmp_path: Path) -> Callable[[], Context]:
+    """A maker of a team without members: one task done, one open, a letter to its lead."""
+
+    def make() -> Context:
+        place = teams.Home("alpha", tmp_path, "headless", "a test", environment={"TOKEN": SECRET})
+        context = teams.create(Store(home), THE_HUMAN, place)
+        tasks.create(context, [Draft(title="done"), Draft(title="open")])
+        tasks.complete(context, "1", "it holds")
+        messages.send(context, "lead", "look at this")
+        return context
+
+    return make
+
+
+def test_cleanup_says_what_goes_and_where_it_is(begun: Callable[[], Context], pro0: Pro0, home: Path) -> None:
+    begun()
+    done = pro0("team", "cleanup", "alpha")
+    assert (done.code, done.out) == (0, "alpha is removed\n")
+    (kept,) = Store(home).archives()
+    assert done.err.splitlines()[-2:] == [
+        "gone with alpha: 1 open task and 1 unread message",
+        f"what alpha did is kept in {kept.path}; read it: pro0 team show alpha --archived; "
+        "remove it: pro0 team forget alpha",
+    ]
+    assert not [path for path in home.rglob("*") if path.is_file() and SECRET in path.read_text()]
+    shown = pro0("team", "show", "alpha", "--archived")
+    assert shown.code == 0, shown
+    for text in ("1 pending (1 ready), 1 completed", "it holds", "look at this", "task.create", str(kept.path)):
+        assert text in shown.out
+    before = {path: path.read_bytes() for path in kept.path.rglob("*") if path.is_file()}
+    look = json.loads(pro0("team", "show", "alpha", "--archived", "--json").out)
+    assert [task["title"] for task in look["tasks"]] == ["open", "done"]
+    assert [letter["message"]["read"] for letter in look["mail"]] == [False]
+    assert {path: path.read_bytes() for path in kept.path.rglob("*") if path.is_file()} == before
+    (listed,) = json.loads(pro0("team", "list", "--archived", "--json").out)
+    assert (listed["name"], listed["unread"], listed["tasks"]["completed"]) == ("alpha", 1, 1)
+    assert pro0("team", "list", "--archived", "-o", "name").out == "alpha\n"
+    assert pro0("team", "list").out == ""
+
+
+def test_forgetting_asks_and_wants_to_know_which(begun: Callable[[], Context], pro0: Pro0, home: Path) -> None:
+    store = Store(home)
+    for _ in range(2):
+        context = begun()
+        pro0("team", "cleanup", "alpha")
+        assert not context.team.exists()
+    assert "others of that name ended" in pro0("team", "show", "alpha", "--archived").err
+    which = pro0("team", "forget", "alpha", "--force")
+    assert (which.code, len(store.archives())) == (2, 2)
+    unasked = pro0("team", "forget", "alpha", "--all")
+    assert (unasked.code, len(store.archives())) == (6, 2)
+    assert pro0("team", "forget", "alpha", "--all", "--force").out == "2 archives of alpha are removed\n"
+    assert pro0("team", "forget", "alpha", "--force").code == 3
+    assert "pro0 team cleanup" in pro0("team", "list", "--archived").err
+    begun()
+    assert "pro0 team cleanup alpha" in pro0("team", "forget", "alpha", "--force").err
+
+
+def test_nothing_is_kept_of_nothing_nor_when_not_wanted(begun: Callable[[], Context], pro0: Pro0, home: Path) -> None:
+    begun()
+    assert "kept" not in pro0("team", "cleanup", "alpha", "--no-archive").err
+    teams.create(Store(home), THE_HUMAN, teams.Home("alpha", home, "headless", "a test"))
+    assert pro0("team", "cleanup", "alpha").code == 0
+    assert not (home / "archive").exists()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_stops_no_cleanup_by_force(begun: Callable[[], Context], home: Path, code: int) -> None:
+    """Issue 14, must show 8: without --force nothing is removed; by force nothing is kept, which is said."""
+    context, said = begun(), list[str]()
+    store = Store(home)
+    with fault_at(None, fail_with(code), ("mkdir", "write")):
+        with pytest.raises(Unwritable) as refused:
+            cleanup(store, "alpha", force=False, show=said.append)
+        assert context.team.exists()
+        assert cleanup(store, "alpha", force=True, show=said.append) == "alpha is removed"
+    assert "--no-archive" in str(refused.value.hint)
+    assert said[-2] == "gone with alpha: 1 open task and 1 unread message"
+    assert said[-1].startswith("no archive of alpha is kept: ")
+    assert store.archives() == []
+    assert sorted(path.name for path in home.rglob("*") if not path.name.startswith(".")) == [
+        "mailboxes",
+        "tasks",
+        "teams",
+    ]
+
+
+def test_of_a_living_team_the_same_page(begun: Callable[[], Context], pro0: Pro0) -> None:
+    begun()
+    shown = pro0("team", "show", "alpha")
+    assert "it holds" in shown.out
+    assert pro0("team", "show", "alpha", "--ended", "2026").code == 2
+    look = json.loads(pro0("team", "show", "alpha", "--json", "-n", "1").out)
+    assert (look["path"], look["ended"], len(look["events"])) == (None, None, 1)
