@@ -1,0 +1,85 @@
+"""Scripted agents end their turns in plain text: a lead agent hears each last word once (issue 14, must show 4)."""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.model.runtime import State
+from pro0.model.task import Draft
+from pro0.ops.team.members import SeatDraft
+from tests.engine.crew import Crew, crew
+from tests.waiting import STUCK, wait_until
+
+SCRIPT = Path(__file__).parents[1] / "programs" / "speaking.py"
+AGENTS = ("claude", "codex", "gemini", "opencode", "pi")
+
+
+@pytest.fixture
+def asked(home: Path, tmp_path: Path) -> Path:
+    """Let each of the five agents be a stand-in, and return the folder from which they take their turns."""
+    programs, folder = tmp_path / "bin", tmp_path / "user" / "speaking"
+    programs.mkdir()
+    folder.mkdir()
+    for name in AGENTS:
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} -I {SCRIPT} {name} "$@"\n')
+        (programs / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def alpha(home: Path, tmp_path: Path, asked: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """A team in terminals of ours, whose members find the stand-ins."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    with crew(home, tmp_path, "in-process") as made:
+        with made.team.environment.change("a test") as change:
+            found = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+            change.value = replace(change.value, variables={"HOME": os.environ["HOME"], "PATH": found})
+        yield made
+
+
+class Letters:
+    """What the lead address was told of turns; its mailbox is bounded, so it is read again and again."""
+
+    def __init__(self, team: Crew) -> None:
+        self._team = team
+        self.known: dict[str, str] = {}
+
+    def telling(self, text: str) -> list[str]:
+        """Return the letters with this last line."""
+        self.known |= {letter.id: letter.content for letter in self._team.mail() if ":idle:" in letter.id}
+        return [content for content in self.known.values() if content.splitlines()[-1] == text]
+
+
+@pytest.mark.parametrize("turns", [2, pytest.param(40, marks=pytest.mark.soak)])
+def test_every_last_word_reaches_the_lead_once(asked: Path, alpha: Crew, turns: int) -> None:
+    letters = Letters(alpha)
+    alpha.lead()
+    alpha.led()
+    alpha.spawn(*(SeatDraft(name=f"of-{agent}", agent=agent) for agent in AGENTS))
+    members = [f"of-{agent}" for agent in AGENTS]
+    expected = [f"{name} is there" for name in members]
+    held = dict.fromkeys(members, "")
+    for turn in range(turns):
+        wait_until(lambda: all(map(letters.telling, expected)), STUCK, "their words are told")
+        for name in members:
+            claim = "" if held[name] else alpha.give(Draft(title="look", assignee=name))[0]
+            text = f"{name} said {turn}"
+            part = asked / f"{name}.part"
+            part.write_text(json.dumps({"complete": held[name], "claim": claim, "text": text}))
+            part.rename(asked / f"{name}.json")
+            held[name] = claim
+            expected.append(text)
+    wait_until(lambda: all(map(letters.telling, expected)), STUCK, "their last words are told")
+    for name in members:
+        assert alpha.reaches(name, State.IDLE).turn
+        for turn in range(turns):
+            (letter,) = letters.telling(f"{name} said {turn}")
+            assert ("holds task-" in letter) == (turn % 2 == 0), letter
+    told = Counter(content.splitlines()[-1] for content in letters.known.values())
+    assert told == Counter(expected), "one letter for each turn, and no other"
