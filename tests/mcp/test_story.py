@@ -264,5 +264,7 @@ async def _delegate(lead: Caller, project: Path) -> None:
 async def _end(lead: Caller) -> None:
     assert (await lead("stop_team", reason="all is done"))["phase"] == "stopped"
     assert await lead.refused("spawn_teammate", name="late") == "stopping"
-    assert "removed" in (await lead("cleanup_team"))["answered"]
+    answered = (await lead("cleanup_team"))["answered"]
+    assert "removed" in answered
+    assert "--archived" in answered, "the agent learns what is kept, for the person"
     lead.used |= {"approve_shutdown", "reject_shutdown"}  # who has no session is never asked to end it

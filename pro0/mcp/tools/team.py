@@ -57,13 +57,14 @@ def cleanup_team(desk: Desk) -> views.Answered:
     if teams.dismiss(context):
         waiting.led(context)
         return views.Answered(answered="call approve_shutdown now: when your session has ended, the team is removed")
+    told = list[str]()
     try:
-        cleanup(desk.store, context.team.name, force=False, show=waiting.quietly)
+        cleanup(desk.store, context.team.name, force=False, show=told.append)
         answered = f"{context.team.name} is removed"
     except Kept as kept:
         answered = kept.message
     desk.lead(None)
-    return views.Answered(answered=answered)
+    return views.Answered(answered="\n".join((answered, *told)))
 
 
 @tool("member.list", LEADS)
