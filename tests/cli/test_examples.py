@@ -5,10 +5,13 @@ from pathlib import Path
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from pro0.cli.call import program
+from pro0.model.caller import Caller, Who
 from pro0.model.task import Draft
 from pro0.ops.context import Context
+from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, seat
 from tests.cli.examples import calls, of_a_document, of_the_helps
@@ -73,7 +76,7 @@ def test_commands_of_the_documents_are_there(name: str) -> None:
 
 @pytest.fixture
 def world(team: Context, project: Path, scripts: None) -> Context:
-    """A team with the members, tasks and files that examples name; its person lets scripts give verdicts."""
+    """A team with the members, tasks, mail and files that examples name; its person lets scripts give verdicts."""
     for name in ("ada", "Test Runner"):
         seat(team, name)
     (project / "tasks.yaml").write_text("- title: one\n")
@@ -81,6 +84,9 @@ def world(team: Context, project: Path, scripts: None) -> Context:
         (folder / ".tickets").mkdir(parents=True)
         (folder / ".tickets" / "a-1.md").write_text("---\nid: a-1\nstatus: open\ndeps: []\n---\n# one\n")
     tasks.create(team, [Draft(title=f"task {number}") for number in range(1, 8)])
+    w1 = next(state for state in team.team.runtime.read().seats if state.agent_id == "w1")
+    for number in range(1, 5):  # an example answers the fourth message
+        messages.send(replace(team, caller=Caller(Who.MEMBER, "w1", w1.incarnation)), "human", f"question {number}")
     return team
 
 
