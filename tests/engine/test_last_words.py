@@ -4,15 +4,19 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.runtime import State
+from pro0.model.runtime import State, TurnEnd
 from pro0.model.task import Draft
+from pro0.ops.context import clock
 from pro0.ops.team.members import SeatDraft
+from pro0.ops.team.status import MemberStatus, remark
+from tests.conftest import Result
 from tests.engine.crew import Crew, crew
 from tests.waiting import STUCK, wait_until
 
@@ -57,7 +61,9 @@ class Letters:
 
 
 @pytest.mark.parametrize("turns", [2, pytest.param(40, marks=pytest.mark.soak)])
-def test_every_last_word_reaches_the_lead_once(asked: Path, alpha: Crew, turns: int) -> None:
+def test_every_last_word_reaches_the_lead_once(
+    asked: Path, alpha: Crew, cli: Callable[..., Result], turns: int
+) -> None:
     letters = Letters(alpha)
     alpha.lead()
     alpha.led()
@@ -81,5 +87,25 @@ def test_every_last_word_reaches_the_lead_once(asked: Path, alpha: Crew, turns: 
         for turn in range(turns):
             (letter,) = letters.telling(f"{name} said {turn}")
             assert ("holds task-" in letter) == (turn % 2 == 0), letter
+    shown = cli("member", "show", "of-pi", "--team", "alpha").out.splitlines()
+    assert shown[0].split(maxsplit=2) == ["last", "words", f"of-pi said {turns - 1}"]
     told = Counter(content.splitlines()[-1] for content in letters.known.values())
     assert told == Counter(expected), "one letter for each turn, and no other"
+
+
+WORDS = TurnEnd(at=clock(), how="ended", words="I looked.\nThere are 3 bugs.", source="transcript")
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({}, "said: There are 3 bugs."),
+        ({"queued": "typing"}, "typing"),
+        ({"note": "a note", "queued": "typing"}, "a note"),
+        ({"state": State.WORKING}, ""),
+        ({"turn": None}, ""),
+    ],
+)
+def test_status_and_board_show_what_an_idle_member_said(more: dict[str, Any], text: str) -> None:
+    member = MemberStatus(name="w1", agent_id="w1", agent="pi", state=State.IDLE, turn=WORDS)
+    assert remark(replace(member, **more)) == text
