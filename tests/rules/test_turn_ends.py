@@ -9,6 +9,7 @@ from pro0.model.screen import LastWords
 from pro0.model.task import Task
 from pro0.rules.lead.idling import IDLE_AFTER
 from pro0.rules.lead.turn_ends import LATE
+from pro0.rules.words import prompts
 from tests.rules.building import at
 from tests.rules.supervising import decided, held, led, look, only, recorded, seat, session, wish
 
@@ -151,3 +152,13 @@ def test_a_person_gets_no_letter_and_sees_the_words() -> None:
         state = recorded(decision)
     assert state.turn
     assert state.turn.words == "I found 3 bugs"
+
+
+def test_one_that_holds_a_claim_is_asked_once_for_a_word_within_fifteen_seconds() -> None:
+    state, asked = session(state=State.WORKING, since=at(-5), source="events", told=()), []
+    for now in (0, LATER, 9, 15, 16, 60, 119):
+        sight = seen(State.IDLE, said=words())
+        decision = decided(look(state, seats=[AGENT], now=now, seen=sight, tasks=[held(1)]))
+        asked += [(now, tell.content) for tell in only(Tell, decision) if tell.to == "w1"]
+        state = recorded(decision)
+    assert asked == [(15, prompts.owes_a_word(held(1)))]
