@@ -19,7 +19,7 @@ from tests.cli.examples import calls, of_a_document, of_the_helps
 DOCUMENTS = ("README.md", "CHANGELOG.md", "docs/guide.md", "docs/agents.md")
 HELPS = list(dict.fromkeys(line for _, line in of_the_helps()))
 NEEDS_MORE = (
-    r"pro0 team (start|attach|wait|stop|resume|cleanup)",
+    r"pro0 team (start|attach|wait|stop|resume|cleanup|forget|show .*--archived)",
     r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan|merge)",
     r"pro0 diff\b",
     r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent list|run|delegate|plan|shutdown)\b",

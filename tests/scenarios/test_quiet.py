@@ -1,0 +1,31 @@
+"""What reaches a person's inbox while a team works."""
+
+import json
+import sys
+
+import pytest
+
+from tests.e2e.conftest import Team, team
+from tests.waiting import STUCK
+
+__all__ = ["team"]
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.soak)])
+def test_only_a_question_is_mail(team: Team, count: int) -> None:
+    """Issue 14, must show 3: tasks that end, members that fall idle, give none; a task is left open here."""
+    team.start("headless", "w1", "w2", "w3")
+    tasks = [{"title": f"short {number}", "run": "true"} for number in range(count - 1)]
+    tasks.insert(count // 2, {"title": "one that asks", "run": f"{sys.executable} -m pro0 send human 'red or blue?'"})
+    tasks.append({"title": "the person's own", "requires": "approval", "run": "true"})
+    listed = team.project / "tasks.json"
+    listed.write_text(json.dumps({"tasks": tasks}))
+    team("task", "create", "--file", str(listed))
+
+    def settled() -> bool:
+        return sum(task["status"] == "completed" for task in team.tasks().values()) == count
+
+    team.until(settled, "all but the person's own are completed", STUCK)
+    last = f"task-{count + 1}"
+    team.until(lambda: team.tasks()[last]["awaiting"], "the last waits for its approval", STUCK)
+    assert team.mail() == ["red or blue?"]
