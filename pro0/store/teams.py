@@ -174,7 +174,7 @@ class Store:
         """Finish every begun removal with its archive, and remove every half-made team; return their names."""
         if not exists(self.home / "teams"):
             return []
-        with self._changing("finish removals"):
+        with self._changing("finish removals"), _late("the next cleanup removes the rest"):
             return self._sweep()
 
     def _sweep(self) -> list[str]:
@@ -203,7 +203,9 @@ class Store:
     def forget(self, entry: Archive) -> None:
         """Remove the archive of a removed team."""
         with self._changing(f"forget team {entry.name}"):
-            archive.forget(entry)
+            trash = archive.forget(entry)
+            with _late("the next cleanup removes the rest"):
+                archive.remove(trash)
 
     def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment) -> None:
         paths = team.paths

@@ -14,7 +14,7 @@ MISTAKES = {
     "status": (2, "there is no command pro0 status", "did you mean pro0 team status?"),
     "list": (2, "there is no command pro0 list", "did you mean pro0 team list or pro0 member list or pro0 task list"),
     "rm w1": (2, "there is no command pro0 rm", "pro0 team cleanup or pro0 member shutdown or pro0 task delete"),
-    "info": (2, "there is no command pro0 info", "did you mean pro0 team status or pro0 member show"),
+    "info": (2, "there is no command pro0 info", "did you mean pro0 team show or pro0 member show"),
     "team create x": (2, "there is no command pro0 team create", "did you mean pro0 team start?"),
     "team kill x": (2, "there is no command pro0 team kill", "did you mean pro0 team stop?"),
     "team delete x": (2, "there is no command pro0 team delete", "did you mean pro0 team cleanup?"),

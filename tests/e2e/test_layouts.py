@@ -8,6 +8,7 @@ import pytest
 from pro0.model.runtime import Runtime
 from pro0.store.teams import Store
 from tests.e2e.conftest import Team
+from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.usefixtures("scripts")
 
@@ -40,6 +41,8 @@ def test_a_layout_says_who_is_shown_where_and_what_is_done_first(team: Team, hom
     team("team", "start", "alpha", "--detach", "--mode", "tmux", "-l", "dev.yaml")
     team("team", "wait", "--timeout", "60")
     assert [task["status"] for task in team.tasks().values()] == ["completed", "completed"]
+    team("inbox")
+    wait_until(lambda: "?" not in str(windows(Store(home).team("alpha").runtime.read())), STUCK, "no window is marked")
     shown = windows(Store(home).team("alpha").runtime.read())
     assert shown == ["pro0-alpha-front ada", "pro0-alpha-front ben", "pro0-alpha-services server"]
 

@@ -90,14 +90,20 @@ def complete(home: Path, trash: Path) -> None:
         atomic.sync(home / ARCHIVES)
 
 
-def forget(archive: Archive) -> None:
-    """Remove an archive: one rename commits it, and `sweep` may finish it later."""
+def forget(archive: Archive) -> Path:
+    """Commit the removal of an archive by one rename; return what `remove` has to remove then, or `sweep` later."""
     trash = archive.path.with_name(f"{TRASH}{archive.path.name}")
     with suppress(FileNotFoundError):
         archive.path.rename(trash)
+    return trash
+
+
+def remove(trash: Path) -> None:
+    """Remove a forgotten archive."""
+    with suppress(FileNotFoundError):
         atomic.sync(trash.parent)
     trees.remove(trash)
-    _remove_empty(archive.path.parent)
+    _remove_empty(trash.parent)
 
 
 def half_done(home: Path) -> Iterator[tuple[str, Path]]:
