@@ -6,17 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.engine.cleanup import cleanup
 from pro0.errors import Unwritable
-from pro0.model.caller import THE_HUMAN
+from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.task import Draft
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
-from pro0.ops.team import teams
+from pro0.ops.team import members, teams
 from pro0.store.teams import Store
-from tests.cli.conftest import Pro0
+from tests.cli.conftest import Pro0, become, seat
 from tests.faults import fail_with, fault_at
 
 SECRET = "sesame"
@@ -117,3 +118,30 @@ def test_of_a_living_team_the_same_page(begun: Callable[[], Context], pro0: Pro0
     assert pro0("team", "show", "alpha", "--ended", "2026").code == 2
     look = json.loads(pro0("team", "show", "alpha", "--json", "-n", "1").out)
     assert (look["path"], look["ended"], len(look["events"])) == (None, None, 1)
+
+
+@pytest.mark.parametrize(
+    "words", [["list", "--archived"], ["show", "alpha", "--archived"], ["forget", "alpha", "--all"]]
+)
+def test_archives_are_the_persons(
+    words: list[str], begun: Callable[[], Context], pro0: Pro0, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """A member of a later team neither reads nor removes what was kept of one before it."""
+    begun()
+    pro0("team", "cleanup", "alpha")
+    context = begun()
+    seat(context, "w1")
+    become(monkeypatch, context, "w1")
+    refused = pro0("team", *words)
+    assert (refused.code, refused.out) == (4, ""), refused
+    assert len(Store(home).archives()) == 1
+
+
+def test_the_end_of_members_is_nothing_that_goes(begun: Callable[[], Context], pro0: Pro0) -> None:
+    """What they wrote while they were stopped is no mail that somebody would miss."""
+    context = begun()
+    known = seat(context, "w1")
+    session = replace(context, caller=Caller(Who.MEMBER, "w1", known.incarnation))
+    members.shutdown(context, "w1", reason="enough")
+    members.answer(session, approve=True)
+    assert "gone with alpha: 1 open task and 1 unread message\n" in pro0("team", "cleanup", "alpha", "--force").err

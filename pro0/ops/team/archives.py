@@ -8,15 +8,12 @@ import msgspec
 from pro0.errors import NotFound, Pro0Error
 from pro0.model import ids
 from pro0.model.caller import THE_HUMAN
-from pro0.model.message import MessageType
 from pro0.ops.context import Context
 from pro0.ops.team import needs
 from pro0.ops.team.status import counts
 from pro0.rules.tasks.board import Board
 from pro0.store.removal.archive import Archive
 from pro0.store.teams import Store, TeamStore
-
-_OF_A_STOP = (MessageType.SHUTDOWN_REQUEST, MessageType.SHUTDOWN_RESPONSE)
 
 
 class ArchivedTeam(msgspec.Struct, frozen=True):
@@ -85,6 +82,6 @@ def holds_work(team: TeamStore) -> bool:
         if tasks.next_id > 1 or tasks.tasks:
             return True
         heads = [team.mailbox(address).head.read() for address in team.mailbox_owners()]
-        return any(head.sealed or any(one.type not in _OF_A_STOP for one in head.messages) for head in heads)
+        return any(head.sealed or any(one.type not in needs.OF_A_STOP for one in head.messages) for head in heads)
     except Pro0Error:
         return True

@@ -10,7 +10,7 @@ from pro0 import processes
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.message import Message
+from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, Picture, Trouble
 from pro0.model.runtime import Phase, Runtime
 from pro0.model.task import SETTLED, Task, TaskList
@@ -22,6 +22,9 @@ from pro0.rules.needs import needs
 from pro0.rules.task_needs import beyond
 from pro0.rules.tasks.board import Board
 from pro0.store.teams import TeamStore
+
+OF_A_STOP = (MessageType.SHUTDOWN_REQUEST, MessageType.SHUTDOWN_RESPONSE)
+"""What members and their lead write while a team is stopped: nothing that somebody would miss."""
 
 
 @operation("need.list", ANYONE, changes=False)
@@ -79,7 +82,7 @@ def unfinished(team: TeamStore) -> str:
         counts.append((sum(task.status not in SETTLED for task in team.tasks.read().tasks), "open task"))
     with suppress(Pro0Error):
         fresh, older = unread(team, team.wanted.read())
-        counts.append((len(fresh) + older, "unread message"))
+        counts.append((sum(message.type not in OF_A_STOP for message in fresh) + older, "unread message"))
     return " and ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts if number)
 
 
