@@ -117,11 +117,11 @@ class Applier:
     def _log_turns(self, before: Runtime, after: Runtime) -> None:
         """Log the end of each turn, with the agent's last words."""
         for seat in after.seats:
-            known = before.session(seat.incarnation)
+            previous = before.session(seat.incarnation)
             turn = seat.turn
-            if turn and (known is None or known.turn != turn):
-                more = {"how": turn.how, "claims": turn.claims, "running": turn.running, "words": turn.words}
-                self._log.write("turn ended", agent=seat.agent_id, **more)
+            if turn and (previous is None or previous.turn != turn):
+                details = {"how": turn.how, "claims": turn.claims, "running": turn.running, "words": turn.words}
+                self._log.write("turn ended", agent=seat.agent_id, **details)
 
     def _keep(self, announced: tuple[str, ...] | None) -> None:
         """Record what was announced, for the leads after this one."""
@@ -136,13 +136,13 @@ class Applier:
     def _mark(self, runtime: Runtime, needs: Sequence[Need]) -> None:
         """Show in borders and window names what needs the person, when that has changed."""
         members = {need.member for need in needs}
-        shown = {
+        marks = {
             seat.handle: seat.agent_id in members for seat in runtime.seats if seat.handle and seat.state not in ENDED
         }
-        if (shown, len(needs)) != self._marks:
-            self._marks = shown, len(needs)
+        if (marks, len(needs)) != self._marks:
+            self._marks = marks, len(needs)
             with suppress(Pro0Error):
-                self._backend.mark(shown, len(needs))
+                self._backend.mark(marks, len(needs))
 
     def dismantle(self) -> None:
         """Remove the team's server, reports and unused worktrees (3.14, cleanupOnExit)."""
@@ -161,14 +161,14 @@ class Applier:
             # These come back every round, so they would flood the log. A nudge is logged at its end.
             if action not in self._owed and not isinstance(action, Prepare | Harvest | Question | Nudge | Announce):
                 self._log.write("decided", action=type(action).__name__.lower(), detail=action)
-            if self._told(action):
+            if self._tell_or_owe(action):
                 self._owed.discard(action)
             else:
                 self._owed.add(action)
                 runtime = _untold(runtime, action)
         return runtime
 
-    def _told(self, action: Action) -> bool:
+    def _tell_or_owe(self, action: Action) -> bool:
         """Carry one file change out, or owe it while the disk takes nothing."""
         try:
             return self._tell(action)
@@ -239,13 +239,13 @@ class Applier:
         (self._team.paths.sessions / self._team.paths.launch(incarnation)).unlink(missing_ok=True)
 
         def find() -> list[Process]:
-            left = ownership.of_sessions(self._team, self._uid, [incarnation])[incarnation]
-            return [*left, *self._guard(runtime, incarnation)]
+            tagged = ownership.of_sessions(self._team, self._uid, [incarnation])[incarnation]
+            return [*tagged, *self._guard(runtime, incarnation)]
 
         def end() -> None:
             try:
-                left = processes.end(find, self._grace)
-                self._log.write("ended", incarnation=incarnation, left=[process.pid for process in left])
+                survivors = processes.end(find, self._grace)
+                self._log.write("ended", incarnation=incarnation, left=[process.pid for process in survivors])
             finally:
                 self._ending.discard(incarnation)
                 self._woken()
@@ -276,5 +276,5 @@ def _untold(runtime: Runtime, action: Action) -> Runtime:
 
 def _without(state: SeatState, id: str) -> SeatState:
     """Return a seat without the mark of this notice. Comments are told again from the first."""
-    heard = 0 if id.startswith(f"{state.incarnation}:comment:") else state.heard
-    return replace(state, heard=heard, told=tuple(key for key in state.told if not id.startswith(key)))
+    comments_told = 0 if id.startswith(f"{state.incarnation}:comment:") else state.heard
+    return replace(state, heard=comments_told, told=tuple(key for key in state.told if not id.startswith(key)))

@@ -39,12 +39,12 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
         _refuse_if_live(team)
     lease = take_over(team, show, force=force)
     try:
-        kept = remove(store, team, force=force, show=show, keep=keep)
+        kept_work = remove(store, team, force=force, show=show, keep=keep)
     finally:
         lease.drop()
-    if kept:
-        hint = f"look: git log HEAD..{kept[0]}; merge it, or leave it"
-        raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept)}", hint=hint)
+    if kept_work:
+        hint = f"look: git log HEAD..{kept_work[0]}; merge it, or leave it"
+        raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept_work)}", hint=hint)
     return f"{name} is removed"
 
 
@@ -61,35 +61,35 @@ def remove(store: Store, team: TeamStore, *, force: bool, show: Show, keep: bool
     for tree in entries(trees_of(store.home, config.name, config.uid)):
         if why := readying.tear_down(team, tree.name, tree):
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
-    kept = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
-    kept += [branch for branch in checkouts.unmerged(team, project) if branch not in kept]
+    kept_work = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
+    kept_work += [branch for branch in checkouts.unmerged(team, project) if branch not in kept_work]
     with already("all that ran has ended"):
         _put_away(store, team, config.uid, force=force, show=show, keep=keep)
-    return kept
+    return kept_work
 
 
 def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Show, keep: bool) -> None:
     """Remove the team's folders; say what goes with it and where it is kept. By force, an archive is not a must."""
-    left, said = needs.unfinished(team), ""
+    unfinished_work, archive_notice = needs.unfinished(team), ""
     if keep and archives.holds_work(team):
         try:
             store.discard(team.name, uid, ended=clock())
-            said = _kept(store, team.name, uid)
+            archive_notice = _archive_notice(store, team.name, uid)
         except Pro0Error as error:
             if not team.exists():
                 raise
             if not force:
                 error.hint = f"{error.hint}, or keep none: --no-archive" if error.hint else "keep none: --no-archive"
                 raise
-            said = f"no archive of {team.name} is kept: {error.message}"
+            archive_notice = f"no archive of {team.name} is kept: {error.message}"
     if team.exists():
         store.discard(team.name, uid)
-    for line in (left and f"gone with {team.name}: {left}", said):
+    for line in (unfinished_work and f"gone with {team.name}: {unfinished_work}", archive_notice):
         if line:
             show(line)
 
 
-def _kept(store: Store, name: str, uid: str) -> str:
+def _archive_notice(store: Store, name: str, uid: str) -> str:
     place = next((f" in {archive.path}" for archive in store.archives() if archive.uid == uid), "")
     read, forget = f"pro0 team show {name} --archived", f"pro0 team forget {name}"
     return f"what {name} did is kept{place}; read it: {read}; remove it: {forget}"
@@ -174,11 +174,11 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
     uid = team.config.read().uid
     guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
 
-    def left() -> Iterable[Process]:
+    def living_processes() -> Iterable[Process]:
         alive = {guard.pid: guard for guard in guards if processes.alive(guard)}
-        return (alive | {found.pid: found for found in ownership.of_team(team, uid)}).values()
+        return (alive | {process.pid: process for process in ownership.of_team(team, uid)}).values()
 
-    remaining = list(left())
+    remaining = list(living_processes())
     if remaining and not force:
         raise Refused(
             f"{len(remaining)} processes of {team.name} are left",
@@ -188,7 +188,7 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
     if remaining:
         show(f"ending {len(remaining)} processes that are left")
         grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
-        stubborn = processes.end(left, grace)
+        stubborn = processes.end(living_processes, grace)
         if stubborn:
             raise Refused(
                 f"cannot end {', '.join(str(process.pid) for process in stubborn)}",

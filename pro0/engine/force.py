@@ -34,9 +34,9 @@ def end_member(context: Context, name: str, why: Unwritable, show: Show) -> Seat
     The seat has no shutdown request when the lead has recorded the end. Raises Unwritable, naming the ended member,
     when there is still no room.
     """
-    known = roster(context.team)
-    seat = known.find(name)
-    state = known.state(seat.agent_id)
+    team_roster = roster(context.team)
+    seat = team_roster.find(name)
+    state = team_roster.state(seat.agent_id)
     show(f"{why.message}: ending {seat.agent_id} unasked")
     _end(context.team, [state] if state else [])
     try:
@@ -58,9 +58,9 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
     try:
         _end(team, team.runtime.read().seats)
         end_the_rest(team, force=True, show=show)
-        made = team.config.read()
+        team_config = team.config.read()
         with suppress(Pro0Error):
-            backend_of(made).dismantle(place_of(team, made))
+            backend_of(team_config).dismantle(place_of(team, team_config))
         return teams.stop(context, timeout=0.0, force=True).stop
     except Unwritable as error:
         hint = f"free some space, then once more: pro0 team stop -t {team.name}"
@@ -81,11 +81,14 @@ def _end(team: TeamStore, states: Sequence[SeatState]) -> None:
         time.sleep(_PAUSE)
     uid, incarnations = team.config.read().uid, [state.incarnation for state in states]
 
-    def left() -> list[Process]:
+    def remaining_processes() -> list[Process]:
         tagged = ownership.of_sessions(team, uid, incarnations)
-        return [*filter(processes.alive, guards), *(one for those in tagged.values() for one in those)]
+        return [
+            *filter(processes.alive, guards),
+            *(process for session_processes in tagged.values() for process in session_processes),
+        ]
 
-    if stubborn := processes.end(left, grace):
+    if stubborn := processes.end(remaining_processes, grace):
         pids = ", ".join(str(process.pid) for process in stubborn)
         raise Refused(f"cannot end {pids}", code=ErrorCode.LIVE_SESSIONS, hint="pro0 doctor")
 

@@ -141,9 +141,9 @@ class Lead:
         self._exits.ended()
 
     def _sign_in(self) -> None:
-        known, me, now = self._record.read(), processes.identify(os.getpid()), clock()
-        past = (*revival.lately(known.revived, now), now) if self._revived else ()
-        signed = replace(known, lead=me, lead_version=__version__, lead_since=now, revived=past)
+        runtime, me, now = self._record.read(), processes.identify(os.getpid()), clock()
+        past = (*revival.lately(runtime.revived, now), now) if self._revived else ()
+        signed = replace(runtime, lead=me, lead_version=__version__, lead_since=now, revived=past)
         self._record.write(signed, "lead starts")
         self._log.write("lead starts", version=__version__, revived=self._revived)
 

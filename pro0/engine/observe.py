@@ -115,19 +115,19 @@ class Observer:
         guards = processes.called_with({str(file): incarnation for incarnation, file in files.items()})
         for incarnation in doubtful.keys() - guards:
             looks[incarnation] = self._look(doubtful[incarnation])
-        return {i: there for i, there in prepared.items() if i not in guards and not looks[i][0]}
+        return {i: has_file for i, has_file in prepared.items() if i not in guards and not looks[i][0]}
 
     def _handles(self, runtime: Runtime, reports: Mapping[str, Report], alive: frozenset[str]) -> dict[str, Handle]:
         """Return the places of living sessions whose lead died before recording them."""
-        found = {}
+        handles = {}
         for seat in runtime.seats:
             report = reports.get(seat.incarnation)
             if report and seat.incarnation in alive and _is_elsewhere(seat, report) and self._may_look(seat):
                 log = self._team.paths.log(seat.agent_id)
                 with suppress(Pro0Error):
                     if handle := self._backend.find(self._place, seat.incarnation, report.guard, log):
-                        found[seat.incarnation] = handle
-        return found
+                        handles[seat.incarnation] = handle
+        return handles
 
     def _may_look(self, seat: SeatState) -> bool:
         """Count an attempt; return False after `LOOKS`, since a session may be shown nowhere."""
@@ -139,10 +139,10 @@ class Observer:
         report = self._report(seat)
         if self._lives(report, seat):
             return report, True
-        last = self._report(seat)
-        if report is None and last:
+        last_report = self._report(seat)
+        if report is None and last_report:
             return self._look(seat)  # the guard came up between the two reads
-        return last, False
+        return last_report, False
 
     def _lives(self, report: Report | None, seat: SeatState) -> bool:
         guard = report.guard if report else seat.guard
@@ -169,9 +169,11 @@ class Observer:
         late = self._late(runtime, reports)
         if not doubtful:
             return late
-        found = {tag for tag, left in ownership.of_sessions(self._team, self._uid, doubtful).items() if left}
-        self._clean |= doubtful - found
-        return late | found
+        leftover_sessions = {
+            tag for tag, remaining in ownership.of_sessions(self._team, self._uid, doubtful).items() if remaining
+        }
+        self._clean |= doubtful - leftover_sessions
+        return late | leftover_sessions
 
     def _late(self, runtime: Runtime, reports: Mapping[str, Report]) -> frozenset[str]:
         """Return ended sessions that never came up, whose guard is there all the same or may still come.
@@ -199,7 +201,7 @@ class Observer:
         return Workers(
             limit=self._settings.max_workers,
             harvested=self._aides.harvester.done(),
-            comments={task: found.comments for task, found in remarks.items() if found},
+            comments={task: document.comments for task, document in remarks.items() if document},
             still=self._aides.stillness.look(state for state in states if state.incarnation in alive),
             stuck_after=self._settings.stuck_seconds,
         )

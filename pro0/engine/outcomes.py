@@ -43,13 +43,13 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     seats = list(seats)
     agents = {seat.agent_id: seat.agent for seat in seats}
     waiting = {seat.agent_id: seat.generation for seat in seats}
-    wanted, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
+    generations, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
     lead = _Lead(team)
     while waiting:
         lead.keep()
         late = time.monotonic() >= deadline
         runtime = team.runtime.read()
-        _raise_failures(runtime, wanted)
+        _raise_failures(runtime, generations)
         for state in runtime.seats:
             begun = state.state is not State.STARTING or (late and state.agent)
             if waiting.get(state.agent_id) == state.generation and begun:
@@ -65,7 +65,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         elif waiting and late:
             raise _slow(team, runtime, waiting)
         time.sleep(PAUSE)
-    return [up[agent_id] for agent_id in wanted if agent_id in up]
+    return [up[agent_id] for agent_id in generations if agent_id in up]
 
 
 def _set_up(team: TeamStore, show: Show, agent_id: str) -> bool:
@@ -119,17 +119,17 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         if (ended := roster(team).state(seat.agent_id)) and ended.state in ENDED:
             return ended
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code=ErrorCode.NO_REQUEST)
-    told, lead, room = _Answers(show), _Lead(team), _Room(team)
+    answers, lead, room = _Answers(show), _Lead(team), _Room(team)
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
-        known = roster(team)
-        state = known.state(seat.agent_id)
+        team_roster = roster(team)
+        state = team_roster.state(seat.agent_id)
         room.look([state] if state else [], seat.agent_id)
         lead.keep()
-        told.show(known.wanted.seats)
+        answers.show(team_roster.wanted.seats)
         if state and state.state in ENDED:
             return state
-        if refusal := _refusal(known.runtime, wish):
+        if refusal := _refusal(team_roster.runtime, wish):
             raise _stayed(refusal)
         time.sleep(PAUSE)
     raise TimedOut(f"{seat.agent_id} has not ended", hint="is there a lead? pro0 team status")
@@ -140,30 +140,30 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
 
     Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
-    told, lead, room = _Answers(show), _Lead(team), _Room(team)
+    answers, lead, room = _Answers(show), _Lead(team), _Room(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
-        known = roster(team)
-        room.look(known.runtime.seats, f"all of {team.name}")
+        team_roster = roster(team)
+        room.look(team_roster.runtime.seats, f"all of {team.name}")
         lead.keep()
-        told.show(known.wanted.seats)
-        for state in known.runtime.seats:
+        answers.show(team_roster.wanted.seats)
+        for state in team_roster.runtime.seats:
             if state.state in ENDED and state.agent_id not in gone:
                 gone.add(state.agent_id)
                 show(f"{state.agent_id} has ended ({state.state})")
-        if refusal := _refusal(known.runtime, wish):
+        if refusal := _refusal(team_roster.runtime, wish):
             raise _stayed(refusal)
-        if known.runtime.phase is Phase.STOPPED and Lease(team.paths.team).holder() is None:
+        if team_roster.runtime.phase is Phase.STOPPED and Lease(team.paths.team).holder() is None:
             return
         time.sleep(PAUSE)
     raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")
 
 
-def unrecorded(who: str, error: Unwritable) -> Unwritable:
+def unrecorded(subject: str, error: Unwritable) -> Unwritable:
     """Return the error for an end without room on disk to record it."""
-    said = f"{who} has ended, but that is not recorded: {error.message}"
-    return Unwritable(said, hint="free some space; it is recorded then")
+    message = f"{subject} has ended, but that is not recorded: {error.message}"
+    return Unwritable(message, hint="free some space; it is recorded then")
 
 
 def _deadline(wish: ShutdownWish, patience: float | None) -> float:
@@ -192,7 +192,7 @@ class _Room:
         self._team = team
         self._look_at = time.monotonic() + ROOM_PAUSE
 
-    def look(self, states: Iterable[SeatState], who: str) -> None:
+    def look(self, states: Iterable[SeatState], subject: str) -> None:
         """Check from time to time; raises Unwritable when all these sessions are dead and the disk has no room."""
         if time.monotonic() < self._look_at:
             return
@@ -201,7 +201,7 @@ class _Room:
             try:
                 self._team.runtime.try_room()
             except Unwritable as error:
-                raise unrecorded(who, error) from error
+                raise unrecorded(subject, error) from error
 
     def _lives(self, state: SeatState) -> bool:
         report = self._team.report(state.incarnation)
@@ -219,10 +219,10 @@ class _Answers:
     def show(self, seats: Iterable[Seat]) -> None:
         """Show the new rejections."""
         for seat in seats:
-            said = seat.answer
-            if said and not said.approve and (seat.agent_id, said.reason) not in self._shown:
-                self._shown.add((seat.agent_id, said.reason))
-                self._show(f"{seat.agent_id}: not yet: {said.reason}")
+            answer = seat.answer
+            if answer and not answer.approve and (seat.agent_id, answer.reason) not in self._shown:
+                self._shown.add((seat.agent_id, answer.reason))
+                self._show(f"{seat.agent_id}: not yet: {answer.reason}")
 
 
 def _held_back(runtime: Runtime, agents: dict[str, str]) -> set[str]:
@@ -232,9 +232,9 @@ def _held_back(runtime: Runtime, agents: dict[str, str]) -> set[str]:
     return {agent_id for agent_id, agent in agents.items() if agent in limited and agent_id not in alive}
 
 
-def _raise_failures(runtime: Runtime, wanted: dict[str, int]) -> None:
+def _raise_failures(runtime: Runtime, generations: dict[str, int]) -> None:
     for failure in runtime.failures:
-        if wanted.get(failure.agent_id) == failure.generation:
+        if generations.get(failure.agent_id) == failure.generation:
             raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
 
 
@@ -257,8 +257,8 @@ def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> Environ
     """Return the error for a slow start. Its hint names a begun member, else the lead's log."""
     begun = [state.agent_id for state in runtime.seats if waiting.get(state.agent_id) == state.generation]
     look = f"pro0 member peek {min(begun)}" if begun else "pro0 team logs"
-    said = f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s"
-    return EnvironmentMissing(said, hint=f"look at it: {look} -t {team.name}")
+    message = f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s"
+    return EnvironmentMissing(message, hint=f"look at it: {look} -t {team.name}")
 
 
 def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:
@@ -266,5 +266,5 @@ def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:
 
 
 def _stayed(refusal: Refusal) -> Refused:
-    who = "; ".join(f"{agent_id} stays: {why}" for agent_id, why in sorted(refusal.stayed.items()))
-    return Refused(who, code=ErrorCode.STAYS, hint="wait until it is free, or use --force")
+    reasons = "; ".join(f"{agent_id} stays: {why}" for agent_id, why in sorted(refusal.stayed.items()))
+    return Refused(reasons, code=ErrorCode.STAYS, hint="wait until it is free, or use --force")

@@ -16,17 +16,17 @@ from pro0.store.teams import TeamStore
 from pro0.terminals.library import library, missing
 
 
-def choose_mode(wanted: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
+def choose_mode(requested: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
     """Return the backend and the reason for it; raises EnvironmentMissing when the named mode cannot work."""
-    if wanted == "in-process":
+    if requested == "in-process":
         library()
     tmux = shutil.which("tmux") is not None
-    if wanted == "tmux" and not tmux:
+    if requested == "tmux" and not tmux:
         raise EnvironmentMissing("tmux is not installed", hint="install tmux, or use --mode headless")
-    if wanted == "iterm2":
+    if requested == "iterm2":
         it2.verify(environment)
-    if wanted != "auto":
-        return wanted, "asked for"
+    if requested != "auto":
+        return requested, "asked for"
     if tmux and environment.get("TMUX"):
         return "tmux", "this terminal is inside tmux"
     if not terminal:

@@ -35,9 +35,9 @@ class Announcer:
         self._log = log
         self._hooking = hooking
         self._woken = woken
-        known = team.config.read()
-        self._name, self._project = known.name, Path(known.project)
-        self._backend = backend_of(known)
+        team_config = team.config.read()
+        self._name, self._project = team_config.name, Path(team_config.project)
+        self._backend = backend_of(team_config)
         self._settings = settings
         home = team.paths.home
         self._files = (home / config.USER_FILE, self._project / config.PROJECT_FILE, home / TRUSTED)
@@ -98,12 +98,12 @@ class Announcer:
         target = self._settings.notify
         if not target:
             return
-        shown = notifying.shown(target)
+        public_target = notifying.shown(target)
         if why := notifying.notify(self._team, target, self._name, need):
-            self._log.write("notify", to=shown, why=why)
-            troubles.note(self._team, NeedKind.NOTICE, shown, why, clock())
+            self._log.write("notify", to=public_target, why=why)
+            troubles.note(self._team, NeedKind.NOTICE, public_target, why, clock())
         else:
-            troubles.over(self._team, NeedKind.NOTICE, shown)
+            troubles.over(self._team, NeedKind.NOTICE, public_target)
 
 
 def about(need: Need) -> dict[str, object]:

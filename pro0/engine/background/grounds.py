@@ -39,14 +39,14 @@ class Grounds:
 
     def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
         """Return the results of requested worktrees; forget those of removed seats."""
-        wanted = {(seat.agent_id, seat.generation) for seat in seats}
-        self._asked &= wanted
-        for key in self._found.keys() - wanted:
+        current_keys = {(seat.agent_id, seat.generation) for seat in seats}
+        self._asked &= current_keys
+        for key in self._found.keys() - current_keys:
             del self._found[key]
         return dict(self._found)
 
     def _prepare(self, seat: Seat) -> None:
-        ground = self._made(seat)
+        ground = self._make_worktree(seat)
         if ground.error:
             self._tell(seat, ground)
         else:  # git's work is done one by one, the members' set-ups at once
@@ -65,7 +65,7 @@ class Grounds:
         self._found[(seat.agent_id, seat.generation)] = ground
         self._woken()
 
-    def _made(self, seat: Seat) -> Ground:
+    def _make_worktree(self, seat: Seat) -> Ground:
         try:
             config = self._team.config.read()
             branch, place = _branch(config, seat), self._place(config, seat)

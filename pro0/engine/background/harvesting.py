@@ -28,14 +28,14 @@ AGAIN = 2.0
 class Harvester:
     """Harvests the workers of one team. It calls `woken` after each.
 
-    `last` returns the last known screen of a session, for backends without a screen after its end.
+    `last_screen` returns the last known screen of a session, for backends without a screen after its end.
     """
 
-    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], last: Callable[[str], str]) -> None:
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None], last_screen: Callable[[str], str]) -> None:
         self._team = team
         self._log = log
         self._woken = woken
-        self._last = last
+        self._last = last_screen
         self._backend = backend_of(team.config.read())
         self._asked: set[str] = set()
         self._done: set[str] = set()
@@ -80,7 +80,7 @@ class Harvester:
         """Return the end of the worker's output, as far as it is still visible."""
         state = self._team.runtime.read().session(harvest.incarnation)
         handle = shown_at(self._team, state) if state else None
-        seen = self._last(harvest.incarnation)
+        screen = self._last(harvest.incarnation)
         with suppress(Pro0Error):
-            seen = self._backend.peek(handle, LINES) if handle else seen
-        return seen.strip()[-TAIL:]
+            screen = self._backend.peek(handle, LINES) if handle else screen
+        return screen.strip()[-TAIL:]

@@ -93,12 +93,12 @@ class Hooking:
             self._answers.setdefault(key, "")
             self._woken()
 
-    def run(self, event: HookEvent, who: str, about: dict[str, object], cwd: str = "") -> str:
+    def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str:
         """Run the hooks of one event now; return the text of a refusal."""
         try:
             place = cwd or self._team.config.read().project
             commands = self._commands.get(event, ())
-            return Runs(self._team, os.environ).ask(commands, event, who, place, about, lambda: self._over)
+            return Runs(self._team, os.environ).ask(commands, event, agent_id, place, about, lambda: self._over)
         except (Pro0Error, OSError) as error:
             self._log.write("hooks", why=str(error))
             return ""
@@ -106,9 +106,9 @@ class Hooking:
 
 def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
     """Yield the differences of two records: the team's phase and member states."""
-    known = {state.agent_id: state for state in before.seats}
+    earlier_states = {state.agent_id: state for state in before.seats}
     for state in after.seats:
-        earlier = known.get(state.agent_id)
+        earlier = earlier_states.get(state.agent_id)
         same_session = earlier is not None and earlier.incarnation == state.incarnation
         if earlier is None or not same_session or earlier.state is not state.state:
             was = earlier.state if earlier else None

@@ -30,8 +30,8 @@ class Ledger:
 
         A session ended since the last look is read once more, for its last turn.
         """
-        before, self._living = self._living, {one.state.incarnation: one for one in watched}
-        due = [one for incarnation, one in before.items() if incarnation not in self._living]
+        before, self._living = self._living, {session.state.incarnation: session for session in watched}
+        due = [session for incarnation, session in before.items() if incarnation not in self._living]
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
             due += self._living.values()
@@ -43,13 +43,13 @@ class Ledger:
             self._known = {entry.incarnation: entry for entry in self._team.usage.read().sessions}
         return self._known
 
-    def _note(self, found: dict[str, SessionUsage]) -> None:
-        known = self._entries() if found else {}
-        new = {name: entry for name, entry in found.items() if _more(entry, known.get(name))}
+    def _note(self, entries: dict[str, SessionUsage]) -> None:
+        recorded = self._entries() if entries else {}
+        new = {name: entry for name, entry in entries.items() if _has_news(entry, recorded.get(name))}
         if new:
             with self._team.usage.change("note what was used") as change:
-                change.value = replace(change.value, sessions=tuple((known | new).values()))
-            self._known = known | new
+                change.value = replace(change.value, sessions=tuple((recorded | new).values()))
+            self._known = recorded | new
 
 
 def _entry(watched: Watched) -> SessionUsage | None:
@@ -70,5 +70,5 @@ def _of(watched: Watched, usage: Usage) -> SessionUsage:
     )
 
 
-def _more(entry: SessionUsage, known: SessionUsage | None) -> bool:
-    return known is None or replace(entry, at=known.at) != known
+def _has_news(entry: SessionUsage, recorded: SessionUsage | None) -> bool:
+    return recorded is None or replace(entry, at=recorded.at) != recorded

@@ -19,8 +19,8 @@ def notify(team: TeamStore, target: str, name: str, need: Need) -> str:
     """Tell a need to a URL or a command; return why that failed, or an empty string."""
     if is_url(target):
         return _post(target, name, need)
-    told = msgspec.json.encode({"team_name": name, "need": need})
-    return Runs(team, os.environ).notify(target, told, {NEED: f"{name}: {need.what}"})
+    payload = msgspec.json.encode({"team_name": name, "need": need})
+    return Runs(team, os.environ).notify(target, payload, {NEED: f"{name}: {need.what}"})
 
 
 def is_url(target: str) -> bool:
@@ -46,8 +46,8 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
     topic = urlsplit(target).path.strip("/")
     if topic and "/" not in topic and topic != "message":
         return text.encode(), {**ours, "Content-Type": "text/plain; charset=utf-8", "Title": title}
-    said = {"text": f"{title}: {text}", "title": title, "message": text, "content": f"{title}: {text}", "need": need}
-    return msgspec.json.encode(said), {**ours, "Content-Type": "application/json"}
+    payload = {"text": f"{title}: {text}", "title": title, "message": text, "content": f"{title}: {text}", "need": need}
+    return msgspec.json.encode(payload), {**ours, "Content-Type": "application/json"}
 
 
 def _post(target: str, name: str, need: Need) -> str:

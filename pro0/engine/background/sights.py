@@ -54,7 +54,9 @@ class Sights:
     def look(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> dict[str, Seen]:
         """Return the known state of each readable session, from a new look when the last one is old."""
         self._watched = {w.state.incarnation: w for w in self._choose(wanted, runtime, reports)}
-        self._seen = {incarnation: seen for incarnation, seen in self._seen.items() if incarnation in self._watched}
+        self._seen = {
+            incarnation: sighting for incarnation, sighting in self._seen.items() if incarnation in self._watched
+        }
         if self._watched and time.monotonic() >= self._next:
             self._next = time.monotonic() + max(PAUSE, self._backend.pace)  # from its start: a look may take long
             self._renew()
@@ -101,18 +103,18 @@ class Sights:
         )
 
     def _renew(self) -> None:
-        shown = self._screens(list(self._watched.values()))
+        current_screens = self._screens(list(self._watched.values()))
         now = clock()
         for incarnation, watched in self._watched.items():
-            sources = _sources(watched, shown.get(incarnation))
+            sources = _sources(watched, current_screens.get(incarnation))
             reading = combine(self._readings.get(incarnation), sources)
             if reading is not None:
                 before = self._seen.get(incarnation)
                 self._readings[incarnation] = reading
-                screen = shown.get(incarnation)
+                screen = current_screens.get(incarnation)
                 words = last_words(watched.adapter, watched.sight, watched.memory, reading, before, screen)
                 running = self._left_running(watched, reading, before)
-                self._seen[incarnation] = replace(_seen(reading, before, now), words=words, running=running)
+                self._seen[incarnation] = replace(_sighting(reading, before, now), words=words, running=running)
         self._readings = {i: reading for i, reading in self._readings.items() if i in self._watched}
         self._began_with = {i: programs for i, programs in self._began_with.items() if i in self._watched}
         self._memories = {i: memory for i, memory in self._memories.items() if i in self._watched}
@@ -138,16 +140,16 @@ class Sights:
 def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
     """Return the readings of all sources."""
     adapter = watched.adapter
-    own = adapter.look(watched.sight, watched.memory) if adapter.look else None
-    return (*([own] if own else []), *(_shown(adapter.screens, screen) if screen else ()))
+    own_reading = adapter.look(watched.sight, watched.memory) if adapter.look else None
+    return (*([own_reading] if own_reading else []), *(_screen_readings(adapter.screens, screen) if screen else ()))
 
 
-def _shown(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
+def _screen_readings(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
     readings = screens.read(drawing, screen)
     return (ignoring_own_line(drawing, reading, screen) for reading in readings) if drawing else readings
 
 
-def _seen(reading: Reading, before: Seen | None, now: datetime) -> Seen:
+def _sighting(reading: Reading, before: Seen | None, now: datetime) -> Seen:
     since = before.since if before and before.state is reading.state else now
     return Seen(
         state=reading.state,

@@ -47,21 +47,21 @@ class Stillness:
         """Return the seconds without change for each living worker, by incarnation."""
         living = {state.incarnation: state for state in workers}
         now = self._clock()
-        self._known = {incarnation: still for incarnation, still in self._known.items() if incarnation in living}
+        self._known = {incarnation: screen for incarnation, screen in self._known.items() if incarnation in living}
         if now >= self._next:
             self._next = now + self._pause
             for incarnation, state in living.items():
                 self._note(incarnation, self._shows(state), now)
-        return {incarnation: now - still.since for incarnation, still in self._known.items()}
+        return {incarnation: now - screen.since for incarnation, screen in self._known.items()}
 
     def last(self, incarnation: str) -> str:
         """Return the last known screen of a session, "" for none."""
         return self._last.get(incarnation, "")
 
-    def _note(self, incarnation: str, shown: str, now: float) -> None:
+    def _note(self, incarnation: str, digest: str, now: float) -> None:
         before = self._known.get(incarnation)
-        if before is None or not shown or before.shown != shown:
-            self._known[incarnation] = Still(shown, now)
+        if before is None or not digest or before.shown != digest:
+            self._known[incarnation] = Still(digest, now)
 
     def _shows(self, state: SeatState) -> str:
         """Return a digest of a session's screen, or nothing while its agent runs a program."""

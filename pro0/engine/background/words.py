@@ -24,24 +24,24 @@ def last_words(
 
     Without a transcript and a hook, they are the end of the screen as it was when the turn ended.
     """
-    known = before.words if before else None
+    previous_words = before.words if before else None
     words = adapter.said(sight, memory) if adapter.said else None
     words = words or turn_end.said(Path(sight.folder))
     if words:
-        return words if words.over or reading.state in OVER else known
+        return words if words.over or reading.state in OVER else previous_words
     ended = reading.state in OVER and before is not None and before.state not in OVER
     if adapter.said or adapter.screens is None or screen is None or not ended:
-        return known
+        return previous_words
     text = ending(adapter.screens.frame, screen)
-    return LastWords(text=text, id=before.since.isoformat(), source="screen") if text and before else known
+    return LastWords(text=text, id=before.since.isoformat(), source="screen") if text and before else previous_words
 
 
 def left_running(agent: Process | None, started_with: frozenset[Process]) -> tuple[str, ...]:
     """Return the names of the programs that an agent has left running, but for those that it started with."""
     if agent is None:
         return ()
-    left = [one for one in processes.descendants(agent.pid, sparing=True) if one not in started_with]
-    lines = [line for line in (arguments(one.pid) for one in left) if line and not _serves(line)]
+    programs = [program for program in processes.descendants(agent.pid, sparing=True) if program not in started_with]
+    lines = [line for line in (arguments(program.pid) for program in programs) if line and not _serves(line)]
     return tuple(dict.fromkeys(Path(line[0]).name for line in lines))[:NAMED]
 
 

@@ -86,13 +86,13 @@ class Briefs:
         return self._assignment(seat, task, branch) if task else self._welcome(seat, branch)
 
     def _welcome(self, seat: Seat, branch: str) -> str:
-        seats = [other for other in self._team.wanted.read().seats if not other.task]
-        others = [other.agent_id for other in seats if other.agent_id != seat.agent_id]
+        seats = [member for member in self._team.wanted.read().seats if not member.task]
+        teammates = [member.agent_id for member in seats if member.agent_id != seat.agent_id]
         welcome = Welcome(
             team=self._config.name,
             agent_id=seat.agent_id,
             project=self._config.project,
-            others=others,
+            others=teammates,
             prompt=seat.prompt,
             delegates=seat.delegates,
             branch=branch,
@@ -102,7 +102,7 @@ class Briefs:
         return first_prompt(welcome, leads=seat.agent_id == LEAD)
 
     def _assignment(self, seat: Seat, task: Task, branch: str) -> str:
-        role, own = roles.of(Store(self._team.paths.home), task.role), self._remarks(task.id)
+        role, remarks = roles.of(Store(self._team.paths.home), task.role), self._remarks(task.id)
         return assignment.first_prompt(
             Assignment(
                 team=self._config.name,
@@ -111,9 +111,9 @@ class Briefs:
                 task=task,
                 role_name=role.name,
                 role_prompt=role.prompt,
-                above=[Told(said.author, said.text) for said in self._remarks(task.parent) if said.text],
-                answers=[Told(said.author, answers.line(said)) for said in own if said.author == HUMAN],
-                before=[Told(answers.heading(said), said.text) for said in own if answers.is_work(said)],
+                above=[Told(remark.author, remark.text) for remark in self._remarks(task.parent) if remark.text],
+                answers=[Told(remark.author, answers.line(remark)) for remark in remarks if remark.author == HUMAN],
+                before=[Told(answers.heading(remark), remark.text) for remark in remarks if answers.is_work(remark)],
                 disposable=seat.disposable,
                 branch=branch,
             )

@@ -27,44 +27,44 @@ _SETTINGS = tuple(setting.rule.variable for setting in SETTINGS)
 _OWN = "PRO0_"
 
 
-def start_environment(environment: Mapping[str, str], more: Collection[str] = ()) -> dict[str, str]:
-    """Return the allowed part of the starter's environment: `ALLOWED`, `more` patterns, settings; no identity.
+def start_environment(environment: Mapping[str, str], extra_patterns: Collection[str] = ()) -> dict[str, str]:
+    """Return the allowed part of the starter's environment: `ALLOWED`, `extra_patterns`, settings; no identity.
 
     Values outside Unicode are left out, since a text file cannot keep them.
     """
-    return _kept(environment, (*ALLOWED, *more, *keys_of_agents()))
+    return _filtered(environment, (*ALLOWED, *extra_patterns, *keys_of_agents()))
 
 
 def kept_environment(
-    environment: Mapping[str, str], more: Collection[str], definitions: Iterable[Definition]
+    environment: Mapping[str, str], extra_patterns: Collection[str], definitions: Iterable[Definition]
 ) -> Environment:
     """Return all variables a team keeps of its starter: for everybody, and for the agents naming them."""
-    everybody = start_environment(environment, more)
-    reserved = _kept(environment, [pattern for definition in definitions for pattern in definition.environment])
+    everybody = start_environment(environment, extra_patterns)
+    reserved = _filtered(environment, [pattern for definition in definitions for pattern in definition.environment])
     return Environment(variables=everybody, reserved={n: v for n, v in reserved.items() if n not in everybody})
 
 
 def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]:
     """Return the part of a team's start environment for one agent, without other agents' keys (behaviour 3.17)."""
     hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
-    seen = {
+    visible = {
         name: value
         for name, value in started_in.variables.items()
         if _is_kept(name, (*ALLOWED, *passes)) or not any(fnmatchcase(name, pattern) for pattern in hidden)
     }
-    return seen | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
+    return visible | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
 
 
 def member_environment(started_in: Mapping[str, str], identity: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a member's agent: the team's start environment and the member's identity."""
-    kept = {name: value for name, value in started_in.items() if name not in IDENTITY}
-    return kept | {"PATH": _with_pro0(kept.get("PATH", os.defpath))} | dict(identity)
+    variables = {name: value for name, value in started_in.items() if name not in IDENTITY}
+    return variables | {"PATH": _with_pro0(variables.get("PATH", os.defpath))} | dict(identity)
 
 
 def lead_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:
     """Return the environment of a lead process: the team's start environment, never a member's identity."""
-    kept = {name: value for name, value in environment.items() if not name.startswith(_OWN) or name in _SETTINGS}
-    return kept | lead_variables(home)
+    variables = {name: value for name, value in environment.items() if not name.startswith(_OWN) or name in _SETTINGS}
+    return variables | lead_variables(home)
 
 
 def lead_variables(home: str) -> dict[str, str]:
@@ -77,7 +77,7 @@ def keys_of_agents() -> tuple[str, ...]:
     return tuple(pattern for name in AGENTS for pattern in adapter_named(name).passes)
 
 
-def _kept(environment: Mapping[str, str], patterns: Collection[str]) -> dict[str, str]:
+def _filtered(environment: Mapping[str, str], patterns: Collection[str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if _is_kept(name, patterns) and _is_text(name + value)}
 
 

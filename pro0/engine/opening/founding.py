@@ -33,7 +33,7 @@ def found(
     if worktrees:
         Repository(project).head()
     mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
-    kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
+    environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     home = teams.Home(
         name=name,
         project=project,
@@ -44,11 +44,11 @@ def found(
         sockets=os.environ.get("TMUX_TMPDIR", ""),
         permission_mode=permission or PermissionMode(settings.permission_mode),
         plan_approval=settings.plan_approval,
-        windows=tuple(Window(name=one.window_name, layout=one.layout) for one in (layout or Layout()).windows),
+        windows=tuple(Window(name=window.window_name, layout=window.layout) for window in (layout or Layout()).windows),
         layout=settings.window_layout,
         panes_per_window=settings.panes_per_window,
         worktrees=worktrees,
-        environment=kept.variables,
-        reserved=kept.reserved,
+        environment=environment.variables,
+        reserved=environment.reserved,
     )
     return teams.create(store, caller, home, vouch)

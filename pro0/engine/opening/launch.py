@@ -48,8 +48,8 @@ def ensure_lead(team: TeamStore) -> str:
                 and child.returncode != Refused.exit_code
                 and Lease(team.paths.team).holder() is None
             ):
-                what = f"the lead of {team.name} ended at once: {_last_words(team)}"
-                raise EnvironmentMissing(what, hint="pro0 doctor")
+                message = f"the lead of {team.name} ended at once: {_last_words(team)}"
+                raise EnvironmentMissing(message, hint="pro0 doctor")
             child = None
         time.sleep(_PAUSE)
     raise EnvironmentMissing(f"the lead of {team.name} does not come up", hint=f"pro0 team logs -t {team.name}")
@@ -73,9 +73,9 @@ def awake(team: TeamStore) -> None:
     deadline = time.monotonic() + REACTION
     while holder := _stopped_holder(team):
         if time.monotonic() > deadline:
-            what = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
+            message = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
             hint = f"let it go on: kill -CONT {holder.pid}; or end it, the members go on: kill -KILL {holder.pid}"
-            raise Refused(what, code=ErrorCode.LEAD_STOPPED, hint=hint)
+            raise Refused(message, code=ErrorCode.LEAD_STOPPED, hint=hint)
         time.sleep(_PAUSE)
 
 
