@@ -39,16 +39,19 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         spent=view.snapshot.spent,
         left_alone=person.left_alone,
     )
-    found = needs(picture)
-    known = {*person.announced, *view.snapshot.announced}
-    wanted = {key(surface, need.id): Announce(surface, need) for need in found for surface in Surface}
-    announced = tuple(one for one in wanted if one in known)
+    current_needs = needs(picture)
+    announced_keys = {*person.announced, *view.snapshot.announced}
+    announcements = {key(surface, need.id): Announce(surface, need) for need in current_needs for surface in Surface}
+    announced = tuple(name for name in announcements if name in announced_keys)
     owed = tuple(
         action
-        for name, action in wanted.items()
-        if name not in known and action.surface in view.snapshot.surfaces and not view.stopping and _suits(action)
+        for name, action in announcements.items()
+        if name not in announced_keys
+        and action.surface in view.snapshot.surfaces
+        and not view.stopping
+        and _suits(action)
     )
-    return Announcements(found, owed, None if announced == person.announced else announced, next_look(picture))
+    return Announcements(current_needs, owed, None if announced == person.announced else announced, next_look(picture))
 
 
 def key(surface: Surface, id: str) -> str:

@@ -64,8 +64,8 @@ def harvest(view: View, plan: Plan) -> Plan:
     if state is None or task_id is None or not is_to_harvest(view, plan) or view.stopping or view.blind:
         return plan
     # A living process could still write to the worktree, and a held task is given back first.
-    left = state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
-    if left or any(task.claim and task.claim.incarnation == state.incarnation for task in view.board):
+    still_running = state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
+    if still_running or any(task.claim and task.claim.incarnation == state.incarnation for task in view.board):
         return plan
     return plan.also(_harvest(task_id, state))
 
@@ -82,26 +82,30 @@ def forward_comments(view: View, plan: Plan) -> Plan:
     state, task_id = plan.state, _whose_worker(plan.seat)
     if state is None or task_id is None:
         return plan
-    said = view.snapshot.workers.comments.get(task_id, ())
-    new = [one for one in said[state.heard :] if one.author == state.agent_id and one.at >= state.started_at]
-    tells = [
-        Tell(f"{state.incarnation}:comment:{one.id}", LEAD, prompts.remark(state.agent_id, task_id, one.text))
-        for one in new
+    comments = view.snapshot.workers.comments.get(task_id, ())
+    new = [
+        comment
+        for comment in comments[state.heard :]
+        if comment.author == state.agent_id and comment.at >= state.started_at
     ]
-    return plan.then(replace(state, heard=max(state.heard, len(said))), *tells)
+    tells = [
+        Tell(f"{state.incarnation}:comment:{comment.id}", LEAD, prompts.remark(state.agent_id, task_id, comment.text))
+        for comment in new
+    ]
+    return plan.then(replace(state, heard=max(state.heard, len(comments))), *tells)
 
 
 def warn(view: View, plan: Plan) -> Plan:
     """Warn the lead address about a worker that may be stuck, once per cooldown; the worker keeps running."""
-    state, task_id, seen = plan.living, _whose_worker(plan.seat), view.snapshot.workers
+    state, task_id, workers = plan.living, _whose_worker(plan.seat), view.snapshot.workers
     if state is None or task_id is None or state.state in _ASKS:
         return plan
-    still = seen.still.get(state.incarnation)
-    cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=seen.stuck_after)
+    quiet_seconds = workers.still.get(state.incarnation)
+    cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=workers.stuck_after)
     task = view.board.get(task_id)
-    if still is None or still < seen.stuck_after or cool or (task and task.waits):
+    if quiet_seconds is None or quiet_seconds < workers.stuck_after or cool or (task and task.waits):
         return plan
-    text = prompts.stuck(state.agent_id, task_id, still)
+    text = prompts.stuck(state.agent_id, task_id, quiet_seconds)
     return plan.then(
         replace(state, warned_at=view.now), Tell(f"{state.incarnation}:still:{view.now.isoformat()}", LEAD, text)
     )
@@ -111,8 +115,8 @@ def how_it_ended(seat_is_disposable: bool, state: SeatState) -> str:
     """Return the reason for a returned claim or a failed task, in the words of the task's history."""
     if seat_is_disposable and state.exit and state.exit.code == 0:
         return "exited without closing its task"
-    said = (state.state, UNEXPECTED if seat_is_disposable else "", state.note)
-    return ": ".join(part for part in said if part)
+    parts = (state.state, UNEXPECTED if seat_is_disposable else "", state.note)
+    return ": ".join(part for part in parts if part)
 
 
 def stage(board: Board, task: Task, state: SeatState | None) -> Stage:

@@ -24,10 +24,10 @@ def ask(view: View, plan: Plan) -> Plan:
         return end(view, plan, state)
     if state.asked == wish.id and not _to_be_asked_again(view, wish, plan.seat, state):
         return plan
-    again = _answer(view, wish, plan.seat, state) if state.asked == wish.id else None
-    asked = replace(state, asked=wish.id, asked_at=view.now if again else wish.at)
-    id = f"{wish.id}:{state.incarnation}" + (f":{again.at.isoformat()}" if again else "")
-    return plan.then(asked, Ask(id, state.agent_id, prompts.shutdown_request(wish.reason)))
+    earlier_answer = _answer(view, wish, plan.seat, state) if state.asked == wish.id else None
+    new_state = replace(state, asked=wish.id, asked_at=view.now if earlier_answer else wish.at)
+    id = f"{wish.id}:{state.incarnation}" + (f":{earlier_answer.at.isoformat()}" if earlier_answer else "")
+    return plan.then(new_state, Ask(id, state.agent_id, prompts.shutdown_request(wish.reason)))
 
 
 def on_shutdown_answer(view: View, plan: Plan) -> Plan:
@@ -86,11 +86,11 @@ def _wish(view: View, seat: Seat) -> ShutdownWish | None:
 
 def _answer(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> Answer | None:
     """Return this session's answer since the last request; it may predate the record of that request."""
-    said = seat.answer
-    if said is None or (said.request_id, said.incarnation) != (wish.id, state.incarnation):
+    answer = seat.answer
+    if answer is None or (answer.request_id, answer.incarnation) != (wish.id, state.incarnation):
         return None
-    asked_later = state.asked == wish.id and state.asked_at and view.at(said.at) < view.at(state.asked_at)
-    return None if asked_later else said
+    asked_later = state.asked == wish.id and state.asked_at and view.at(answer.at) < view.at(state.asked_at)
+    return None if asked_later else answer
 
 
 def _to_be_asked_again(view: View, wish: ShutdownWish, seat: Seat, state: SeatState) -> bool:

@@ -83,14 +83,14 @@ def remind(view: View, plan: Plan) -> Plan:
     if view.now < due:
         return plan.wake(due)
     prefix = f"{state.incarnation}:owes:{task.epoch}:"
-    key, times = f"{prefix}{state.since.isoformat()}", sum(one.startswith(prefix) for one in state.told)
+    key, times = f"{prefix}{state.since.isoformat()}", sum(notice_key.startswith(prefix) for notice_key in state.told)
     if key in state.told or times > REMINDERS:
         return plan
-    told = replace(state, told=(*state.told, key)[-MEMORY:])
+    new_state = replace(state, told=(*state.told, key)[-MEMORY:])
     if times < REMINDERS:
-        return plan.then(told, Tell(key, state.agent_id, prompts.owes_a_word(task)))
+        return plan.then(new_state, Tell(key, state.agent_id, prompts.owes_a_word(task)))
     text = prompts.silent(state.agent_id, task)
-    return plan.then(told, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
+    return plan.then(new_state, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
 
 
 def _ask_once(view: View, plan: Plan) -> Plan:
@@ -106,8 +106,8 @@ def _ask_once(view: View, plan: Plan) -> Plan:
         if view.now < due:
             plan = plan.wake(due)
         else:
-            told = replace(state, told=(*state.told, key)[-MEMORY:])
-            return plan.then(told, Tell(key, state.agent_id, prompts.owes_a_word(task)))
+            new_state = replace(state, told=(*state.told, key)[-MEMORY:])
+            return plan.then(new_state, Tell(key, state.agent_id, prompts.owes_a_word(task)))
     return plan
 
 
@@ -164,12 +164,12 @@ def _to_start(view: View) -> list[Task]:
     if view.snapshot.wanted.paused or budget.exhausted(view.snapshot):
         return []
     seated = {seat.task for seat in view.snapshot.wanted.seats}
-    found: dict[str, Task] = {}
+    tasks: dict[str, Task] = {}
     for way in WAYS.values():
         # Tasks with a seat come first: a seat beyond the room would be dismissed before its session starts.
         line = sorted(way.to_start(view.board), key=lambda task: task.id not in seated)
-        found |= {task.id: task for task in line[: way.room(view)]}
-    return list(found.values())
+        tasks |= {task.id: task for task in line[: way.room(view)]}
+    return list(tasks.values())
 
 
 def startable(board: Board) -> list[Task]:
@@ -186,8 +186,8 @@ def _is_free(view: View, plan: Plan) -> bool:
     seat, state = plan.seat, plan.state
     if dispatch.is_to_harvest(view, plan):
         return False
-    left = view.snapshot.guards_alive | view.snapshot.leftovers
-    if state and (state.state not in ENDED or state.incarnation in left):
+    still_running = view.snapshot.guards_alive | view.snapshot.leftovers
+    if state and (state.state not in ENDED or state.incarnation in still_running):
         return False
     return view.snapshot.runtime.failed(seat) or (state is not None and state.generation >= seat.generation)
 
@@ -210,5 +210,5 @@ def _name(view: View, task: Task) -> str:
         return task.assignee
     number = f"t{task_number(task.id)}"
     role = f"{task.role[:30]}-" if task.role and NAME.fullmatch(task.role) else ""
-    names = chain([f"{role}{number}"], (f"{role}{number}-{more}" for more in count(2)))
+    names = chain([f"{role}{number}"], (f"{role}{number}-{suffix}" for suffix in count(2)))
     return next(name for name in names if name not in taken)

@@ -42,15 +42,15 @@ def tell_idle(view: View, plan: Plan) -> Plan:
     refusal = view.snapshot.answers.get(key)
     if refusal:
         plan = plan.also(Tell(f"{key}:{state.agent_id}", state.agent_id, prompts.not_idle(refusal)))
-    plan = plan.then(_told(state, key))
+    plan = plan.then(_remember_notice(state, key))
     if len(view.supervisors) == 1 or (refusal and not (turn and turn.words)):
         return plan  # a person reads that address, and sees the state and the words wherever they look
-    last = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
+    last_task = max(_settled_by(view, state), key=lambda task: task.updated_at or state.started_at, default=None)
     holds = [task.id for task in held(view, state)]
-    return plan.also(Tell(key, LEAD, prompts.idle(state.agent_id, last, holds, turn)))
+    return plan.also(Tell(key, LEAD, prompts.idle(state.agent_id, last_task, holds, turn)))
 
 
-def _told(state: SeatState, key: str) -> SeatState:
+def _remember_notice(state: SeatState, key: str) -> SeatState:
     return replace(state, told=(*state.told, key)[-MEMORY:])
 
 

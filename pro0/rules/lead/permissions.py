@@ -11,7 +11,7 @@ def permission_mode(seat: Seat, wanted: Wanted, config: TeamConfig) -> Permissio
     """Return the mode in force for a seat: it may only read and plan before its plan is approved."""
     if seat.gate and not seat.gate.approved:
         return PermissionMode.PLAN
-    lead = next((other.permission_mode for other in wanted.seats if other.agent_id == LEAD), None)
+    lead = next((member.permission_mode for member in wanted.seats if member.agent_id == LEAD), None)
     return seat.permission_mode or lead or config.permission_mode
 
 
@@ -20,10 +20,12 @@ _ORDER = (PermissionMode.PLAN, PermissionMode.ASK, PermissionMode.EDITS, Permiss
 
 def within(seat: Seat, wanted: Wanted, config: TeamConfig) -> None:
     """Raise Refused when a lead agent would give a member a mode above its own: only a person may do so."""
-    own = permission_mode(replace(seat, permission_mode=None, gate=None), wanted, config)
-    asked = permission_mode(replace(seat, gate=None), wanted, config)
-    if _ORDER.index(asked) > _ORDER.index(own):
+    own_mode = permission_mode(replace(seat, permission_mode=None, gate=None), wanted, config)
+    requested_mode = permission_mode(replace(seat, gate=None), wanted, config)
+    if _ORDER.index(requested_mode) > _ORDER.index(own_mode):
         hint = "leave the permission mode out, or ask the person"
         raise Refused(
-            f"a lead agent in the mode {own} gives nobody the mode {asked}", code=ErrorCode.NOT_ALLOWED, hint=hint
+            f"a lead agent in the mode {own_mode} gives nobody the mode {requested_mode}",
+            code=ErrorCode.NOT_ALLOWED,
+            hint=hint,
         )

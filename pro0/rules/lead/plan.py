@@ -91,5 +91,5 @@ def answers(view: View, seat: Seat) -> bool:
 
 def listens(view: View, seat: Seat) -> bool:
     """Return True when the seat's agent is shown the fixed line about unread mail."""
-    own = seat.definition.nudge if seat.definition else seat.agent in view.snapshot.line
-    return own or seat.nudge
+    shows_line = seat.definition.nudge if seat.definition else seat.agent in view.snapshot.line
+    return shows_line or seat.nudge

@@ -24,20 +24,20 @@ TURN_LIMIT = timedelta(seconds=30)
 """Longest time for a session to end its turn after its plan is approved."""
 
 
-def handed_in(seat: Seat, said: str, incarnation: str, now: datetime) -> Seat:
+def handed_in(seat: Seat, plan_text: str, incarnation: str, now: datetime) -> Seat:
     """Return the seat with its submitted plan; raise Refused when it needs none or has an approved one."""
     gate = seat.gate
     if gate is None:
         raise Refused(f"nobody asks {seat.agent_id} for a plan", code=ErrorCode.NO_PLAN_REQUIRED, hint="go on without")
     if gate.approved:
         raise Refused(f"the plan of {seat.agent_id} is approved already", code=ErrorCode.DECIDED, hint="go on with it")
-    if not said.strip():
+    if not plan_text.strip():
         raise BadInput("a plan needs a text", hint='pro0 plan "first this, then that"')
-    said = text.checked(said.strip(), "plan", PLAN_LIMIT)
-    id = plan_id(seat.agent_id, incarnation, said)
+    plan_text = text.checked(plan_text.strip(), "plan", PLAN_LIMIT)
+    id = plan_id(seat.agent_id, incarnation, plan_text)
     if gate.id == id and not gate.verdict:
         return seat
-    return replace(seat, gate=PlanGate(id=id, text=said, incarnation=incarnation, at=now))
+    return replace(seat, gate=PlanGate(id=id, text=plan_text, incarnation=incarnation, at=now))
 
 
 def decided(
@@ -103,9 +103,9 @@ def may_decide(caller: Caller, approver: Approver) -> None:
         raise Refused("only the person decides on plans in this team", code=ErrorCode.NOT_ALLOWED, hint=hint)
 
 
-def plan_id(agent_id: str, incarnation: str, said: str) -> str:
+def plan_id(agent_id: str, incarnation: str, plan_text: str) -> str:
     """Return the id of a plan: another text or another session gives another id."""
-    return sha256(f"{agent_id}\0{incarnation}\0{said}".encode(errors="replace")).hexdigest()[:12]
+    return sha256(f"{agent_id}\0{incarnation}\0{plan_text}".encode(errors="replace")).hexdigest()[:12]
 
 
 def renew(view: View, plan: Plan) -> Plan:
@@ -132,8 +132,10 @@ def tell(view: View, plan: Plan) -> Plan:
     key = f"{state.incarnation}:plan"
     if key in state.told or view.stopping:
         return plan
-    said = Tell(f"{key}:{gate.id}", state.agent_id, prompts.plan_approved(gate.by), MessageType.PLAN_APPROVAL_RESPONSE)
-    return plan.then(replace(state, told=(*state.told, key)[-MEMORY:]), said)
+    notice = Tell(
+        f"{key}:{gate.id}", state.agent_id, prompts.plan_approved(gate.by), MessageType.PLAN_APPROVAL_RESPONSE
+    )
+    return plan.then(replace(state, told=(*state.told, key)[-MEMORY:]), notice)
 
 
 def _look(name: str) -> str:

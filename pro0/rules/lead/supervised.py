@@ -20,9 +20,9 @@ from pro0.rules.tasks.effects import seconds_worked
 
 def to_start(board: Board) -> list[Task]:
     """Return the tasks due to get a session now: first those a human wants, then the next subtasks."""
-    wanted = [task for task in board if task.start and _startable(board, task)]
+    requested = [task for task in board if task.start and _startable(board, task)]
     turns = (_whose_turn(board, above) for above in board if _waits_with_its_session(board, above))
-    return sorted(wanted, key=next_order) + [task for task in turns if task and task not in wanted]
+    return sorted(requested, key=next_order) + [task for task in turns if task and task not in requested]
 
 
 def overdue(
@@ -35,11 +35,11 @@ def overdue(
     late, next_at = [], list[datetime]()
     for task in board:
         if task.claim and task.status is Status.IN_PROGRESS and board.supervisor(task):
-            left = limit - timedelta(seconds=seconds_worked(task.claim, now, at))
-            if left < timedelta():
+            remaining = limit - timedelta(seconds=seconds_worked(task.claim, now, at))
+            if remaining < timedelta():
                 late.append(task)
             else:
-                next_at.append(now + left)
+                next_at.append(now + remaining)
     return late, min(next_at, default=None)
 
 
@@ -52,8 +52,8 @@ def is_over(board: Board, task_id: str) -> bool:
     task = board.get(task_id)
     if task is None or task.status in (Status.COMPLETED, Status.CANCELLED):
         return True
-    last = next((entry for entry in reversed(task.history) if entry.act == Act.FAIL), None)
-    return task.status is Status.FAILED and last is not None and last.actor == LEAD
+    last_failure = next((entry for entry in reversed(task.history) if entry.act == Act.FAIL), None)
+    return task.status is Status.FAILED and last_failure is not None and last_failure.actor == LEAD
 
 
 def _waits_with_its_session(board: Board, task: Task) -> bool:

@@ -54,24 +54,24 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
     plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
     actions = [action for plan in plans for action in plan.actions]
-    runtime, more = _whole_team(view, plans)
+    runtime, team_actions = _whole_team(view, plans)
     if key := budget.reached(snapshot):
         runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
         text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
-        more.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
-    runtime, told = throttling.tell(view, runtime)
-    more.extend(told)
+        team_actions.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
+    runtime, notices = throttling.tell(view, runtime)
+    team_actions.extend(notices)
     if snapshot.tasks and snapshot.tasks.outbox:
-        more.append(Deliver())
+        team_actions.append(Deliver())
     if snapshot.wanted.outbox:
-        more.append(Deliver(wishes=True))
+        team_actions.append(Deliver(wishes=True))
     expired, next_at = hiring.expire(view)
-    more.extend((*expired, *hiring.hire(view, plans)))
+    team_actions.extend((*expired, *hiring.hire(view, plans)))
     news = announcing.announce(view, runtime)
     wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at, news.wake_at) if wake]
     return Decision(
         runtime=runtime,
-        actions=(*actions, *more, *news.owed),
+        actions=(*actions, *team_actions, *news.owed),
         wake_at=min(wakes, default=None),
         needs=news.needs,
         announced=news.announced,
@@ -79,8 +79,8 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
 
 
 def _plan(view: View, seat: Seat) -> Plan:
-    known = next((s for s in view.snapshot.runtime.seats if s.agent_id == seat.agent_id), None)
-    plan = Plan(seat, known)
+    state = next((s for s in view.snapshot.runtime.seats if s.agent_id == seat.agent_id), None)
+    plan = Plan(seat, state)
     for step in STEPS:
         plan = step(view, plan)
     return plan
@@ -92,19 +92,19 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
     report = view.snapshot.reports.get(state.incarnation) if state else None
     if state is None or report is None:
         return plan
-    seen = replace(state, guard=report.guard, agent=report.agent, task=report.task, note=report.note)
+    reported = replace(state, guard=report.guard, agent=report.agent, task=report.task, note=report.note)
     if report.exit:
-        asked = state.ending_since is not None or ending.approved(view, plan) is not None
-        ended = State.SHUTDOWN if asked else report.state
-        return plan.then(replace(seen, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
+        was_asked = state.ending_since is not None or ending.approved(view, plan) is not None
+        ended = State.SHUTDOWN if was_asked else report.state
+        return plan.then(replace(reported, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
     # Stopping lasts until the exit. Unresponsive lasts until the guard reports something newer.
     if state.state is State.STOPPING or (
         state.state is State.UNRESPONSIVE and view.at(report.since) <= view.at(state.since)
     ):
-        return plan.then(seen)
+        return plan.then(reported)
     if state.source:  # the guard knows only that the agent runs
-        return plan.then(replace(seen, note=state.note))
-    return plan.then(replace(seen, state=report.state, since=report.since))
+        return plan.then(replace(reported, note=state.note))
+    return plan.then(replace(reported, state=report.state, since=report.since))
 
 
 def _open_again(view: View, plan: Plan) -> Plan:
@@ -115,11 +115,11 @@ def _open_again(view: View, plan: Plan) -> Plan:
     if view.stopping or plan.seat.shutdown:
         over = replace(state, state=State.SHUTDOWN, since=view.now, note="it was never started")
         return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
-    again = replace(state, since=view.now, started_at=view.now)
+    reopened = replace(state, since=view.now, started_at=view.now)
     ground = view.ground(plan.seat)
     if ground is None:
-        return plan.then(again, Prepare(plan.seat))
-    return plan.then(again, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], ground))
+        return plan.then(reopened, Prepare(plan.seat))
+    return plan.then(reopened, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], ground))
 
 
 def _find_the_place(view: View, plan: Plan) -> Plan:
@@ -162,7 +162,7 @@ def _release_dead(view: View, plan: Plan) -> Plan:
     key = f"{state.incarnation}:ended"
     if key not in state.told and not view.stopping and _is_news(plan.seat, state, held):
         text = prompts.ended(state, [task for task in held if task.claim])
-        state = _told(state, key)
+        state = _remember_notice(state, key)
         plan = plan.then(state, *(Tell(f"{key}:{to}", to, text) for to in view.supervisors))
     if held and not _is_left(view, state):
         how, keep = (
@@ -238,16 +238,16 @@ def _whole_team(view: View, plans: list[Plan]) -> tuple[Runtime, list[Action]]:
     runtime, wanted = view.snapshot.runtime, view.snapshot.wanted
     seats = tuple(plan.state for plan in plans if plan.state)
     refusals = list(runtime.refusals)
-    more: list[Action] = []
+    actions: list[Action] = []
     for wish, stayed in ending.refused(view, plans):
         refusals.append(Refusal(request_id=wish.id, stayed=stayed))
-        more.append(Withdraw(wish.id))
+        actions.append(Withdraw(wish.id))
     phase = Phase.STOPPING if view.stopping else Phase.RUNNING
     to_end = any(isinstance(action, End) for plan in plans for action in plan.actions)
-    if wanted.wish is Wish.STOP and not (more or to_end) and all(_gone(view, plan) for plan in plans):
+    if wanted.wish is Wish.STOP and not (actions or to_end) and all(_gone(view, plan) for plan in plans):
         phase = Phase.STOPPED
-        more.append(Finish())
-    return replace(runtime, phase=phase, seats=seats, refusals=tuple(refusals[-MEMORY:])), more
+        actions.append(Finish())
+    return replace(runtime, phase=phase, seats=seats, refusals=tuple(refusals[-MEMORY:])), actions
 
 
 def _gone(view: View, plan: Plan) -> bool:
@@ -262,7 +262,7 @@ def _is_left(view: View, state: SeatState) -> bool:
     return state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
 
 
-def _told(state: SeatState, key: str) -> SeatState:
+def _remember_notice(state: SeatState, key: str) -> SeatState:
     return replace(state, told=(*state.told, key)[-MEMORY:])
 
 

@@ -51,22 +51,22 @@ def is_limit(note: str) -> bool:
 
 def said_end(note: str, since: datetime) -> datetime | None:
     """Return the end named by an error that began at `since`, or None when it names none or an absurd one."""
-    end = _named(note) or _counted(note, since)
+    end = _named_moment(note) or _counted(note, since)
     return end if end and since < end <= since + REASON else None
 
 
 def renewed(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot with its rate limits updated from the present readings."""
-    known = {limit.agent: limit for limit in snapshot.runtime.limits}
-    seen = sorted(_seen(snapshot), key=lambda found: found[1].since)
-    for agent, one in seen:
-        if one.state is State.ERROR and is_limit(one.note):
-            known[agent] = after(known.get(agent), agent, one)
-    for agent, one in seen:
-        limit = known.get(agent)
-        if limit and one.state is State.IDLE and limit.at < one.since < limit.until:
-            known[agent] = replace(limit, until=one.since)
-    return replace(snapshot, runtime=replace(snapshot.runtime, limits=tuple(known.values())))
+    limits = {limit.agent: limit for limit in snapshot.runtime.limits}
+    readings = sorted(_readings(snapshot), key=lambda entry: entry[1].since)
+    for agent, reading in readings:
+        if reading.state is State.ERROR and is_limit(reading.note):
+            limits[agent] = after(limits.get(agent), agent, reading)
+    for agent, reading in readings:
+        limit = limits.get(agent)
+        if limit and reading.state is State.IDLE and limit.at < reading.since < limit.until:
+            limits[agent] = replace(limit, until=reading.since)
+    return replace(snapshot, runtime=replace(snapshot.runtime, limits=tuple(limits.values())))
 
 
 def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
@@ -74,8 +74,8 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
     uid = view.snapshot.config.uid
     keys = {f"{uid}:limit:{limit.agent}:{limit.since.isoformat()}": limit for limit in runtime.limits}
     fresh = {key: limit for key, limit in keys.items() if key not in runtime.told and holding(view, limit.agent)}
-    told = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:])
-    return told, [Tell(key, LEAD, prompts.limited(fresh[key])) for key in fresh]
+    new_runtime = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:])
+    return new_runtime, [Tell(key, LEAD, prompts.limited(fresh[key])) for key in fresh]
 
 
 def holding(view: View, agent: str) -> RateLimit | None:
@@ -91,49 +91,53 @@ def ends(view: View, limit: RateLimit) -> datetime:
 
 def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
     """Return the limit of an agent after a rate-limit error."""
-    named = said_end(error.note, error.since)
+    named_end = said_end(error.note, error.since)
     # The last hold ended long ago, or there was none: a new series begins.
     if before is None or error.since > before.until + LONGEST:
-        end = named or error.since + FIRST
-        return RateLimit(agent=agent, since=error.since, at=error.since, until=end, named=bool(named), note=error.note)
+        end = named_end or error.since + FIRST
+        return RateLimit(
+            agent=agent, since=error.since, at=error.since, until=end, named=bool(named_end), note=error.note
+        )
     # The agent is rate-limited again soon after a hold: the series goes on, and a guessed hold doubles, up to LONGEST.
     if error.since > before.until:
-        end = named or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
-        return replace(before, at=error.since, until=end, named=bool(named), times=before.times + 1, note=error.note)
+        end = named_end or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
+        return replace(
+            before, at=error.since, until=end, named=bool(named_end), times=before.times + 1, note=error.note
+        )
     # The hold is still on, and this error names a later end.
-    if named and named > before.until and error.since >= before.at:
-        return replace(before, at=error.since, until=named, named=True, note=error.note)
+    if named_end and named_end > before.until and error.since >= before.at:
+        return replace(before, at=error.since, until=named_end, named=True, note=error.note)
     return before
 
 
-def _seen(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
+def _readings(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
     agents = {seat.agent_id: seat.agent for seat in snapshot.wanted.seats}
     for state in snapshot.runtime.seats:
-        seen = snapshot.seen.get(state.incarnation)
-        if seen and state.agent_id in agents:
+        reading = snapshot.seen.get(state.incarnation)
+        if reading and state.agent_id in agents:
             # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
-            known = state.state is seen.state and bool(state.source)
-            yield agents[state.agent_id], replace(seen, since=state.since) if known else seen
+            is_recorded = state.state is reading.state and bool(state.source)
+            yield agents[state.agent_id], replace(reading, since=state.since) if is_recorded else reading
 
 
-def _named(note: str) -> datetime | None:
+def _named_moment(note: str) -> datetime | None:
     """Return the full moment named by an error, or None."""
     try:
-        if found := _EPOCH.search(note):
-            return _START + timedelta(seconds=int(found[1]))
-        found = _MOMENT.search(note)
-        return datetime.fromisoformat(found[1]) if found else None
+        if match := _EPOCH.search(note):
+            return _START + timedelta(seconds=int(match[1]))
+        match = _MOMENT.search(note)
+        return datetime.fromisoformat(match[1]) if match else None
     except (ValueError, OverflowError):
         return None
 
 
 def _counted(note: str, since: datetime) -> datetime | None:
     """Return the moment that an error counts from its own start, or None."""
-    if found := _WITHIN.search(note):
-        amounts = re.findall(_AMOUNT, found[1], re.IGNORECASE)
+    if match := _WITHIN.search(note):
+        amounts = re.findall(_AMOUNT, match[1], re.IGNORECASE)
         seconds = sum(float(number) * _UNITS[unit.lower()] for number, unit in amounts)
-    elif found := _SECONDS.search(note):
-        seconds = float(found[1])
+    elif match := _SECONDS.search(note):
+        seconds = float(match[1])
     else:
         return None
     return since + timedelta(seconds=min(seconds, 2 * REASON.total_seconds()))

@@ -31,30 +31,30 @@ _ABORTED = "turn_aborted"
 def record(view: View, plan: Plan) -> Plan:
     """Record the end of a turn: by a change of state, by new last words, or by both."""
     state = plan.living
-    seen = view.snapshot.seen.get(state.incarnation) if state else None
-    if state is None or seen is None:
+    reading = view.snapshot.seen.get(state.incarnation) if state else None
+    if state is None or reading is None:
         return plan
-    turn, words = state.turn, seen.words
+    turn, words = state.turn, reading.words
     fresh = words if words and (turn is None or words.id != turn.id) else None
     if state.state in OVER and (turn is None or view.at(turn.at) < view.at(state.since)):
         if turn and not fresh and turn.words and not _is_told(state, turn):  # its words were seen before its end
-            return plan.then(replace(state, turn=replace(_end(view, state, seen, state.since), **_words_of(turn))))
-        return _ended(view, plan, state, seen, fresh) if fresh or _was_at_work(view, state) else plan
+            return plan.then(replace(state, turn=replace(_end(view, state, reading, state.since), **_words_of(turn))))
+        return _ended(view, plan, state, reading, fresh) if fresh or _was_at_work(view, state) else plan
     if fresh is None:
         return plan
     if turn and (not turn.words or turn.words == fresh.text) and (state.state in OVER or not _is_told(state, turn)):
         return plan.then(replace(state, turn=_with(turn, fresh)))
-    return _ended(view, plan, state, seen, fresh, view.now)
+    return _ended(view, plan, state, reading, fresh, view.now)
 
 
 def _ended(
-    view: View, plan: Plan, state: SeatState, seen: Seen, words: LastWords | None, at: datetime | None = None
+    view: View, plan: Plan, state: SeatState, reading: Seen, words: LastWords | None, at: datetime | None = None
 ) -> Plan:
     """Record a turn's end; words of the one before that nobody was told of are told at once."""
     if state.turn and state.turn.words and not _is_told(state, state.turn) and is_heard(plan.seat):
-        plan = _told(view, plan, state, state.turn)
+        plan = _tell_words(view, plan, state, state.turn)
         state = plan.state or state
-    turn = _end(view, state, seen, at or state.since)
+    turn = _end(view, state, reading, at or state.since)
     if words is None and state.turn:
         turn = replace(turn, id=state.turn.id)
     return plan.then(replace(state, turn=_with(turn, words) if words else turn))
@@ -71,7 +71,7 @@ def tell(view: View, plan: Plan) -> Plan:
     due = view.at(turn.at) + LATE
     if state.state not in ENDED and view.now < due:
         return plan.wake(due)
-    return _told(view, plan, state, turn)
+    return _tell_words(view, plan, state, turn)
 
 
 def is_heard(seat: Seat) -> bool:
@@ -93,12 +93,12 @@ def held(view: View, state: SeatState) -> tuple[Task, ...]:
     )
 
 
-def _told(view: View, plan: Plan, state: SeatState, turn: TurnEnd) -> Plan:
+def _tell_words(view: View, plan: Plan, state: SeatState, turn: TurnEnd) -> Plan:
     key = key_of(state, turn.at)
-    told = replace(state, told=(*state.told, key)[-MEMORY:])
+    new_state = replace(state, told=(*state.told, key)[-MEMORY:])
     if len(view.supervisors) == 1:  # a person reads that address, and sees the words wherever they look
-        return plan.then(told)
-    return plan.then(told, Tell(key, LEAD, prompts.turn_ended(state.agent_id, turn)))
+        return plan.then(new_state)
+    return plan.then(new_state, Tell(key, LEAD, prompts.turn_ended(state.agent_id, turn)))
 
 
 def _is_told(state: SeatState, turn: TurnEnd) -> bool:
@@ -110,9 +110,9 @@ def _was_at_work(view: View, state: SeatState) -> bool:
     return before is not None and before.state in AT_WORK
 
 
-def _end(view: View, state: SeatState, seen: Seen, at: datetime) -> TurnEnd:
-    how = "failed" if state.state is State.ERROR else "interrupted" if seen.rule == _ABORTED else "ended"
-    return TurnEnd(at=at, how=how, claims=tuple(task.id for task in held(view, state)), running=seen.running)
+def _end(view: View, state: SeatState, reading: Seen, at: datetime) -> TurnEnd:
+    how = "failed" if state.state is State.ERROR else "interrupted" if reading.rule == _ABORTED else "ended"
+    return TurnEnd(at=at, how=how, claims=tuple(task.id for task in held(view, state)), running=reading.running)
 
 
 def _with(turn: TurnEnd, words: LastWords) -> TurnEnd:

@@ -36,22 +36,22 @@ _DEAF = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, Stat
 def read_the_agent(view: View, plan: Plan) -> Plan:
     """Apply the agent's own sources and screen, which outrank its guard: the guard only knows that it runs."""
     state = plan.living
-    seen = view.snapshot.seen.get(state.incarnation) if state else None
-    if state is None or seen is None:
+    reading = view.snapshot.seen.get(state.incarnation) if state else None
+    if state is None or reading is None:
         return plan
-    plan = plan.then(replace(state, session=seen.session or state.session)).wake(view.now + LOOK)
-    if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and seen.since <= state.since):
+    plan = plan.then(replace(state, session=reading.session or state.session)).wake(view.now + LOOK)
+    if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and reading.since <= state.since):
         return plan
-    return plan.then(_as_seen(view, plan.living or state, seen))
+    return plan.then(_as_seen(view, plan.living or state, reading))
 
 
-def _as_seen(view: View, state: SeatState, seen: Seen) -> SeatState:
-    if seen.state is State.UNKNOWN and seen.source == "screen" and not _long(view, state.started_at):
-        seen = replace(seen, state=State.STARTING, rule="its screen shows nothing that is known yet")
-    since = state.since if state.state is seen.state and state.source else seen.since
-    blank = seen.state is State.UNKNOWN or (seen.state is State.STARTING and seen.lost)
-    rule = LOST if blank and _long(view, since) else seen.rule
-    return replace(state, state=seen.state, since=since, source=seen.source, rule=rule, note=seen.note)
+def _as_seen(view: View, state: SeatState, reading: Seen) -> SeatState:
+    if reading.state is State.UNKNOWN and reading.source == "screen" and not _long(view, state.started_at):
+        reading = replace(reading, state=State.STARTING, rule="its screen shows nothing that is known yet")
+    since = state.since if state.state is reading.state and state.source else reading.since
+    blank = reading.state is State.UNKNOWN or (reading.state is State.STARTING and reading.lost)
+    rule = LOST if blank and _long(view, since) else reading.rule
+    return replace(state, state=reading.state, since=since, source=reading.source, rule=rule, note=reading.note)
 
 
 def _long(view: View, since: datetime) -> bool:
@@ -71,9 +71,9 @@ def tell_who_is_needed(view: View, plan: Plan) -> Plan:
     key = f"{state.incarnation}:{state.state}:{state.since.isoformat()}"
     if key in state.told:
         return plan
-    told = replace(state, told=(*state.told, key)[-MEMORY:])
+    new_state = replace(state, told=(*state.told, key)[-MEMORY:])
     text = prompts.needs_a_person(state, why)
-    return plan.then(told, *(Tell(f"{key}:{to}", to, text) for to in _who_helps(view, state)))
+    return plan.then(new_state, *(Tell(f"{key}:{to}", to, text) for to in _who_helps(view, state)))
 
 
 def _who_helps(view: View, state: SeatState) -> list[str]:
@@ -107,8 +107,10 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
     if arrived is None or not _is_news(state, arrived):
         return plan
     offered = tuple(dict.fromkeys((*state.offered, *arrived.tasks)))[-MEMORY:]
-    told = replace(state, nudged=max(state.nudged, arrived.mail), nudged_at=arrived.at or view.now, offered=offered)
-    return plan.then(replace(told, retold=arrived.again))
+    new_state = replace(
+        state, nudged=max(state.nudged, arrived.mail), nudged_at=arrived.at or view.now, offered=offered
+    )
+    return plan.then(replace(new_state, retold=arrived.again))
 
 
 def _is_news(state: SeatState, arrived: Nudged) -> bool:
