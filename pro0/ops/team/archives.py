@@ -48,10 +48,10 @@ def find(store: Store, name: str, ended: str = "") -> list[Archive]:
     Raises NotFound when there is none.
     """
     ids.team_name(name)
-    known = [archive for archive in reversed(store.archives()) if archive.name == name]
-    matches = [archive for archive in known if utc(archive.ended).startswith(ended)]
-    if known and not matches:
-        times = ", ".join(utc(archive.ended) for archive in known)
+    archives = [archive for archive in reversed(store.archives()) if archive.name == name]
+    matches = [archive for archive in archives if utc(archive.ended).startswith(ended)]
+    if archives and not matches:
+        times = ", ".join(utc(archive.ended) for archive in archives)
         raise NotFound(f"no archive of {name} ended at {ended!r}", hint=f"these are there: {times}")
     if not matches:
         removal = f"it is there; remove it: pro0 team cleanup {name}" if store.team(name).exists() else ""
@@ -82,6 +82,8 @@ def holds_work(team: TeamStore) -> bool:
         if tasks.next_id > 1 or tasks.tasks:
             return True
         heads = [team.mailbox(address).head.read() for address in team.mailbox_owners()]
-        return any(head.sealed or any(one.type not in needs.OF_A_STOP for one in head.messages) for head in heads)
+        return any(
+            head.sealed or any(message.type not in needs.OF_A_STOP for message in head.messages) for head in heads
+        )
     except Pro0Error:
         return True

@@ -86,16 +86,16 @@ def _list_price(model: str, tokens: tuple[int, int, int, int]) -> float | None:
 
 
 def _sum(agent_id: str, entries: Iterable[SessionUsage]) -> Cost:
-    known = tuple(entries)
-    prices = [price(entry) for entry in known]
+    usages = tuple(entries)
+    prices = [price(entry) for entry in usages]
     return Cost(
         agent_id=agent_id,
-        agent=", ".join(dict.fromkeys(entry.agent for entry in known)),
-        sessions=len(known),
-        models=tuple(dict.fromkeys(model for entry in known for model in entry.models)),
-        input_tokens=sum(entry.input_tokens for entry in known),
-        output_tokens=sum(entry.output_tokens for entry in known),
-        cache_read_tokens=sum(entry.cache_read_tokens for entry in known),
-        cache_write_tokens=sum(entry.cache_write_tokens for entry in known),
-        cost_usd=None if None in prices else sum(one for one in prices if one is not None),
+        agent=", ".join(dict.fromkeys(entry.agent for entry in usages)),
+        sessions=len(usages),
+        models=tuple(dict.fromkeys(model for entry in usages for model in entry.models)),
+        input_tokens=sum(entry.input_tokens for entry in usages),
+        output_tokens=sum(entry.output_tokens for entry in usages),
+        cache_read_tokens=sum(entry.cache_read_tokens for entry in usages),
+        cache_write_tokens=sum(entry.cache_write_tokens for entry in usages),
+        cost_usd=None if None in prices else sum(usd for usd in prices if usd is not None),
     )

@@ -50,35 +50,35 @@ def restart(
     """
     with context.team.require().wanted.change("restart a member") as change:
         spawning(context, change.value)
-        known = Roster(context.team.name, change.value, context.team.runtime.read())
-        seat = known.find(name)
+        team_roster = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = team_roster.find(name)
         if seat.task:
             hint = f"pro0 task start {seat.task}, or pro0 task retry {seat.task}"
             raise Refused(f"{seat.agent_id} is there for {seat.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
-        if not known.ended(seat.agent_id):
+        if not team_roster.ended(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code=ErrorCode.CONFLICT, hint=hint)
         newest = (definitions or {}).get(seat.agent, seat.definition)
-        again = replace(renewed(seat, known.runtime), fresh=fresh, definition=newest)
-        change.value = with_seat(change.value, again)
+        new_seat = replace(renewed(seat, team_roster.runtime), fresh=fresh, definition=newest)
+        change.value = with_seat(change.value, new_seat)
     _log(context, "restart", seat.agent_id)
-    return again
+    return new_seat
 
 
 @operation("member.shutdown", IN_CHARGE)
 def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 60.0, force: bool = False) -> Seat:
     """Ask that a member ends; with `force` it is ended when it has not agreed in time."""
     with context.team.require().wanted.change("shut a member down") as change:
-        known = Roster(context.team.name, change.value, context.team.runtime.read())
-        seat = known.find(name)
-        if how := known.ended(seat.agent_id):
+        team_roster = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = team_roster.find(name)
+        if how := team_roster.ended(seat.agent_id):
             hint = f"begin anew: pro0 member restart {seat.agent_id}"
             raise Refused(f"{seat.agent_id} has ended already ({how})", code=ErrorCode.CONFLICT, hint=hint)
         wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
-        asked = replace(seat, shutdown=wish, answer=None)
-        change.value = with_seat(change.value, asked)
+        asked_seat = replace(seat, shutdown=wish, answer=None)
+        change.value = with_seat(change.value, asked_seat)
     _log(context, "shutdown", seat.agent_id)
-    return asked
+    return asked_seat
 
 
 @operation("shutdown.answer", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
@@ -88,17 +88,17 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
     if not approve and not reason.strip():
         raise BadInput("a rejection needs a reason", hint='pro0 shutdown reject "still working on task-3"')
     with context.team.require().wanted.change("answer a shutdown") as change:
-        known = Roster(context.team.name, change.value, context.team.runtime.read())
-        seat = known.find(caller.agent_id)
-        said = Answer(
+        team_roster = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = team_roster.find(caller.agent_id)
+        reply = Answer(
             request_id=_wish(change.value, seat).id,
             incarnation=caller.incarnation,
             approve=approve,
             at=context.now(),
             reason=text.checked(reason, "reason", text.REASON_LIMIT),
         )
-        answered = replace(seat, answer=said)
-        owed = _to_the_asker(context, change.value, seat, said)
+        answered = replace(seat, answer=reply)
+        owed = _to_the_asker(context, change.value, seat, reply)
         change.value = replace(with_seat(change.value, answered), outbox=(*change.value.outbox, *owed))
     pay_if_possible(context, context.team.wanted)
     _log(context, "answer", caller.agent_id, approve=str(approve).lower(), reason=reason)
@@ -109,10 +109,10 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
 def withdraw(context: Context, request_id: str) -> None:
     """Take a wish to end back, since somebody stays; the team, or the member, goes on."""
     with context.team.wanted.change("withdraw a shutdown") as change:
-        wanted = change.value
-        if wanted.stop and wanted.stop.id == request_id:
-            change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False)
-        for seat in wanted.seats:
+        desired = change.value
+        if desired.stop and desired.stop.id == request_id:
+            change.value = replace(desired, wish=Wish.RUN, stop=None, remove=False)
+        for seat in desired.seats:
             if seat.shutdown and seat.shutdown.id == request_id:
                 change.value = with_seat(change.value, replace(seat, shutdown=None, answer=None))
     _log(context, "stays", request_id)
@@ -180,33 +180,33 @@ def renewed(seat: Seat, runtime: Runtime) -> Seat:
     return replace(seat, generation=newest, shutdown=None, answer=None)
 
 
-def with_seat(wanted: Wanted, seat: Seat) -> Wanted:
+def with_seat(desired: Wanted, seat: Seat) -> Wanted:
     """Return the wishes with this seat added or replaced."""
-    if any(old.agent_id == seat.agent_id for old in wanted.seats):
-        return replace(wanted, seats=tuple(seat if old.agent_id == seat.agent_id else old for old in wanted.seats))
-    return replace(wanted, seats=(*wanted.seats, seat))
+    if any(old.agent_id == seat.agent_id for old in desired.seats):
+        return replace(desired, seats=tuple(seat if old.agent_id == seat.agent_id else old for old in desired.seats))
+    return replace(desired, seats=(*desired.seats, seat))
 
 
-def spawning(context: Context, wanted: Wanted) -> None:
+def spawning(context: Context, desired: Wanted) -> None:
     """Refuse new sessions while the team is stopping or stopped."""
-    if wanted.wish is Wish.STOP:
+    if desired.wish is Wish.STOP:
         name = context.team.name
         raise Refused(f"{name} is stopping or stopped", code=ErrorCode.STOPPING, hint=f"pro0 team resume -t {name}")
 
 
-def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
-    known = Roster(context.team.name, wanted, context.team.runtime.read())
+def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> tuple[Wanted, Seat]:
+    team_roster = Roster(context.team.name, desired, context.team.runtime.read())
     agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
-    same = next((s for s in wanted.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
-    if same and not known.ended(same.agent_id):
+    same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
+    if same and not team_roster.ended(same.agent_id):
         raise Refused(f"there is a member {same.agent_id} already", code=ErrorCode.CONFLICT, hint="choose another name")
     # A team over its budget starts no new session, not even a lead's.
-    if wanted.max_cost and costs.spent(context.team.usage.read().sessions) >= wanted.max_cost:
+    if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
         raise Refused(
-            f"{context.team.name} has cost all of its ${wanted.max_cost:g}", code=ErrorCode.OVER_BUDGET, hint=hint
+            f"{context.team.name} has cost all of its ${desired.max_cost:g}", code=ErrorCode.OVER_BUDGET, hint=hint
         )
-    if len([s for s in known.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
+    if len([s for s in team_roster.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code=ErrorCode.TOO_MANY, hint=hint)
     agent_id = same.agent_id if same else agent_id
@@ -216,7 +216,7 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         agent_id=agent_id,
         name=text.one_line(draft.name, "name"),
         agent=draft.agent,
-        generation=_unused(agent_id, same.generation if same else 0, known.runtime),
+        generation=_unused(agent_id, same.generation if same else 0, team_roster.runtime),
         role=text.one_line(draft.role, "role"),
         prompt=text.checked(draft.prompt, "prompt"),
         argv=draft.argv,
@@ -230,11 +230,11 @@ def _seated(context: Context, wanted: Wanted, draft: SeatDraft, limit: int) -> t
         definition=draft.definition,
     )
     config = context.team.config.read()
-    startable(draft, permission_mode(seat, wanted, config), path_of(context))
+    startable(draft, permission_mode(seat, desired, config), path_of(context))
     if context.caller.who is Who.LEAD_AGENT:
-        within(seat, wanted, config)
+        within(seat, desired, config)
     seat = replace(seat, gate=PlanGate() if draft.plan else None)
-    return with_seat(wanted, seat), seat
+    return with_seat(desired, seat), seat
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:
@@ -254,23 +254,23 @@ def path_of(context: Context) -> str:
     return (context.team.environment.read().variables or os.environ).get("PATH", os.defpath)
 
 
-def _same_name(one: str, other: str) -> bool:
-    return one.strip().casefold() == other.strip().casefold()
+def _same_name(draft_name: str, seat_name: str) -> bool:
+    return draft_name.strip().casefold() == seat_name.strip().casefold()
 
 
-def _wish(wanted: Wanted, seat: Seat) -> ShutdownWish:
+def _wish(desired: Wanted, seat: Seat) -> ShutdownWish:
     """Return the shutdown request in force, even before the lead records it; raises Refused for none."""
-    wish = wanted.stop or seat.shutdown
+    wish = desired.stop or seat.shutdown
     if wish is None:
         raise Refused("nobody asks this session to shut down", code=ErrorCode.NO_REQUEST)
     return wish
 
 
-def _to_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) -> list[Notice]:
+def _to_the_asker(context: Context, desired: Wanted, seat: Seat, reply: Answer) -> list[Notice]:
     """Return the notices of an answer, for its asker and for the lead address."""
-    asker = _wish(wanted, seat).by
-    verdict = "approves its shutdown" if said.approve else f"says not yet: {said.reason}"
-    unled_human = asker == ids.HUMAN and not led(wanted)  # such a human reads the lead's mailbox too
+    asker = _wish(desired, seat).by
+    verdict = "approves its shutdown" if reply.approve else f"says not yet: {reply.reason}"
+    unled_human = asker == ids.HUMAN and not led(desired)  # such a human reads the lead's mailbox too
     return [
         Notice(
             id=context.new_id(),
@@ -278,11 +278,11 @@ def _to_the_asker(context: Context, wanted: Wanted, seat: Seat, said: Answer) ->
             to=address,
             type=MessageType.SHUTDOWN_RESPONSE,
             content=f"{seat.agent_id} {verdict}",
-            in_reply_to=said.request_id,
+            in_reply_to=reply.request_id,
         )
         for address in ({ids.LEAD: 0} if unled_human else dict.fromkeys((asker, ids.LEAD)))
     ]
 
 
-def _log(context: Context, what: str, agent_id: str, **details: str) -> None:
-    context.team.log_event(context.now(), context.caller.agent_id, f"member.{what}", agent=agent_id, **details)
+def _log(context: Context, action: str, agent_id: str, **details: str) -> None:
+    context.team.log_event(context.now(), context.caller.agent_id, f"member.{action}", agent=agent_id, **details)

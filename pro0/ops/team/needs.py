@@ -38,36 +38,36 @@ def list_needs(context: Context) -> tuple[Need, ...]:
 def mark_seen(context: Context, id: str) -> Trouble:
     """Drop a trouble that the person has seen: a failed hook or notice, or a repair with losses."""
     with context.team.require().troubles.change("drop a trouble") as change:
-        known = change.value.troubles
-        found = next((one for one in known if one.id == id), None)
-        if found is None:
+        troubles = change.value.troubles
+        trouble = next((entry for entry in troubles if entry.id == id), None)
+        if trouble is None:
             raise NotFound(f"there is no trouble {id}", hint="what is there: pro0 needs")
-        change.value = replace(change.value, troubles=tuple(one for one in known if one is not found))
-    context.team.log_event(context.now(), context.caller.agent_id, "need.seen", subject=found.subject)
-    return found
+        change.value = replace(change.value, troubles=tuple(entry for entry in troubles if entry is not trouble))
+    context.team.log_event(context.now(), context.caller.agent_id, "need.seen", subject=trouble.subject)
+    return trouble
 
 
-def seen(team: TeamStore, known: Roster, tasks: TaskList, now: datetime) -> Picture:
+def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -> Picture:
     """Return the picture of a team for the rule about needs."""
-    wanted, runtime = known.wanted, known.runtime
-    mail, older = unread(team, wanted)
+    desired, runtime = team_roster.wanted, team_roster.runtime
+    mail, older = unread(team, desired)
     return Picture(
         now=now,
-        wanted=wanted,
+        wanted=desired,
         runtime=runtime,
         tasks=tasks,
         mail=mail,
         older=older,
         troubles=team.troubles.read().troubles,
-        spent=spent(team.usage.read().sessions) if wanted.max_cost else 0.0,
-        left_alone=left_alone(wanted, runtime),
+        spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
+        left_alone=left_alone(desired, runtime),
     )
 
 
-def unread(team: TeamStore, wanted: Wanted) -> tuple[tuple[Message, ...], int]:
+def unread(team: TeamStore, desired: Wanted) -> tuple[tuple[Message, ...], int]:
     """Return the person's unread messages as far as mailbox heads hold them, and the number of the others."""
     mail, older = list[Message](), 0
-    for address in [HUMAN] if led(wanted) else [HUMAN, LEAD]:
+    for address in [HUMAN] if led(desired) else [HUMAN, LEAD]:
         head = team.mailbox(address).head.read()
         fresh = [message for message in head.messages if message.seq > head.acked]
         mail += fresh
@@ -83,16 +83,16 @@ def unfinished(team: TeamStore) -> str:
     with suppress(Pro0Error):
         fresh, older = unread(team, team.wanted.read())
         counts.append((sum(message.type not in OF_A_STOP for message in fresh) + older, "unread message"))
-    return " and ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts if number)
+    return " and ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
 
 
-def left_alone(wanted: Wanted, runtime: Runtime) -> bool:
+def left_alone(desired: Wanted, runtime: Runtime) -> bool:
     """Return True when the person's own agent led the team, which still runs, and is gone."""
-    outside = wanted.outside
+    outside = desired.outside
     return outside is not None and runtime.phase is not Phase.STOPPED and not processes.alive(outside.process)
 
 
-def beyond_all(context: Context, made: Iterable[Task]) -> str:
+def beyond_all(context: Context, tasks: Iterable[Task]) -> str:
     """Return which of these tasks no living member can do, in one sentence, empty for none."""
-    there = [seat for seat in roster(context.team).live() if not seat.task]
-    return beyond(there, Board(context.team.tasks.read().tasks), made)
+    living = [seat for seat in roster(context.team).live() if not seat.task]
+    return beyond(living, Board(context.team.tasks.read().tasks), tasks)

@@ -21,8 +21,8 @@ def submit(context: Context, said: str) -> Seat:
     """Hand in the plan of this session; who decides gets it as a message."""
     caller = context.caller
     with context.team.require().wanted.change("hand in a plan") as change:
-        known = Roster(context.team.name, change.value, context.team.runtime.read())
-        seat = known.find(caller.agent_id)
+        roster = Roster(context.team.name, change.value, context.team.runtime.read())
+        seat = roster.find(caller.agent_id)
         after = plan_approval.handed_in(seat, said, caller.incarnation, context.now())
         if after != seat and after.gate:
             decides = context.team.config.read().plan_approval == "lead" and led(change.value)
@@ -44,9 +44,9 @@ def submit(context: Context, said: str) -> Seat:
 def approve(context: Context, name: str, *, about: str | None = None) -> Seat:
     """Let a member go on with the plan that it has handed in, in a new session with its own permissions."""
     with context.team.require().wanted.change("approve a plan") as change:
-        known = _deciding(context, change.value)
-        seat = known.find(name)
-        state = next((state for state in known.runtime.seats if state.agent_id == seat.agent_id), None)
+        roster = _deciding(context, change.value)
+        seat = roster.find(name)
+        state = next((state for state in roster.runtime.seats if state.agent_id == seat.agent_id), None)
         after = plan_approval.decided(
             seat,
             "approved",
@@ -55,10 +55,10 @@ def approve(context: Context, name: str, *, about: str | None = None) -> Seat:
             incarnation=state.incarnation if state and state.state not in ENDED else "",
             about=about,
         )
-        again = plan_approval.lifted(renewed(after, known.runtime))
-        change.value = with_seat(change.value, again)
-    _log(context, "approve", again)
-    return again
+        new_seat = plan_approval.lifted(renewed(after, roster.runtime))
+        change.value = with_seat(change.value, new_seat)
+    _log(context, "approve", new_seat)
+    return new_seat
 
 
 @operation("plan.reject", IN_CHARGE, verdict=True)
@@ -83,15 +83,15 @@ def reject(context: Context, name: str, feedback: str, *, about: str | None = No
     return after
 
 
-def _deciding(context: Context, wanted: Wanted) -> Roster:
+def _deciding(context: Context, desired: Wanted) -> Roster:
     plan_approval.may_decide(context.caller, context.team.config.read().plan_approval)
-    return Roster(context.team.name, wanted, context.team.runtime.read())
+    return Roster(context.team.name, desired, context.team.runtime.read())
 
 
-def _owing(wanted: Wanted, notice: Notice) -> Wanted:
-    return replace(wanted, outbox=(*wanted.outbox, notice))
+def _owing(desired: Wanted, notice: Notice) -> Wanted:
+    return replace(desired, outbox=(*desired.outbox, notice))
 
 
-def _log(context: Context, what: str, seat: Seat) -> None:
+def _log(context: Context, action: str, seat: Seat) -> None:
     plan = seat.gate.id if seat.gate else ""
-    context.team.log_event(context.now(), context.caller.agent_id, f"plan.{what}", agent=seat.agent_id, plan=plan)
+    context.team.log_event(context.now(), context.caller.agent_id, f"plan.{action}", agent=seat.agent_id, plan=plan)

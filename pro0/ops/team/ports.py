@@ -20,20 +20,22 @@ BASES = range(20000, 32000, SIZE)
 
 def port_base(team: TeamStore, agent_id: str) -> int:
     """Return the first port of a member's range, the same in each of its sessions; 0 when no range is free."""
-    if known := team.ports.read().ranges.get(agent_id):
-        return known
+    if first_port := team.ports.read().ranges.get(agent_id):
+        return first_port
     home, why = team.paths.home, "give a member its ports"
     try:
         # The home's lock keeps two teams from giving the same range; the team's own lock keeps the file whole.
         with locked(home, why):
-            others = [other for name in Store(home).names() if (other := Store(home).team(name)).name != team.name]
-            taken = {base for other in others for base in _used(other).values()}
+            other_teams = [
+                other_team for name in Store(home).names() if (other_team := Store(home).team(name)).name != team.name
+            ]
+            taken = {base for other_team in other_teams for base in _used(other_team).values()}
             with team.ports.change(why) as change:
-                if known := change.value.ranges.get(agent_id):
-                    return known
-                kept = _used(team)
-                if free := next((base for base in BASES if base not in taken | {*kept.values()}), 0):
-                    change.value = replace(change.value, ranges=kept | {agent_id: free})
+                if first_port := change.value.ranges.get(agent_id):
+                    return first_port
+                ranges = _used(team)
+                if free := next((base for base in BASES if base not in taken | {*ranges.values()}), 0):
+                    change.value = replace(change.value, ranges=ranges | {agent_id: free})
                 return free
     except OSError as error:
         translate(error, team.paths.team / PORTS)
@@ -45,6 +47,6 @@ def _used(team: TeamStore) -> dict[str, int]:
     # What another team's damage hides must not keep this team from starting.
     with suppress(Pro0Error):
         ranges = team.ports.read().ranges
-        wanted = {seat.agent_id for seat in team.wanted.read().seats}
-        return {agent_id: base for agent_id, base in ranges.items() if agent_id in wanted}
+        seat_ids = {seat.agent_id for seat in team.wanted.read().seats}
+        return {agent_id: base for agent_id, base in ranges.items() if agent_id in seat_ids}
     return ranges

@@ -42,36 +42,38 @@ class Progress(msgspec.Struct, frozen=True, rename="camel"):
 @operation("team.progress", ANYONE, changes=False)
 def progress(context: Context) -> Progress:
     """Return whether anything runs or could be taken by a living member (behaviour 3.19)."""
-    known, listed = roster(context.team), context.team.tasks.read()
+    team_roster, listed = roster(context.team), context.team.tasks.read()
     board, archived = Board(listed.tasks), listed.archived
     open_tasks = [task for task in board if task.status not in SETTLED]
     at_work = any(task.claim and task.status is Status.IN_PROGRESS for task in open_tasks)
     moving = (
         at_work
-        or _harvests(known, board)
-        or (not known.wanted.paused and (bool(startable(board)) or _somebody_can(known, board)))
+        or _harvests(team_roster, board)
+        or (not team_roster.wanted.paused and (bool(startable(board)) or _somebody_can(team_roster, board)))
     )
     failed = [task for task in board if task.status is Status.FAILED]
     stuck = [task for task in open_tasks if hopeless(board, task)]
     lost = failed or stuck or archived.failed
     outcome = WorkState.SOMETHING_FAILED if lost else WorkState.WAITS if open_tasks else WorkState.ALL_DONE
-    left = _left(board, [*failed, *open_tasks])
+    remaining = _left(board, [*failed, *open_tasks])
     if archived.failed:
-        left.append(f"{failed_before(archived)}: {LIST_FAILED}")
-    needed = () if moving else needs(seen(context.team, known, listed, context.now()))
-    return Progress(moving, outcome, counts(board, archived), tuple(left), needed)
+        remaining.append(f"{failed_before(archived)}: {LIST_FAILED}")
+    needed = () if moving else needs(seen(context.team, team_roster, listed, context.now()))
+    return Progress(moving, outcome, counts(board, archived), tuple(remaining), needed)
 
 
-def _harvests(known: Roster, board: Board) -> bool:
+def _harvests(team_roster: Roster, board: Board) -> bool:
     """Return True while a finished worker's output is being saved."""
     over = {task.id for task in board if task.status in SETTLED}
-    return known.wanted.wish is Wish.RUN and any(seat.disposable and seat.task in over for seat in known.wanted.seats)
+    return team_roster.wanted.wish is Wish.RUN and any(
+        seat.disposable and seat.task in over for seat in team_roster.wanted.seats
+    )
 
 
-def _somebody_can(known: Roster, board: Board) -> bool:
+def _somebody_can(team_roster: Roster, board: Board) -> bool:
     """Return True when a living member could take a task by itself; the shell agent takes only those with `run`."""
-    for seat in known.live():
-        state = known.state(seat.agent_id)
+    for seat in team_roster.live():
+        state = team_roster.state(seat.agent_id)
         if seat.task or seat.agent == "command" or (state and state.state in ENDED):
             continue
         offers = claimable(board, seat.agent_id)

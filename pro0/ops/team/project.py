@@ -24,8 +24,8 @@ def common(folder: Path) -> Path | None:
         return git
     try:
         pointer = _text(git).partition("gitdir:")[2].strip()
-        own = (git.parent / pointer).resolve()
-        return (own / _text(own / "commondir").strip()).resolve()
+        git_dir = (git.parent / pointer).resolve()
+        return (git_dir / _text(git_dir / "commondir").strip()).resolve()
     except (OSError, ValueError, RuntimeError):  # no such file; a NUL, or a ring of links, in a path
         return None
 
@@ -46,13 +46,13 @@ def bound(store: Store, folder: Path) -> list[str]:
     """
     projects, trouble = _projects(store)
     for place in (folder, *folder.parents):
-        if found := [name for name, project in projects.items() if project == place]:
-            return found
+        if teams := [name for name, project in projects.items() if project == place]:
+            return teams
     shared = common(folder)
-    found = [name for name, project in projects.items() if shared and project.exists() and common(project) == shared]
-    if not found and trouble:
+    teams = [name for name, project in projects.items() if shared and project.exists() and common(project) == shared]
+    if not teams and trouble:
         raise trouble[0]
-    return found
+    return teams
 
 
 def several(names: Iterable[str]) -> BadInput:

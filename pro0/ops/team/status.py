@@ -61,8 +61,8 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
 
 def remark(member: MemberStatus) -> str:
     """Return the one thing to know about a member: a note, why its line waits, or what it said last when it is idle."""
-    said = prompts.said_in_short(member.turn) if member.turn and member.state is State.IDLE else ""
-    return member.note or member.queued or said
+    last_words = prompts.said_in_short(member.turn) if member.turn and member.state is State.IDLE else ""
+    return member.note or member.queued or last_words
 
 
 class LeadStatus(msgspec.Struct, frozen=True):
@@ -105,23 +105,23 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
 def status(context: Context) -> TeamStatus:
     """Return all of one team at one look."""
     team = context.team.require()
-    config, known = team.config.read(), roster(team)
+    config, team_roster = team.config.read(), roster(team)
     listed = team.tasks.read()
-    board, limits = Board(listed.tasks), _limits(known.runtime, context.now())
-    members = tuple(_member(context, known, seat, limits) for seat in known.wanted.seats)
-    outside = _state(known.wanted.outside.process) if known.wanted.outside else None
+    board, limits = Board(listed.tasks), _limits(team_roster.runtime, context.now())
+    members = tuple(_member(context, team_roster, seat, limits) for seat in team_roster.wanted.seats)
+    outside = _state(team_roster.wanted.outside.process) if team_roster.wanted.outside else None
     return TeamStatus(
         name=config.name,
         project=config.project,
         mode=config.mode,
         mode_reason=config.mode_reason,
-        phase=known.runtime.phase,
-        paused=known.wanted.paused,
-        lead=lead_status(known.runtime),
+        phase=team_roster.runtime.phase,
+        paused=team_roster.wanted.paused,
+        lead=lead_status(team_roster.runtime),
         outside=outside,
         members=members,
         tasks=counts(board, listed.archived),
-        attention=needs(seen(context.team, known, listed, context.now())),
+        attention=needs(seen(context.team, team_roster, listed, context.now())),
         limits=limits,
     )
 
@@ -133,10 +133,10 @@ def lead_status(runtime: Runtime) -> LeadStatus:
 
 def counts(board: Board, archived: Archived) -> dict[str, int]:
     """Return the number of tasks by status, archived ones included, and of ready tasks."""
-    found = {str(status): int(getattr(archived, status, 0)) for status in Status}
+    numbers = {str(status): int(getattr(archived, status, 0)) for status in Status}
     for task in board:
-        found[task.status] += 1
-    return found | {"ready": sum(why_not_ready(board, task) is None for task in board)}
+        numbers[task.status] += 1
+    return numbers | {"ready": sum(why_not_ready(board, task) is None for task in board)}
 
 
 def completed(counts: Mapping[str, int]) -> str:
@@ -156,8 +156,8 @@ def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
     )
 
 
-def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStatus, ...]) -> MemberStatus:
-    state = known.state(seat.agent_id)
+def _member(context: Context, team_roster: Roster, seat: Seat, limits: tuple[LimitStatus, ...]) -> MemberStatus:
+    state = team_roster.state(seat.agent_id)
     head = context.team.mailbox(seat.agent_id).head.read()
     unread = mail.news(head, state.incarnation if state else "").count
     basic = MemberStatus(
@@ -169,7 +169,7 @@ def _member(context: Context, known: Roster, seat: Seat, limits: tuple[LimitStat
         model=seat.model,
         effort=seat.effort,
         plan=seat.gate.stage if seat.gate else "",
-        permission_mode=permission_mode(seat, known.wanted, context.team.config.read()) if _limited(seat) else "",
+        permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if _limited(seat) else "",
     )
     if state is None:
         held = next((limit for limit in limits if limit.agent == seat.agent), None)

@@ -71,10 +71,10 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
         worktrees=home.worktrees,
     )
     environment = Environment(variables=home.environment, reserved=home.reserved)
-    wanted = Wanted()
+    desired = Wanted()
     if caller.who is Who.OUTSIDE:
-        wanted, caller = Wanted(outside=introduced(caller)), as_lead(caller)
-    context = Context(store.create(config, wanted, environment), caller, vouch=vouch)
+        desired, caller = Wanted(outside=introduced(caller)), as_lead(caller)
+    context = Context(store.create(config, desired, environment), caller, vouch=vouch)
     # The event holds everything needed to rebuild a lost config.json.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
     details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}
@@ -109,12 +109,12 @@ def dismiss(context: Context) -> bool:
     """
     caller, name = context.caller, context.team.name
     with context.team.require().wanted.change("remove a team") as change:
-        known = Roster(name, change.value, context.team.runtime.read())
-        live = [seat.agent_id for seat in known.live()]
-        if others := [agent_id for agent_id in live if agent_id != caller.agent_id]:
-            verb = "runs" if len(others) == 1 else "run"
+        roster = Roster(name, change.value, context.team.runtime.read())
+        live = [seat.agent_id for seat in roster.live()]
+        if teammates := [agent_id for agent_id in live if agent_id != caller.agent_id]:
+            verb = "runs" if len(teammates) == 1 else "run"
             hint = "shut them down first"
-            raise Refused(f"{', '.join(others)} of {name} still {verb}", code=ErrorCode.LIVE_SESSIONS, hint=hint)
+            raise Refused(f"{', '.join(teammates)} of {name} still {verb}", code=ErrorCode.LIVE_SESSIONS, hint=hint)
         if live:
             wish = shutdown_wish(context, reason="the team is removed", timeout=60.0, force=False)
             change.value = replace(change.value, wish=Wish.STOP, stop=wish, remove=True)
@@ -136,23 +136,23 @@ def resume(
 
 def _resumed(context: Context) -> Wanted:
     with context.team.require().wanted.change("resume a team") as change:
-        wanted, runtime = change.value, context.team.runtime.read()
-        if wanted.wish is Wish.RUN:
-            seats = tuple(renewed(seat, runtime) if _fell(context, runtime, seat) else seat for seat in wanted.seats)
-            change.value = replace(wanted, seats=seats)
+        desired, runtime = change.value, context.team.runtime.read()
+        if desired.wish is Wish.RUN:
+            seats = tuple(renewed(seat, runtime) if _fell(context, runtime, seat) else seat for seat in desired.seats)
+            change.value = replace(desired, seats=seats)
         else:
-            known = Roster(context.team.name, wanted, runtime)
+            roster = Roster(context.team.name, desired, runtime)
             stopped = runtime.phase is Phase.STOPPED
             seats = tuple(
-                renewed(seat, runtime) if stopped and _comes_back(known, seat) else seat for seat in wanted.seats
+                renewed(seat, runtime) if stopped and _comes_back(roster, seat) else seat for seat in desired.seats
             )
-            change.value = replace(wanted, wish=Wish.RUN, stop=None, remove=False, seats=seats)
+            change.value = replace(desired, wish=Wish.RUN, stop=None, remove=False, seats=seats)
     return change.value
 
 
-def _comes_back(known: Roster, seat: Seat) -> bool:
+def _comes_back(roster: Roster, seat: Seat) -> bool:
     """Return True when only a stop ended a member; a task's session comes with its task, and a run is over."""
-    return bool(known.ended(seat.agent_id)) and not (seat.shutdown or seat.task or seat.agent == RUNNER)
+    return bool(roster.ended(seat.agent_id)) and not (seat.shutdown or seat.task or seat.agent == RUNNER)
 
 
 def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
