@@ -92,13 +92,13 @@ def spawn(
     takeable(drafts[0])
     seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
     _started(context, seats[0], no_wait=no_wait, quiet=as_json)
-    made = tasks.create(context, [Draft(title=one, assignee=seats[0].agent_id) for one in titles])
-    if said := beyond_all(context, made):
-        say(f"Warning: {said}")
+    new_tasks = tasks.create(context, [Draft(title=task_title, assignee=seats[0].agent_id) for task_title in titles])
+    if warning := beyond_all(context, new_tasks):
+        say(f"Warning: {warning}")
     if as_json:
-        write_json(_look(context, seats[0]) | {"made": [task.id for task in made]})
+        write_json(_look(context, seats[0]) | {"made": [task.id for task in new_tasks]})
         return
-    for task in made:
+    for task in new_tasks:
         write(f"{task.id} is reserved for {task.assignee}: {line(task.title)}")
 
 
@@ -197,9 +197,9 @@ def _look(context: Context, seat: Seat) -> dict[str, object]:
 
 
 def _how(state: SeatState) -> str:
-    left = state.exit
-    if left is None:
+    end = state.exit
+    if end is None:
         return state.state
-    if left.signal is not None:
-        return f"{state.state}, signal {left.signal}"
-    return f"{state.state}, exit code {left.code}" if left.code is not None else f"{state.state}, {left.reason}"
+    if end.signal is not None:
+        return f"{state.state}, signal {end.signal}"
+    return f"{state.state}, exit code {end.code}" if end.code is not None else f"{state.state}, {end.reason}"

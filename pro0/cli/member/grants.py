@@ -51,13 +51,15 @@ def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
       pro0 member grants w1 --json
     """
     context = here(team)
-    found = grants.grants(context, name)
+    grant_list = grants.grants(context, name)
     if as_json:
-        write_json(found)
-    elif not found:
+        write_json(grant_list)
+    elif not grant_list:
         say(f'nobody acts as a member of {context.team.name} from outside; to do so: eval "$(pro0 member env NAME)"')
     else:
-        rows = [(one.id, one.agent_id, one.by, one.at, "valid" if one.valid else "over") for one in found]
+        rows = [
+            (grant.id, grant.agent_id, grant.by, grant.at, "valid" if grant.valid else "over") for grant in grant_list
+        ]
         table(("GRANT", "MEMBER", "BY", "SINCE", "STATE"), rows)
 
 

@@ -52,8 +52,8 @@ def list_members(team: str | None, as_json: bool, output: str | None) -> None:
 
 def _row(member: MemberStatus) -> tuple[str, ...]:
     pid = str(member.pid) if member.pid and member.state not in ENDED else ""
-    what = (member.agent_id, member.name, member.agent, member.state, member.task or "", pid)
-    return (*what, _count(member.unread), local(member.since), remark(member))
+    columns = (member.agent_id, member.name, member.agent, member.state, member.task or "", pid)
+    return (*columns, _count(member.unread), local(member.since), remark(member))
 
 
 LAST_LINES = 8
@@ -82,24 +82,26 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     from pro0.ops.work import diffs
 
     context = here(team)
-    known = members.members(context)
-    seat = known.find(name)
-    state = known.state(seat.agent_id)
+    roster = members.members(context)
+    seat = roster.find(name)
+    state = roster.state(seat.agent_id)
     look = mapping(next(m for m in status(context).members if m.agent_id == seat.agent_id))
-    more = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
+    seat_fields = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
     work = diffs.measured(context, seat.agent_id)
-    last = _last_lines(context, name)
+    last_lines = _last_lines(context, name)
     if as_json:
         gate = view(seat) if seat.gate else None
-        left = state.exit if state else None
-        write_json({**look, **more, "lastLines": last, "gate": gate, "exit": left, "changes": sized(work)})
+        exit_status = state.exit if state else None
+        write_json(
+            {**look, **seat_fields, "lastLines": last_lines, "gate": gate, "exit": exit_status, "changes": sized(work)}
+        )
         return
     if turn := state.turn if state else None:
         pairs(_turn(turn))
         write("")
-    if last:
-        write("\n".join((f"{seat.agent_id} showed last:", *(f"  {row}" for row in last), "")))
-    pairs([(_words(key), _text(key, value)) for key, value in {**look, **more}.items() if key != "turn"])
+    if last_lines:
+        write("\n".join((f"{seat.agent_id} showed last:", *(f"  {row}" for row in last_lines), "")))
+    pairs([(_words(key), _text(key, value)) for key, value in {**look, **seat_fields}.items() if key != "turn"])
     pairs([("ended", _ended(state)), *changed(work), ("merge", _merge(context, seat.agent_id, work))])
     if seat.gate:
         gate = view(seat)
@@ -172,9 +174,9 @@ def _shown(context: Context, name: str) -> tuple[str, Handle | None]:
     """Return the id of a member, and where its session is shown, None for nowhere."""
     from pro0.engine.places import shown_at
 
-    known = members.members(context)
-    seat = known.find(name)
-    state = known.state(seat.agent_id)
+    roster = members.members(context)
+    seat = roster.find(name)
+    state = roster.state(seat.agent_id)
     return seat.agent_id, shown_at(context.team, state) if state else None
 
 
@@ -184,8 +186,8 @@ def _count(number: int) -> str:
 
 def _words(key: str) -> str:
     """Return the key of a field as people say it."""
-    said = {"agentId": "id", "startedAt": "started"}
-    return said.get(key) or re.sub("(?=[A-Z])", " ", key).lower()
+    labels = {"agentId": "id", "startedAt": "started"}
+    return labels.get(key) or re.sub("(?=[A-Z])", " ", key).lower()
 
 
 def _text(key: str, value: object) -> str:
@@ -209,6 +211,6 @@ def _turn(turn: TurnEnd) -> list[tuple[str, str]]:
 def _ended(state: SeatState | None) -> str:
     if state is None or state.exit is None:
         return ""
-    left = state.exit
-    how = f"signal {left.signal}" if left.signal is not None else f"exit code {left.code}"
-    return f"{local(left.at)}, {how if left.code is not None or left.signal is not None else left.reason}"
+    end = state.exit
+    how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
+    return f"{local(end.at)}, {how if end.code is not None or end.signal is not None else end.reason}"

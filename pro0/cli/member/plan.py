@@ -71,8 +71,8 @@ def reject(name: str, feedback: str, about: str | None, team: str | None, as_jso
     _say(seat, f"the plan of {seat.agent_id} is not approved: it is asked for another", as_json=as_json)
 
 
-def _say(seat: Seat, said: str, *, as_json: bool) -> None:
+def _say(seat: Seat, message: str, *, as_json: bool) -> None:
     if as_json:
         write_json(view(seat))
     else:
-        write(said)
+        write(message)

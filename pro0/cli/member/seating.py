@@ -13,7 +13,7 @@ ALIKE = 0.8
 def seated(draft: SeatDraft) -> SeatDraft:
     """Return the member with what its role tells it; a role that nearly is one that there is was probably misspelt."""
     roles = [role.id for role in all_roles(store())]
-    found = apply_role(store(), draft)
-    if draft.role and found.role not in roles and (near := nearest(draft.role, roles, ALIKE)):
+    draft_with_role = apply_role(store(), draft)
+    if draft.role and draft_with_role.role not in roles and (near := nearest(draft.role, roles, ALIKE)):
         say(f"the role {draft.role} of {draft.name} is only a word, there is no such role; did you mean {near}?")
-    return found
+    return draft_with_role

@@ -57,10 +57,10 @@ def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool
     archive: Archive | None = None
     if archived:
         human_only("read archives")
-        archive, *others = archives.find(store(), team_name(team), ended)
+        archive, *earlier_archives = archives.find(store(), team_name(team), ended)
         context = archives.context_of(archive)
-        if others and not as_json:
-            times = ", ".join(archives.utc(other.ended) for other in others)
+        if earlier_archives and not as_json:
+            times = ", ".join(archives.utc(entry.ended) for entry in earlier_archives)
             say(f"others of that name ended {times}: choose one with --ended")
     else:
         context = here(team)
@@ -84,37 +84,41 @@ def forget(name: str, ended: str, everything: bool, force: bool) -> None:
       pro0 team forget alpha --ended 2026-11-23T12:30 --force
     """
     human_only("forget a team")
-    found = archives.find(store(), name, ended)
-    if len(found) > 1 and not everything:
-        times = ", ".join(archives.utc(archive.ended) for archive in found)
-        raise BadInput(f"which of {len(found)} archives of {name}?", hint=f"--all, or --ended with one of: {times}")
-    what = f"{len(found)} archives of {name}" if len(found) > 1 else f"the archive of {name} of {local(found[0].ended)}"
+    matches = archives.find(store(), name, ended)
+    if len(matches) > 1 and not everything:
+        times = ", ".join(archives.utc(archive.ended) for archive in matches)
+        raise BadInput(f"which of {len(matches)} archives of {name}?", hint=f"--all, or --ended with one of: {times}")
+    description = (
+        f"{len(matches)} archives of {name}"
+        if len(matches) > 1
+        else f"the archive of {name} of {local(matches[0].ended)}"
+    )
     if not force:
         if not terminal():
             hint = "--force removes it without asking"
             raise EnvironmentMissing("to ask first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
-        if not click.confirm(f"remove {what} for good?", err=True):
+        if not click.confirm(f"remove {description} for good?", err=True):
             say("nothing is removed")
             return
-    archives.forget(store(), found)
-    write(f"{what} {'are' if len(found) > 1 else 'is'} removed")
+    archives.forget(store(), matches)
+    write(f"{description} {'are' if len(matches) > 1 else 'is'} removed")
 
 
 def _show(context: Context, archive: Archive | None, lines: int, *, as_json: bool) -> None:
-    look, known = status(context), tasks.list_tasks(context, archived=True)
+    look, all_tasks = status(context), tasks.list_tasks(context, archived=True)
     letters = messages.history(context)
     events = last([Journal(context.team.paths.team / EVENTS)], lines)
     place = {"ended": archive and archive.ended, "path": archive and str(archive.path)}
     if as_json:
-        write_json({"name": look.name, **place, "status": look, "tasks": known, "mail": letters, "events": events})
+        write_json({"name": look.name, **place, "status": look, "tasks": all_tasks, "mail": letters, "events": events})
         return
     pairs(_head(look, archive))
     if look.members:
         write()
         member_table(look.members)
     write()
-    print_tasks(context, known, "no tasks", as_json=False, output=None)
-    _results([task for task in known if task.result])
+    print_tasks(context, all_tasks, "no tasks", as_json=False, output=None)
+    _results([task for task in all_tasks if task.result])
     unread = sum(not letter.message.read for letter in letters)
     write(f"\nmail, {unread} unread")
     print_letters(letters, context.caller.agent_id)
@@ -126,12 +130,12 @@ def _show(context: Context, archive: Archive | None, lines: int, *, as_json: boo
 
 def _head(look: TeamStatus, archive: Archive | None) -> list[tuple[str, str]]:
     how = f"ended {local(archive.ended)}" if archive else look.phase
-    kept = [("archive", str(archive.path))] if archive else []
+    archive_rows = [("archive", str(archive.path))] if archive else []
     return [
         ("team", f"{look.name}, {how}"),
         ("project", look.project),
         ("tasks", counted(look.tasks) or "none"),
-        *kept,
+        *archive_rows,
     ]
 
 

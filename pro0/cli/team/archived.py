@@ -9,14 +9,17 @@ from pro0.ops.team.status import completed
 def print_archives(*, as_json: bool, output: str | None) -> None:
     """Print the teams that are removed and kept, by name and end."""
     human_only("read archives")
-    found = store().archives()
+    kept_archives = store().archives()
     if output == "name":
-        for name in dict.fromkeys(archive.name for archive in found):
+        for name in dict.fromkeys(archive.name for archive in kept_archives):
             write(name)
     elif as_json:
-        write_json([archives.listed(archive) for archive in found])
-    elif found:
-        table(("TEAM", "ENDED", "TASKS", "UNREAD", "PROJECT"), [_row(archives.listed(archive)) for archive in found])
+        write_json([archives.listed(archive) for archive in kept_archives])
+    elif kept_archives:
+        table(
+            ("TEAM", "ENDED", "TASKS", "UNREAD", "PROJECT"),
+            [_row(archives.listed(archive)) for archive in kept_archives],
+        )
     else:
         say("no archives: `pro0 team cleanup` keeps one of each team with tasks or messages")
 

@@ -35,8 +35,8 @@ def _drawable(team: str) -> None:
     """Raise EnvironmentMissing for a terminal on which nothing can be drawn, such as one of an editor."""
     if os.environ.get("TERM", "") in ("", "dumb"):
         hint = f"in another terminal: pro0 team attach -t {team}; or here: pro0 team status -t {team} --watch"
-        what = "this terminal cannot show a team: TERM is dumb, or not set"
-        raise EnvironmentMissing(what, code=ErrorCode.NO_TERMINAL, hint=hint)
+        error_text = "this terminal cannot show a team: TERM is dumb, or not set"
+        raise EnvironmentMissing(error_text, code=ErrorCode.NO_TERMINAL, hint=hint)
 
 
 def command(team: TeamStore) -> tuple[str, ...]:
@@ -50,8 +50,8 @@ def command(team: TeamStore) -> tuple[str, ...]:
         return argv
     hint = f"pro0 member peek MEMBER -t {team.name}, or: pro0 team logs -f -t {team.name}"
     if runtime.seats and not handles:
-        again = f"pro0 member restart {runtime.seats[0].agent_id} -t {team.name}"
-        hint = f"all its members have ended; start one again: {again}"
+        restart_command = f"pro0 member restart {runtime.seats[0].agent_id} -t {team.name}"
+        hint = f"all its members have ended; start one again: {restart_command}"
     if runtime.phase is Phase.STOPPED:
         hint = f"it is stopped; go on: pro0 team resume -t {team.name}"
     raise Refused(f"{team.name} has no pane to show (mode {config.mode})", code=ErrorCode.NOTHING_TO_SHOW, hint=hint)

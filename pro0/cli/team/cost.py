@@ -28,20 +28,20 @@ def cost(team: str | None, limit: float | None, as_json: bool) -> None:
     context = here(team)
     if limit is not None:
         costs.limit(context, limit)
-    known = costs.cost(context)
+    team_cost = costs.cost(context)
     if as_json:
-        write_json(known)
+        write_json(team_cost)
         return
-    if not known.members:
+    if not team_cost.members:
         say(f"no member of {context.team.name} has used a model yet")
     else:
         head = ("MEMBER", "AGENT", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST", "MODELS")
-        table(head, [_row(one) for one in (*known.members, known.total)])
-    if known.limit_usd:
-        write(f"limit ${known.limit_usd:.2f}")
+        table(head, [_row(entry) for entry in (*team_cost.members, team_cost.total)])
+    if team_cost.limit_usd:
+        write(f"limit ${team_cost.limit_usd:.2f}")
 
 
-def _row(one: Cost) -> tuple[str, ...]:
-    tokens = (one.input_tokens, one.output_tokens, one.cache_read_tokens, one.cache_write_tokens)
-    about = "no price known" if one.cost_usd is None else f"about ${one.cost_usd:.2f}"
-    return (one.agent_id, one.agent, *(f"{number:,}" for number in tokens), about, ", ".join(one.models))
+def _row(entry: Cost) -> tuple[str, ...]:
+    tokens = (entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
+    about = "no price known" if entry.cost_usd is None else f"about ${entry.cost_usd:.2f}"
+    return (entry.agent_id, entry.agent, *(f"{number:,}" for number in tokens), about, ", ".join(entry.models))

@@ -124,15 +124,17 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
     name = ids.team_name(team_name(team))
     done = clean(store(), name, force=force, show=talk(), keep=not no_archive)
     write(done if done is not None else f"nothing to clean: there is no team {name}")
-    for left in [path for path in ownerless(store().home) if path.name == name and done is None]:
-        say(f"hint: {left} is left of one, and may hold work; pro0 doctor --repair moves it aside and frees the name")
+    for remnant in [path for path in ownerless(store().home) if path.name == name and done is None]:
+        say(
+            f"hint: {remnant} is left of one, and may hold work; pro0 doctor --repair moves it aside and frees the name"
+        )
 
 
-def tell(context: Context, said: str, as_json: bool) -> None:
+def tell(context: Context, message: str, as_json: bool) -> None:
     """Print what happened to a team, if that is worth a line, or its status as JSON."""
     from pro0.ops.team.status import status
 
     if as_json:
         write_json(status(context))
-    elif said:
-        write(said)
+    elif message:
+        write(message)

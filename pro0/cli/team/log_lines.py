@@ -15,33 +15,33 @@ _WHO = ("agentId", "to", "taskId", "requestId")
 
 def text_of(event: Event) -> str:
     """Return one event as one line: when, who, what, and what is worth knowing of it."""
-    what = str(event.get("event"))
+    kind = str(event.get("event"))
     detail = event.get("detail")
-    if what == "decided" and isinstance(detail, dict):
-        said = f"{event.get('action')} {_about(detail)}"
+    if kind == "decided" and isinstance(detail, dict):
+        body = f"{event.get('action')} {_about(detail)}"
     else:
-        said = f"{what}  {_details(event.items())}"
-    return line(f"{_moment(event.get('at'))}  {event.get('actor', 'lead')}  {said}".rstrip())
+        body = f"{kind}  {_details(event.items())}"
+    return line(f"{_moment(event.get('at'))}  {event.get('actor', 'lead')}  {body}".rstrip())
 
 
 def _about(detail: Mapping[str, object]) -> str:
     """Return what a decision is about: whom, then all else."""
     seat = detail.get("seat")
-    known = {**seat, **detail} if isinstance(seat, dict) else detail
-    who = next((str(known[name]) for name in _WHO if known.get(name)), "")
+    fields = {**seat, **detail} if isinstance(seat, dict) else detail
+    subject = next((str(fields[name]) for name in _WHO if fields.get(name)), "")
     content = detail.get("content") or detail.get("line")
     rest = _details((name, value) for name, value in detail.items() if name not in (*_WHO, "content", "line"))
-    return "  ".join(filter(None, (f"{who}: {content}" if content else who, rest)))
+    return "  ".join(filter(None, (f"{subject}: {content}" if content else subject, rest)))
 
 
 def _details(items: Iterable[tuple[str, object]]) -> str:
-    told = [(name, value) for name, value in items if name not in _SEEN | _UNTOLD]
-    return "  ".join(f"{name}={_value(value)}" for name, value in told if value not in ("", None, [], {}, False))
+    shown_items = [(name, value) for name, value in items if name not in _SEEN | _UNTOLD]
+    return "  ".join(f"{name}={_value(value)}" for name, value in shown_items if value not in ("", None, [], {}, False))
 
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return ",".join(f"{name}:{_plain(one)}" for name, one in value.items())
+        return ",".join(f"{name}:{_plain(item)}" for name, item in value.items())
     return ",".join(map(_plain, value)) if isinstance(value, list) else str(value)
 
 

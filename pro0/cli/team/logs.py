@@ -58,13 +58,13 @@ def _there(team: TeamStore) -> bool:
 
 def _events(lines: Iterable[bytes]) -> list[Event]:
     """Return lines as events in the order of their time; a line that is not sound JSON is passed over."""
-    found = []
+    events = []
     for text in lines:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             event = msgspec.json.decode(text, type=Event)
             if not repeated(text):
-                found.append(event)
-    return sorted(found, key=lambda event: str(event.get("at")))
+                events.append(event)
+    return sorted(events, key=lambda event: str(event.get("at")))
 
 
 def _print(events: list[Event], *, as_json: bool) -> None:

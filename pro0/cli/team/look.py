@@ -62,8 +62,8 @@ def list_teams(archived: bool, as_json: bool, output: str | None) -> None:
 
         print_archives(as_json=as_json, output=output)
         return
-    asking, own = caller()
-    names = store().names() if asking.who is Who.HUMAN else [own] if own else []
+    asking, own_team = caller()
+    names = store().names() if asking.who is Who.HUMAN else [own_team] if own_team else []
     if output == "name":
         for name in names:
             write(name)
@@ -105,13 +105,13 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
     """
     context = here(team)
     quiet()
-    named = f" -t {context.team.name}" if team else ""
+    team_flag = f" -t {context.team.name}" if team else ""
     if watch:
-        _watch(context, named, as_json=as_json)
+        _watch(context, team_flag, as_json=as_json)
     elif as_json:
         write_json(look_at(context))
     else:
-        show(look_at(context), named)
+        show(look_at(context), team_flag)
 
 
 @click.command()
@@ -141,8 +141,8 @@ def attach(team: str | None) -> None:
     attaching.show(context)
 
 
-def show(look: TeamStatus, named: str) -> None:
-    """Print one look at a team; `named` is what commands need to mean this team."""
+def show(look: TeamStatus, team_flag: str) -> None:
+    """Print one look at a team; `team_flag` is what commands need to mean this team."""
     state = look.phase + (", paused" if look.paused else "")
     head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
     led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
@@ -153,7 +153,7 @@ def show(look: TeamStatus, named: str) -> None:
         member_table(look.members)
     if look.attention:
         write("\nneeds you")
-        needs.show(look.attention, named)
+        needs.show(look.attention, team_flag)
 
 
 def member_table(members: Sequence[MemberStatus]) -> None:
@@ -179,22 +179,22 @@ def _process(lead: LeadStatus) -> str:
     return f"{lead.state} (pid {lead.pid})" if lead.pid else lead.state
 
 
-def _watch(context: Context, named: str, *, as_json: bool) -> None:
-    shown: TeamStatus | None = None
+def _watch(context: Context, team_flag: str, *, as_json: bool) -> None:
+    last_look: TeamStatus | None = None
     bell = settings(context).bell and not as_json
-    print_it: Callable[[TeamStatus], None] = _print_line if as_json else lambda look: show(look, named)
+    print_it: Callable[[TeamStatus], None] = _print_line if as_json else lambda look: show(look, team_flag)
     while True:
         look = look_at(context)
-        if look != shown:
+        if look != last_look:
             if drawable() and not as_json:
-                _paint(look, named)
+                _paint(look, team_flag)
             else:
-                write(end="\n" if shown and not as_json else "")
+                write(end="\n" if last_look and not as_json else "")
                 print_it(look)
-            if shown and bell:
-                _ring(look, {need.id for need in shown.attention})
+            if last_look and bell:
+                _ring(look, {need.id for need in last_look.attention})
             sys.stdout.flush()
-            shown = look
+            last_look = look
         time.sleep(AGAIN)
 
 
@@ -205,22 +205,22 @@ class _Page(io.StringIO):
         return True
 
 
-def _paint(look: TeamStatus, named: str) -> None:
+def _paint(look: TeamStatus, team_flag: str) -> None:
     """Show a look in place of the last one: as much of it as there is room for, never more than the terminal has."""
     with redirect_stdout(_Page()) as page:
-        show(look, named)
+        show(look, team_flag)
     room = shutil.get_terminal_size()
     lines = [cut(text, room.columns) if text.isprintable() else text for text in page.getvalue().splitlines()]
     if len(lines) >= room.lines:
-        left = len(lines) - room.lines + 2
-        lines = [*lines[: room.lines - 2], cut(f"… {left} more lines: pro0 team status{named}", room.columns)]
+        hidden = len(lines) - room.lines + 2
+        lines = [*lines[: room.lines - 2], cut(f"… {hidden} more lines: pro0 team status{team_flag}", room.columns)]
     write("\x1b[H\x1b[2J" + "\n".join([*lines, ""]), end="")
 
 
-def _ring(look: TeamStatus, known: Collection[str]) -> None:
+def _ring(look: TeamStatus, known_ids: Collection[str]) -> None:
     """Ring the person's terminal, if there is one, for what needs them since the last look."""
     if sys.stdout.isatty():
-        write(desktop.rung(os.environ, f"pro0 {look.name}", look.attention, known), end="")
+        write(desktop.rung(os.environ, f"pro0 {look.name}", look.attention, known_ids), end="")
 
 
 def _print_line(look: TeamStatus) -> None:

@@ -34,18 +34,18 @@ def needs(seen: str | None, team: str | None, as_json: bool) -> None:
         else:
             write(f"seen: {line(trouble.subject)}")
         return
-    found = ops.list_needs(context)
+    open_needs = ops.list_needs(context)
     if as_json:
-        write_json(found)
-    elif found:
-        show(found, f" -t {context.team.name}" if team else "")
+        write_json(open_needs)
+    elif open_needs:
+        show(open_needs, f" -t {context.team.name}" if team else "")
     else:
         say("nothing needs you")
 
 
-def show(found: Iterable[Need], named: str) -> None:
-    """Print needs with their commands; `named` is what commands need to mean this team."""
-    for need in found:
+def show(open_needs: Iterable[Need], team_flag: str) -> None:
+    """Print needs with their commands; `team_flag` is what commands need to mean this team."""
+    for need in open_needs:
         since = f"  since {local(need.since)}" if need.since else ""
-        look = f"    look: {need.look}{named}" if need.look else ""
-        write(f"  {line(need.what)}{since}\n    {line(need.command)}{named}{look}")
+        look = f"    look: {need.look}{team_flag}" if need.look else ""
+        write(f"  {line(need.what)}{since}\n    {line(need.command)}{team_flag}{look}")

@@ -29,9 +29,9 @@ def settings_here(context: Context | None) -> Settings:
     """Return the settings of a team's project, or of the one that gets a team."""
     if context:
         return settings_to_hire(context)
-    found = trust.settings(store().home, project_here(), os.environ, _HEADLESS)
-    require_enabled(found)
-    return found
+    settings = trust.settings(store().home, project_here(), os.environ, _HEADLESS)
+    require_enabled(settings)
+    return settings
 
 
 def own_team(settings: Settings) -> Context:

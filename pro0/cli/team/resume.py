@@ -43,8 +43,8 @@ def resume(team: str | None, as_json: bool) -> None:
         tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
         return
     before = {state.agent_id: state.incarnation for state in store.runtime.read().seats if state.state not in ENDED}
-    kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
-    teams.resume(context, kept.variables, kept.reserved)
+    environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
+    teams.resume(context, environment.variables, environment.reserved)
     with live() as show:
         show(f"{name}: starting its lead")
         need_lead(store, show)
@@ -61,9 +61,9 @@ def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
     names = list(dict.fromkeys([*up, *before]))
     now = {state.agent_id: state for state in team.runtime.read().seats}
     living = [name for name in names if name in now and now[name].state not in ENDED and lives(now[name])]
-    told = (
+    groups = (
         ("adopted", [name for name in living if now[name].incarnation == before.get(name)]),
         ("started", [name for name in living if now[name].incarnation != before.get(name)]),
         ("ended", [name for name in names if name not in living]),
     )
-    return "; ".join(f"{word} {', '.join(found)}" for word, found in told if found) or "no members"
+    return "; ".join(f"{word} {', '.join(group)}" for word, group in groups if group) or "no members"

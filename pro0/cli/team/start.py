@@ -86,23 +86,23 @@ def start(
     """
     ids.team_name(name)
     store().check()
-    here = project_here()
-    layout = layout_named(layout_name, here, store().home) if layout_name else Layout()
-    settings = _settings(here, mode or layout.mode or None, approver)
+    folder = project_here()
+    layout = layout_named(layout_name, folder, store().home) if layout_name else Layout()
+    settings = _settings(folder, mode or layout.mode or None, approver)
     mode_of_all = PermissionMode(permission or layout.permission_mode or settings.permission_mode)
     leader = _leader(lead or layout.lead or None, prompt or layout.prompt or None, delegates=delegates)
-    asked = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
-    drafts = with_definitions([*leader, *_members(asked, settings.max_teammates)], settings.agents)
+    member_drafts = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
+    drafts = with_definitions([*leader, *_members(member_drafts, settings.max_teammates)], settings.agents)
     for draft in drafts:
         startable(draft, mode_of_all, os.environ.get("PATH", os.defpath))
-    first = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
-    context = _make(name, here, settings, drafts, mode_of_all, layout, worktrees=worktrees)
+    first_tasks = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
+    context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
     if max_cost is not None:
         costs.limit(replace(context, vouch=in_process), max_cost)  # its first limit is no change of one
-    made = tasks.create(context, first)
+    new_tasks = tasks.create(context, first_tasks)
     _bring_up(context, drafts, settings)
-    if said := beyond_all(context, made):
-        say(f"Warning: {said}")
+    if warning := beyond_all(context, new_tasks):
+        say(f"Warning: {warning}")
     _tell(context, as_json=as_json)
     if not detach and not as_json and terminal() and not context.team.config.read().inside_tmux:
         from pro0.cli.team.attaching import attach
@@ -130,8 +130,8 @@ def _members(drafts: list[SeatDraft], limit: int) -> list[SeatDraft]:
 
 
 def _draft(spec: str) -> SeatDraft:
-    name, found, kind = spec.rpartition("=")
-    if not found:
+    name, equals, kind = spec.rpartition("=")
+    if not equals:
         raise BadInput(f"{spec!r} names no agent", hint=f"-m {spec or 'w1'}=shell")
     agent, _, role = kind.partition(":")
     return seated(SeatDraft(name=name, agent=agent, role=role))
@@ -162,7 +162,7 @@ def _make(
 ) -> Context:
     from pro0.engine.opening.founding import found
 
-    who = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
+    member_list = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
     _not_stopped(name)
     context = found(
@@ -178,7 +178,7 @@ def _make(
         worktrees=worktrees,
     )
     config = context.team.config.read()
-    say(f"team {name} in {folder}: {who}")
+    say(f"team {name} in {folder}: {member_list}")
     say(f"mode {config.mode}: {config.mode_reason}")
     if len(drafts) > 1 and not worktrees:
         say("the members share one checkout: give them tasks that touch different files")
@@ -231,9 +231,9 @@ def _tell(context: Context, *, as_json: bool) -> None:
     if as_json:
         write_json(look)
         return
-    who = look.members[0].agent_id if look.members else "MEMBER"
+    addressee = look.members[0].agent_id if look.members else "MEMBER"
     write(f"{name} runs: {', '.join(f'{m.agent_id} {m.state}' for m in look.members) or 'no members yet'}")
     write(f"  give work  pro0 task create \"what to do\" --run 'make' -t {name}")
     write(f"  watch      pro0 team attach -t {name}   or: pro0 team status --watch -t {name}")
-    write(f'  message    pro0 send {who} "hello" -t {name}')
+    write(f'  message    pro0 send {addressee} "hello" -t {name}')
     write(f"  stop       pro0 team stop -t {name}, then: pro0 team cleanup {name}")

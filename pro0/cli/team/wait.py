@@ -46,21 +46,21 @@ def _until_it_stands(context: Context, timeout: float | None) -> Progress:
     deadline = None if timeout is None else time.monotonic() + timeout
     with live() as show:
         while (result := progress(context)).moving:
-            left = LOOK if deadline is None else deadline - time.monotonic()
-            if left <= 0:
+            seconds = LOOK if deadline is None else deadline - time.monotonic()
+            if seconds <= 0:
                 break
             show(_counts(result))
-            time.sleep(min(LOOK, left))
+            time.sleep(min(LOOK, seconds))
     return result
 
 
-def _print(result: Progress, named: str) -> None:
+def _print(result: Progress, team_flag: str) -> None:
     write(_counts(result))
-    for one in result.left:
-        write(f"  {line(one)}")
+    for entry in result.left:
+        write(f"  {line(entry)}")
     if result.needs:
         write("needs you")
-        needs.show(result.needs, named)
+        needs.show(result.needs, team_flag)
 
 
 def _counts(result: Progress) -> str:
@@ -68,17 +68,19 @@ def _counts(result: Progress) -> str:
 
 
 def _conclude(team: str, result: Progress, timeout: float | None) -> None:
-    left = f"{len(result.left)} {'task is' if len(result.left) == 1 else 'tasks are'}"
+    task_count = f"{len(result.left)} {'task is' if len(result.left) == 1 else 'tasks are'}"
     if result.moving:
         hint = f"see who is at what: pro0 team status -t {team}"
-        raise TimedOut(f"{team} still works after {timeout:g} s; {left} left", hint=hint)
+        raise TimedOut(f"{team} still works after {timeout:g} s; {task_count} left", hint=hint)
     if result.outcome is WorkState.SOMETHING_FAILED:
         hint = f"pro0 task list --status failed -t {team}"
-        raise Pro0Error(f"{team} can do no more: {left} failed, or not done", code=ErrorCode.WORK_FAILED, hint=hint)
+        raise Pro0Error(
+            f"{team} can do no more: {task_count} failed, or not done", code=ErrorCode.WORK_FAILED, hint=hint
+        )
     if result.outcome is WorkState.WAITS:
         hint = f"see what needs you: pro0 team status -t {team}"
         raise Refused(
-            f"{team} can do no more: {left} waiting for a human or for a member",
+            f"{team} can do no more: {task_count} waiting for a human or for a member",
             code=ErrorCode.WAITS,
             hint=hint,
         )
