@@ -56,16 +56,16 @@ def call(client: RpcClient, name: str, params: object) -> object:
         return document()
     if (method := METHODS.get(name)) is None:
         raise BadInput(f"there is no method {visible(name[:100])}", hint=f"pro0 rpc {DISCOVER} lists the methods")
-    given = _arguments(method, params)
-    value = method.function(client.context if method.direct else client, **given)
+    arguments = _arguments(method, params)
+    value = method.function(client.context if method.direct else client, **arguments)
     return _harmless(plain(value, method.worded), client.veil())
 
 
 def news(client: RpcClient) -> list[JSON]:
     """Return what a client's subscriptions have to tell now."""
-    told = client.subscriptions.changes()
-    veil = client.veil() if told else str
-    return [_told(family, change, veil) for family, change in told]
+    changes = client.subscriptions.changes()
+    veil = client.veil() if changes else str
+    return [_told(family, change, veil) for family, change in changes]
 
 
 def fault(error: Pro0Error) -> Fault:
@@ -87,10 +87,12 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     if not is_text(params):
         raise BadInput(f"{method.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint="pass UTF-8")
     try:
-        found = msgspec.convert({names[name]: value for name, value in params.items()}, arguments_of(method.function))
+        arguments = msgspec.convert(
+            {names[name]: value for name, value in params.items()}, arguments_of(method.function)
+        )
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadInput(f"{method.name}: {visible(method.worded(validation_message(error)))}", hint=_WHICH) from None
-    return {name: getattr(found, name) for name in found.__struct_fields__}
+    return {name: getattr(arguments, name) for name in arguments.__struct_fields__}
 
 
 def _told(family: str, change: object, veil: Callable[[str], str]) -> JSON:

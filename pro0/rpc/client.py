@@ -43,16 +43,16 @@ class RpcClient:
 
     def showing(self, show: Callable[[str], None]) -> "RpcClient":
         """Return this client for one call, which shows how far it is."""
-        one = copy(self)
-        one.show = show
-        return one
+        client = copy(self)
+        client.show = show
+        return client
 
     def subscribe(self, family: str, source: Callable[[], Source], id: str, seq: int) -> Subscription:
         """Return a new subscription, or a lost one that goes on; raises Refused for one too many."""
         name = TASKS if family == TICKETS else family
-        one = Subscription(family, self._lists.get(name, self.caller, source), id, seq)
-        self.subscriptions.add(one)
-        return one
+        subscription = Subscription(family, self._lists.get(name, self.caller, source), id, seq)
+        self.subscriptions.add(subscription)
+        return subscription
 
     def veil(self) -> Callable[[str], str]:
         """Return what takes the incarnations of others out of a text for this caller."""

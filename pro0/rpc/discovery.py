@@ -43,7 +43,7 @@ def document() -> dict[str, object]:
 
 def callers(method: Method) -> list[str]:
     """Return who may call a method."""
-    return sorted(str(who) for who in method.by or OPERATIONS[method.operation].by if who in PEOPLE_AND_AGENTS)
+    return sorted(str(caller) for caller in method.by or OPERATIONS[method.operation].by if caller in PEOPLE_AND_AGENTS)
 
 
 def _discover() -> dict[str, object]:
@@ -57,13 +57,13 @@ def _method(method: Method, schemas: dict[str, Schema]) -> dict[str, object]:
     arguments = schemas.pop(arguments["$ref"].removeprefix(_REF)) if "$ref" in arguments else arguments
     required = arguments.get("required", [])
     properties: dict[str, Schema] = arguments.get("properties", {})
-    named = {method.worded(own): name for name, own in method.parameters.items()}
-    params = [_parameter(name, schema, required, named) for name, schema in properties.items()]
+    rpc_names = {method.worded(parameter): name for name, parameter in method.parameters.items()}
+    params = [_parameter(name, schema, required, rpc_names) for name, schema in properties.items()]
     return {
         "name": method.name,
         "summary": method.about,
         "paramStructure": "either",
-        "params": sorted(params, key=lambda one: not one["required"]),
+        "params": sorted(params, key=lambda param: not param["required"]),
         "result": {"name": "result", "schema": _schema(result_of(method.function), method, schemas)},
         "x-callers": callers(method),
         "x-verdict": operation.verdict,
@@ -72,9 +72,9 @@ def _method(method: Method, schemas: dict[str, Schema]) -> dict[str, object]:
     }
 
 
-def _parameter(name: str, schema: Schema, required: list[str], named: dict[str, str]) -> Schema:
+def _parameter(name: str, schema: Schema, required: list[str], rpc_names: dict[str, str]) -> Schema:
     about = {"description": schema.pop("description")} if "description" in schema else {}
-    return {"name": named[name], **about, "required": name in required, "schema": schema}
+    return {"name": rpc_names[name], **about, "required": name in required, "schema": schema}
 
 
 def _notification(family: str, schemas: dict[str, Schema]) -> dict[str, object]:
@@ -84,68 +84,68 @@ def _notification(family: str, schemas: dict[str, Schema]) -> dict[str, object]:
 
 
 def _progress(schemas: dict[str, Schema]) -> dict[str, object]:
-    [params], known = msgspec.json.schema_components([CallProgress], ref_template=_TEMPLATE)
-    schemas |= known
+    [params], components = msgspec.json.schema_components([CallProgress], ref_template=_TEMPLATE)
+    schemas |= components
     return {"name": PROGRESS, "summary": f"Tell how far a call is that has a {TOKEN}.", "params": params}
 
 
 def _schema(kind: Any, method: Method, schemas: dict[str, Schema]) -> Schema:
     """Return the schema of a type as methods show it; what it refers to goes into `schemas`."""
-    [schema], known = msgspec.json.schema_components([kind], ref_template=_TEMPLATE)
+    [schema], components = msgspec.json.schema_components([kind], ref_template=_TEMPLATE)
     for stored, (view, _) in SHOWN.items():
-        if stored.__name__ in known:
-            more = msgspec.json.schema_components([view], ref_template=_TEMPLATE)[1]
-            known |= more | {stored.__name__: more[view.__name__]}
-    names = {name: _name(name, known, method.worded) for name in known}
-    for name in _reached(schema, known):
-        schemas[names[name]] = _shown(known[name], method.worded, names)
-    shown: Schema = _shown(schema, method.worded, names)
-    return shown
+        if stored.__name__ in components:
+            view_components = msgspec.json.schema_components([view], ref_template=_TEMPLATE)[1]
+            components |= view_components | {stored.__name__: view_components[view.__name__]}
+    names = {name: _name(name, components, method.worded) for name in components}
+    for name in _reached(schema, components):
+        schemas[names[name]] = _shown(components[name], method.worded, names)
+    converted: Schema = _shown(schema, method.worded, names)
+    return converted
 
 
-def _name(name: str, known: dict[str, Schema], worded: Worded) -> str:
+def _name(name: str, components: dict[str, Schema], worded: Worded) -> str:
     """Return the name of a component; one whose words differ between the families has a name in each."""
-    plain, same = name.removesuffix("View"), {one: one for one in known}
-    whole = {name, *_reached(known[name], known)}
-    if all(_shown(known[one], worded, same) == _shown(known[one], str, same) for one in whole):
+    plain, same = name.removesuffix("View"), {key: key for key in components}
+    whole = {name, *_reached(components[name], components)}
+    if all(_shown(components[key], worded, same) == _shown(components[key], str, same) for key in whole):
         return plain
     return plain.replace("Task", "Ticket") if "Task" in plain else f"Ticket{plain}"
 
 
-def _reached(schema: object, known: dict[str, Schema]) -> set[str]:
+def _reached(schema: object, components: dict[str, Schema]) -> set[str]:
     """Return the components that a schema refers to, directly or not."""
-    found, edge = set[str](), set(_references(schema))
+    reached, edge = set[str](), set(_references(schema))
     while edge:
-        found |= edge
-        edge = {name for one in edge for name in _references(known[one])} - found
-    return found
+        reached |= edge
+        edge = {name for component in edge for name in _references(components[component])} - reached
+    return reached
 
 
 def _references(schema: object) -> list[str]:
     if isinstance(schema, list):
-        return [name for one in schema for name in _references(one)]
+        return [name for part in schema for name in _references(part)]
     if not isinstance(schema, dict):
         return []
-    here = [schema["$ref"].removeprefix(_REF)] if isinstance(schema.get("$ref"), str) else []
-    return here + [name for one in schema.values() for name in _references(one)]
+    references = [schema["$ref"].removeprefix(_REF)] if isinstance(schema.get("$ref"), str) else []
+    return references + [name for part in schema.values() for name in _references(part)]
 
 
 def _shown(schema: Any, worded: Worded, names: dict[str, str]) -> Any:
     """Return a schema with keys and words as the results have them."""
     if isinstance(schema, list):
-        return [_shown(one, worded, names) for one in schema]
+        return [_shown(part, worded, names) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    shown = {key: _shown(value, worded, names) for key, value in schema.items()}
-    if isinstance(reference := shown.get("$ref"), str):
-        shown["$ref"] = _REF + names[reference.removeprefix(_REF)]
-    if isinstance(properties := shown.get("properties"), dict) and shown.get("type") == "object":
-        shown["properties"] = {worded(snake(name)): value for name, value in properties.items()}
-        shown["required"] = [worded(snake(name)) for name in shown.get("required", [])]
+    converted = {key: _shown(value, worded, names) for key, value in schema.items()}
+    if isinstance(reference := converted.get("$ref"), str):
+        converted["$ref"] = _REF + names[reference.removeprefix(_REF)]
+    if isinstance(properties := converted.get("properties"), dict) and converted.get("type") == "object":
+        converted["properties"] = {worded(snake(name)): value for name, value in properties.items()}
+        converted["required"] = [worded(snake(name)) for name in converted.get("required", [])]
     for key in ("title", "description"):
-        if isinstance(shown.get(key), str):
-            shown[key] = worded(shown[key].removesuffix("View"))
-    return shown
+        if isinstance(converted.get(key), str):
+            converted[key] = worded(converted[key].removesuffix("View"))
+    return converted
 
 
 _TEMPLATE = _REF + "{name}"

@@ -48,10 +48,10 @@ class _Item(NamedTuple):
 
     def change(self, key: str, since: int) -> Change | None:
         """Return the change for a reader of the list as it was at `since`, None when nothing is another for it."""
-        known = bisect_right(self.spans, since) % 2 == 1
+        existed = bisect_right(self.spans, since) % 2 == 1
         if self.value is None:
-            return ("delete", key, None) if known else None
-        return "update" if known else "create", key, self.value
+            return ("delete", key, None) if existed else None
+        return "update" if existed else "create", key, self.value
 
 
 class NumberedList:
@@ -109,16 +109,16 @@ class NumberedList:
         version = self._version()
         for operation, key, value in self._source.changes():
             self._seq += 1
-            known = self._items.pop(key, None)
-            spans = known.spans if known else () if operation == "create" else (0,)
+            item = self._items.pop(key, None)
+            spans = item.spans if item else () if operation == "create" else (0,)
             spans += () if operation == "update" else (self._seq,)
             if len(spans) > SPANS and spans[1] <= self._told:
                 self._oldest = max(self._oldest, spans[1])
                 spans = spans[2:]
             self._items[key] = _Item(self._seq, spans, value)
-        while len(self._items) > KEPT and (first := next(iter(self._items.items())))[1].seq <= self._told:
-            self._oldest = max(self._oldest, first[1].seq)
-            del self._items[first[0]]
+        while len(self._items) > KEPT and (oldest_entry := next(iter(self._items.items())))[1].seq <= self._told:
+            self._oldest = max(self._oldest, oldest_entry[1].seq)
+            del self._items[oldest_entry[0]]
         self._looked_at = version
 
     @property
@@ -139,7 +139,7 @@ class Lists:
         """Return a list, made when nobody has read it yet."""
         with self._lock:
             listed = self._lists.pop((name, caller), None) or NumberedList(source(), self._version)
-            idle = [key for key, one in self._lists.items() if not one.is_read]
+            idle = [key for key, numbered in self._lists.items() if not numbered.is_read]
             for key in idle[:-LISTS]:
                 del self._lists[key]
             self._lists[name, caller] = listed

@@ -21,14 +21,14 @@ def client_at(connection: socket.socket, team: TeamStore, lists: Lists) -> RpcCl
     process = table.entry(address.peer_process(connection))
     if process is None:
         raise _unseen()
-    caller, own = caller_of(table.variables(process, IDENTITY), team.paths.home, process.pid)
+    caller, caller_team = caller_of(table.variables(process, IDENTITY), team.paths.home, process.pid)
     if not table.alive(process):  # nothing that was seen of it is sure: its ancestors, its mark, its environment
         raise _unseen()
-    if caller.who is not Who.HUMAN and own != team.name:
+    if caller.who is not Who.HUMAN and caller_team != team.name:
         raise Refused(f"{caller.agent_id} is not a member of {team.name}", code=ErrorCode.NOT_MEMBER)
     return RpcClient(Context(team, caller, vouch=by_program), lists)
 
 
 def _unseen() -> Refused:
-    what = "the process that connected is gone, or in a namespace of its own"
-    return Refused(what, code=ErrorCode.IDENTITY_UNPROVEN, hint="stay connected, and run where the lead runs")
+    error_text = "the process that connected is gone, or in a namespace of its own"
+    return Refused(error_text, code=ErrorCode.IDENTITY_UNPROVEN, hint="stay connected, and run where the lead runs")

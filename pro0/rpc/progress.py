@@ -48,16 +48,16 @@ def taken(params: object) -> tuple[Token | None, object]:
 @contextmanager
 def telling(token: Token | None, title: str, say: Callable[[JSON], None]) -> Iterator[Show]:
     """Tell that a call begins and ends; yield what tells how far it is, each text once in a row."""
-    last = ""
+    last_text = ""
 
     def tell(value: CallStep) -> None:
         if token is not None:
             say(notice(PROGRESS, encode(msgspec.to_builtins(CallProgress(token, value)))))
 
     def show(text: str) -> None:
-        nonlocal last
-        if text != last:
-            last = text
+        nonlocal last_text
+        if text != last_text:
+            last_text = text
             tell(CallStep("report", message=visible(text)))
 
     tell(CallStep("begin", title=title))

@@ -93,13 +93,16 @@ class RpcServer:
         self._selector.unregister(self._listener)
         self._listener.close()
         deadline = time.monotonic() + LAST
-        while any(one.busy for one in self._connections.values()) and (left := deadline - time.monotonic()) > 0:
-            self._round(left)
-        for one in [*self._connections.values()]:
-            one.write()
-            self._drop(one)
-        for connection in [*self._turned_away]:
-            self._let_go(connection)
+        while (
+            any(connection.busy for connection in self._connections.values())
+            and (seconds := deadline - time.monotonic()) > 0
+        ):
+            self._round(seconds)
+        for connection in [*self._connections.values()]:
+            connection.write()
+            self._drop(connection)
+        for sock in [*self._turned_away]:
+            self._let_go(sock)
         if self._watch:
             self._watch.close()
         self._selector.close()  # the pipe stays: who is still at work may ring
@@ -114,8 +117,8 @@ class RpcServer:
             self._heard(key.fileobj, mask)
         while self._finished:
             self._finished.popleft()()
-        for one in [*self._connections.values()]:
-            self._go_on(one)
+        for connection in [*self._connections.values()]:
+            self._go_on(connection)
         self._watch_if_wanted()
 
     def _signs(self) -> list[tuple[int, int]]:
@@ -130,7 +133,7 @@ class RpcServer:
 
     @property
     def _subscribed(self) -> bool:
-        return any(one.client.subscriptions for one in self._connections.values())
+        return any(connection.client.subscriptions for connection in self._connections.values())
 
     def _heard(self, source: object, mask: int) -> None:
         if source is self._listener:
@@ -141,11 +144,11 @@ class RpcServer:
         elif self._watch is not None and source is self._watch:
             if self._watch.drain():
                 self._changed()
-        elif isinstance(source, socket.socket) and (one := self._connections.get(source)):
+        elif isinstance(source, socket.socket) and (connection := self._connections.get(source)):
             if mask & selectors.EVENT_READ:
-                one.read()
+                connection.read()
             if mask & selectors.EVENT_WRITE:
-                one.write()
+                connection.write()
         elif isinstance(source, socket.socket) and source in self._turned_away:
             self._pass_over(source)
 
@@ -160,18 +163,18 @@ class RpcServer:
 
         try:
             if len(self._connections) >= CONNECTIONS:
-                what = f"{CONNECTIONS} clients are connected"
-                raise Refused(what, code=ErrorCode.TOO_MANY, hint="close one of them")
+                error_text = f"{CONNECTIONS} clients are connected"
+                raise Refused(error_text, code=ErrorCode.TOO_MANY, hint="close one of them")
             self._connections[connection] = RpcConnection(connection, client_at(connection, self._team, self._lists))
         except (Pro0Error, OSError) as error:
-            said = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
-            self._turn_away(connection, failed(None, fault(said)))
+            refusal = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
+            self._turn_away(connection, failed(None, fault(refusal)))
 
-    def _turn_away(self, connection: socket.socket, said: JSON) -> None:
+    def _turn_away(self, connection: socket.socket, response: JSON) -> None:
         """Tell a client why it is not served, and let it go by itself: what it sends now would undo the telling."""
         try:
             connection.setblocking(False)
-            connection.send(said.encode() + b"\n")
+            connection.send(response.encode() + b"\n")
             connection.shutdown(socket.SHUT_WR)
         except OSError:
             connection.close()
@@ -196,25 +199,25 @@ class RpcServer:
         self._selector.unregister(connection)
         connection.close()
 
-    def _go_on(self, one: RpcConnection) -> None:
+    def _go_on(self, connection: RpcConnection) -> None:
         """Do what is next for a connection, and wait for what it waits for."""
-        if request := one.next:
-            self._hand_over(one, lambda: self._perform(one, request))
-        elif one.tellable:
-            one.due = one.client.subscriptions.owing = False
-            self._hand_over(one, lambda: self._gather(one))
-        one.write()
-        if one.over and not one.busy:
-            self._drop(one)
+        if request := connection.next:
+            self._hand_over(connection, lambda: self._perform(connection, request))
+        elif connection.tellable:
+            connection.due = connection.client.subscriptions.owing = False
+            self._hand_over(connection, lambda: self._gather(connection))
+        connection.write()
+        if connection.over and not connection.busy:
+            self._drop(connection)
             return
-        registered = one.socket in self._selector.get_map()
-        if interest := one.interest:
-            (self._selector.modify if registered else self._selector.register)(one.socket, interest)
+        registered = connection.socket in self._selector.get_map()
+        if interest := connection.interest:
+            (self._selector.modify if registered else self._selector.register)(connection.socket, interest)
         elif registered:
-            self._selector.unregister(one.socket)
+            self._selector.unregister(connection.socket)
 
-    def _hand_over(self, one: RpcConnection, job: Callable[[], None]) -> None:
-        one.busy = True
+    def _hand_over(self, connection: RpcConnection, job: Callable[[], None]) -> None:
+        connection.busy = True
         self._jobs.put(job)
         if self._workers < WORKERS:
             self._workers += 1
@@ -224,50 +227,52 @@ class RpcServer:
         while True:
             self._jobs.get()()
 
-    def _perform(self, one: RpcConnection, request: RpcRequest) -> None:
+    def _perform(self, connection: RpcConnection, request: RpcRequest) -> None:
         """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
         from pro0.rpc.calls import perform
         from pro0.rpc.table import METHODS
 
         def do() -> None:
-            outcome = perform(one.client, request, lambda said: self._finish(lambda: one.mention(said)))
-            self._finish(lambda: self._done(one, request, outcome, beside=waits))
+            outcome = perform(
+                connection.client, request, lambda message: self._finish(lambda: connection.mention(message))
+            )
+            self._finish(lambda: self._done(connection, request, outcome, beside=waits))
 
-        known = METHODS.get(request.method)
-        if waits := known is not None and known.waits:
-            self._finish(lambda: self._free(one))
+        method = METHODS.get(request.method)
+        if waits := method is not None and method.waits:
+            self._finish(lambda: self._free(connection))
             threading.Thread(target=do, daemon=True).start()
         else:
             do()
 
-    def _gather(self, one: RpcConnection) -> None:
+    def _gather(self, connection: RpcConnection) -> None:
         from pro0.rpc.calls import news
 
-        told: list[JSON] = []
+        notices: list[JSON] = []
         with suppress(Pro0Error):  # what cannot be read now is told when it can be
-            told = news(one.client)
-        self._finish(lambda: self._tell(one, told))
+            notices = news(connection.client)
+        self._finish(lambda: self._tell(connection, notices))
 
     def _finish(self, act: Finished) -> None:
         self._finished.append(act)
         self._ring()
 
-    def _done(self, one: RpcConnection, request: RpcRequest, outcome: JSON | Fault, *, beside: bool) -> None:
-        one.busy = one.busy and beside
-        one.finish(request, outcome)
+    def _done(self, connection: RpcConnection, request: RpcRequest, outcome: JSON | Fault, *, beside: bool) -> None:
+        connection.busy = connection.busy and beside
+        connection.finish(request, outcome)
 
-    def _tell(self, one: RpcConnection, told: list[JSON]) -> None:
-        one.busy = False
-        for message in told:
-            one.say(message)
+    def _tell(self, connection: RpcConnection, notices: list[JSON]) -> None:
+        connection.busy = False
+        for message in notices:
+            connection.say(message)
 
-    def _free(self, one: RpcConnection) -> None:
-        one.busy = False
+    def _free(self, connection: RpcConnection) -> None:
+        connection.busy = False
 
     def _changed(self) -> None:
         self._version += 1
-        for one in self._connections.values():
-            one.due = True
+        for connection in self._connections.values():
+            connection.due = True
 
     def _watch_if_wanted(self) -> None:
         """Watch the files from the first subscription to them on."""
@@ -279,11 +284,11 @@ class RpcServer:
             self._changed()
             self._ring()
 
-    def _drop(self, one: RpcConnection) -> None:
+    def _drop(self, connection: RpcConnection) -> None:
         with suppress(KeyError, ValueError):
-            self._selector.unregister(one.socket)
-        del self._connections[one.socket]
-        one.socket.close()
+            self._selector.unregister(connection.socket)
+        del self._connections[connection.socket]
+        connection.socket.close()
 
     def _ring(self) -> None:
         with suppress(BlockingIOError, OSError):

@@ -57,22 +57,22 @@ class _Carried:
             connection.shutdown(socket.SHUT_WR)
 
     def _messages(self) -> Iterator[bytes]:
-        first = self._source.readline(LINE_LIMIT)
-        self.framed = first.lower().startswith(HEADER.lower())
+        line = self._source.readline(LINE_LIMIT)
+        self.framed = line.lower().startswith(HEADER.lower())
         if not self.framed:
-            yield first
+            yield line
             while piece := self._source.readline(PIECE):
                 yield piece
             return
-        while first:
+        while line:
             size = 0
-            while first.strip():
-                name, _, value = first.partition(b":")
+            while line.strip():
+                name, _, value = line.partition(b":")
                 if name.strip().lower() == HEADER.lower() and value.strip().isdigit():
                     size = int(value)
-                first = self._source.readline(PIECE)
+                line = self._source.readline(PIECE)
             yield from self._body(size)
-            first = self._source.readline(PIECE)
+            line = self._source.readline(PIECE)
 
     def _body(self, size: int) -> Iterator[bytes]:
         """Yield one message in pieces: outside of a text, where none may stand, the end of a line is a space."""

@@ -146,14 +146,14 @@ class Subscriptions:
     def __bool__(self) -> bool:
         return bool(self._by_id)
 
-    def add(self, one: Subscription) -> str:
+    def add(self, subscription: Subscription) -> str:
         """Go on telling this one and return its id; raises Refused for one too many."""
-        if len(self._by_id) >= LIMIT and one.id not in self._by_id:
-            said = f"this client has {LIMIT} subscriptions"
-            raise Refused(said, code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
-        self._by_id[one.id] = one
-        self.owing |= one.goes_on
-        return one.id
+        if len(self._by_id) >= LIMIT and subscription.id not in self._by_id:
+            error_text = f"this client has {LIMIT} subscriptions"
+            raise Refused(error_text, code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
+        self._by_id[subscription.id] = subscription
+        self.owing |= subscription.goes_on
+        return subscription.id
 
     def remove(self, id: str, family: str) -> None:
         """End a subscription; raises NotFound."""
@@ -163,4 +163,6 @@ class Subscriptions:
 
     def changes(self) -> list[tuple[str, ListChange]]:
         """Return what is to be told now, each with the family of its words."""
-        return [(one.family, change) for one in self._by_id.values() for change in one.changes()]
+        return [
+            (subscription.family, change) for subscription in self._by_id.values() for change in subscription.changes()
+        ]

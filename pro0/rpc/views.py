@@ -113,10 +113,10 @@ class Nothing(RpcView, frozen=True, kw_only=True):
 
 def task_view(task: Task) -> TaskView:
     """Return a task as methods show it."""
-    said = {name: getattr(task, name) for name in _SAME}
+    same_fields = {name: getattr(task, name) for name in _SAME}
     [status] = (word for word in WORDS if word == ticket_status(task))
     return TaskView(
-        **said,
+        **same_fields,
         status=status,
         role_id=task.role,
         parent_id=task.parent,
@@ -127,17 +127,17 @@ def task_view(task: Task) -> TaskView:
     )
 
 
-def comment_view(task: str, said: Remark, title: Callable[[str], str]) -> CommentView:
+def comment_view(task: str, remark: Remark, title: Callable[[str], str]) -> CommentView:
     """Return a remark as methods show it; `title` names a role, or nobody, by its id."""
     return CommentView(
-        id=said.id or str(uuid5(NAMESPACE_OID, f"{task} {iso(said.at)} {said.author} {said.act}")),
+        id=remark.id or str(uuid5(NAMESPACE_OID, f"{task} {iso(remark.at)} {remark.author} {remark.act}")),
         task_id=task,
-        author_role=title(said.role) or said.author,
-        content=said.text,
-        created_at=said.at,
-        author_task_id=said.task,
-        author=said.author,
-        act=said.act,
+        author_role=title(remark.role) or remark.author,
+        content=remark.text,
+        created_at=remark.at,
+        author_task_id=remark.task,
+        author=remark.author,
+        act=remark.act,
     )
 
 
@@ -151,18 +151,18 @@ def plain(value: object, worded: Callable[[str], str] = str) -> object:
     if type(value) in SHOWN:
         value = SHOWN[type(value)][1](value)
     if isinstance(value, msgspec.Struct):
-        shown = ((field, getattr(value, field.name)) for field in _fields(type(value)))
-        return {worded(snake(f.encode_name)): plain(v, worded) for f, v in shown if not _left_out(value, f, v)}
+        pairs = ((field, getattr(value, field.name)) for field in _fields(type(value)))
+        return {worded(snake(f.encode_name)): plain(v, worded) for f, v in pairs if not _left_out(value, f, v)}
     if isinstance(value, dict):
-        return {str(key): plain(one, worded) for key, one in value.items()}
+        return {str(key): plain(item, worded) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(one, worded) for one in value]
+        return [plain(item, worded) for item in value]
     return msgspec.to_builtins(value)
 
 
 def snake(name: str) -> str:
     """Return a camelCase name in snake_case; the documents' own `taskId` stays."""
-    return name if name in _KEPT else "".join(f"_{one.lower()}" if one.isupper() else one for one in name)
+    return name if name in _KEPT else "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def _left_out(whole: msgspec.Struct, field: FieldInfo, value: object) -> bool:

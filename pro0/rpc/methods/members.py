@@ -53,10 +53,10 @@ def subscribe_to_members(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -
     context = client.context
 
     def look() -> dict[str, MemberStatus]:
-        return {one.agent_id: one for one in status(context).members}
+        return {member.agent_id: member for member in status(context).members}
 
-    made = client.subscribe(subscriptions.MEMBERS, lambda: Values(look), id, seq)
-    return MemberSnapshot(id=made.id, members=tuple(cast("Iterable[MemberStatus]", made.first)))
+    subscription = client.subscribe(subscriptions.MEMBERS, lambda: Values(look), id, seq)
+    return MemberSnapshot(id=subscription.id, members=tuple(cast("Iterable[MemberStatus]", subscription.first)))
 
 
 @method("member.list", "member.list.unsubscribe")
@@ -72,10 +72,10 @@ def subscribe_to_needs(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -> 
     context = client.context
 
     def look() -> dict[str, Need]:
-        return {one.id: one for one in list_needs(context)}
+        return {need.id: need for need in list_needs(context)}
 
-    made = client.subscribe(subscriptions.NEEDS, lambda: Values(look), id, seq)
-    return NeedSnapshot(id=made.id, needs=tuple(cast("Iterable[Need]", made.first)))
+    subscription = client.subscribe(subscriptions.NEEDS, lambda: Values(look), id, seq)
+    return NeedSnapshot(id=subscription.id, needs=tuple(cast("Iterable[Need]", subscription.first)))
 
 
 @method("need.list", "need.list.unsubscribe")
@@ -100,9 +100,9 @@ def spawn(
     context = client.context
     draft = SeatDraft(name=name, role=role, model=model, effort=effort, prompt=prompt, plan=plan)
     settings = settings_to_hire(context)
-    [known] = with_definitions([msgspec.structs.replace(draft, agent=agent) if agent else draft], settings.agents)
-    takeable(known)
-    [seat] = members.spawn(context, [apply_role(client.store, known)], settings.max_teammates)
+    [full_draft] = with_definitions([msgspec.structs.replace(draft, agent=agent) if agent else draft], settings.agents)
+    takeable(full_draft)
+    [seat] = members.spawn(context, [apply_role(client.store, full_draft)], settings.max_teammates)
     started(context.team, [seat], client.show)
     return _one(context, seat.agent_id)
 

@@ -31,8 +31,8 @@ def role_create(client: RpcClient, name: str, role_prompt: str) -> AgentRole:
 @method("role.list", "agent.role.update", by=HUMAN_ONLY)
 def role_update(client: RpcClient, role_id: str, name: str | None = None, role_prompt: str | None = None) -> AgentRole:
     """Change a role; running sessions keep their text."""
-    given = {"name": name, "prompt": role_prompt}
-    changes: dict[str, object] = {field: text for field, text in given.items() if text is not None}
+    texts = {"name": name, "prompt": role_prompt}
+    changes: dict[str, object] = {field: text for field, text in texts.items() if text is not None}
     return role_view(roles.edit(client.store, client.caller, role_id, changes))
 
 

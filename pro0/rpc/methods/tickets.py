@@ -68,8 +68,8 @@ def create(
         requires=Gate(requires) if requires else None,
         run=run,
     )
-    [made] = tasks.create(client.context, [draft], last=True)
-    return task_view(made)
+    [task] = tasks.create(client.context, [draft], last=True)
+    return task_view(task)
 
 
 @method("task.update", *both("update"))
@@ -155,23 +155,25 @@ def comment_list(client: RpcClient, task_id: TaskId) -> CommentList:
     """List what was said about a task: comments, and the texts that came with acts."""
     context = client.context
     id = tasks.show(context, task_id).id
-    return CommentList(comments=[comment_view(id, said, _title(context)) for said in tasks.remarks(context, id)])
+    return CommentList(comments=[comment_view(id, remark, _title(context)) for remark in tasks.remarks(context, id)])
 
 
 @method("task.comment", *both("comment.create"))
 def comment_create(client: RpcClient, task_id: TaskId, content: str) -> CommentView:
     """Add a comment; its author is the caller."""
     context = client.context
-    made = tasks.comment(context, task_id, content)
-    said = Remark(made.at, made.author, made.text, task=made.author_task, role=made.author_role, id=made.id)
-    return comment_view(tasks.show(context, task_id).id, said, _title(context))
+    comment = tasks.comment(context, task_id, content)
+    remark = Remark(
+        comment.at, comment.author, comment.text, task=comment.author_task, role=comment.author_role, id=comment.id
+    )
+    return comment_view(tasks.show(context, task_id).id, remark, _title(context))
 
 
 def _subscribed(client: RpcClient, family: str, id: str, seq: int) -> TaskSnapshot:
     context = client.context
-    made = client.subscribe(family, lambda: Tasks(context), id, seq)
-    listed = cast("Iterable[Task]", made.first)
-    return TaskSnapshot(id=made.id, tasks=[task_view(task) for task in sorted(listed, key=list_order)])
+    subscription = client.subscribe(family, lambda: Tasks(context), id, seq)
+    listed = cast("Iterable[Task]", subscription.first)
+    return TaskSnapshot(id=subscription.id, tasks=[task_view(task) for task in sorted(listed, key=list_order)])
 
 
 class _Title:
