@@ -100,10 +100,10 @@ def restart(context: Context, name: str, _text: str) -> str:
 def spawn(context: Context, _target: str, text: str) -> str:
     """Ask for a new member; without a word for its agent it is a shell."""
     name, _, agent = text.strip().partition(" ")
-    known = settings_to_hire(context)
-    (draft,) = with_definitions([SeatDraft(name=name, agent=agent.strip() or "shell")], known.agents)
+    settings = settings_to_hire(context)
+    (draft,) = with_definitions([SeatDraft(name=name, agent=agent.strip() or "shell")], settings.agents)
     takeable(draft)
-    (seat,) = members.spawn(context, [draft], known.max_teammates)
+    (seat,) = members.spawn(context, [draft], settings.max_teammates)
     ensure_lead(context.team)
     return f"{seat.agent_id} ({seat.agent}) is to start"
 

@@ -36,8 +36,8 @@ def bar(
     With little room the others' states become marks; with less, some members are only counted.
     """
     message, counts = visible(notice), in_short(needs)
-    asked = f"{RESET}{style(State.WAITING)}{counts}{RESET}{DIM}" if counts else ""
-    long, short = (f"{asked} · {hint}" if asked else hint for hint in (HINT, SHORT))
+    needs_text = f"{RESET}{style(State.WAITING)}{counts}{RESET}{DIM}" if counts else ""
+    long, short = (f"{needs_text} · {hint}" if needs_text else hint for hint in (HINT, SHORT))
     for hint, brief in ((message or long, False), (message or short, False), (message or short, True)):
         parts = [_part(member, is_shown=member.agent_id == shown_member, brief=brief) for member in members]
         if _width(parts) + columns_of(hint) < columns:
@@ -45,9 +45,9 @@ def bar(
     if message:
         return f"{REVERSE}{fitted(message, columns)}{RESET}"
     at = next((index for index, member in enumerate(members) if member.agent_id == shown_member), 0)
-    left = columns - columns_of(asked) - 1 if asked else columns
-    around = " ".join(_around(parts, at, left))
-    return f"{around} {asked}" if asked and columns_of(around) <= left else around
+    room = columns - columns_of(needs_text) - 1 if needs_text else columns
+    around = " ".join(_around(parts, at, room))
+    return f"{around} {needs_text}" if needs_text and columns_of(around) <= room else around
 
 
 def title(news: News) -> str:

@@ -90,14 +90,14 @@ class BoardView:
 
     def rows(self, news: News, columns: int, lines: int, notice: str) -> list[str]:
         """Return the rows of the board, with a header and a footer; only what is seen is drawn."""
-        known = self._lines(news)
-        at = known.places[self._at(known)] if known.items else 0
+        listing = self._lines(news)
+        at = listing.places[self._at(listing)] if listing.items else 0
         head = [_head(news, columns, self._words), *([""] if lines > 2 * _PAGE else [])]
         self._page = room = max(lines - len(head) - 1, 1)
-        top = max(0, min(at - room // 2, len(known.rows) - room))
+        top = max(0, min(at - room // 2, len(listing.rows) - room))
         body = [
             _drawn(row, columns, news, chosen=top + place == at)
-            for place, row in enumerate(known.rows[top : top + room])
+            for place, row in enumerate(listing.rows[top : top + room])
         ]
         return [*head, *body, *[""] * (room - len(body)), self._foot(columns, notice)]
 
@@ -110,9 +110,9 @@ class BoardView:
 
     def _lines(self, news: News) -> BoardRows:
         """Return the list of a look, made once for each look and search."""
-        wanted = (news, self._unfolded, self._words)
-        if self._known is None or self._known[0] is not news or self._known[1:] != wanted[1:]:
-            self._known, self._board_rows = wanted, board_rows(news, unfolded=self._unfolded, words=self._words)
+        sought = (news, self._unfolded, self._words)
+        if self._known is None or self._known[0] is not news or self._known[1:] != sought[1:]:
+            self._known, self._board_rows = sought, board_rows(news, unfolded=self._unfolded, words=self._words)
         return self._board_rows
 
     def _at(self, lines: BoardRows) -> int:
@@ -124,7 +124,7 @@ class BoardView:
         """Choose another line, and return True for a key that does."""
         if not lines.items:
             return False
-        now, last = self._at(lines), len(lines.items) - 1
+        now, last_place = self._at(lines), len(lines.items) - 1
         if name == "tab":
             place = lines.next_part(now)
         elif name == "n":
@@ -135,10 +135,10 @@ class BoardView:
         elif name in ("page-up", "page-down"):
             place = now + (self._page if name == "page-down" else -self._page)
         elif name in ("g", "home", "G", "end"):
-            place = 0 if name in ("g", "home") else last
+            place = 0 if name in ("g", "home") else last_place
         else:
             return False
-        chosen = lines.items[max(0, min(last, place))]
+        chosen = lines.items[max(0, min(last_place, place))]
         self._chosen = (chosen.part, chosen.id)
         return True
 
@@ -182,8 +182,8 @@ class BoardView:
 
 def _asks(prompt: Prompt, columns: int) -> tuple[str, int]:
     """Return what is asked, cut where room is short, and the columns that are left for what is typed."""
-    most = max(columns * 2 // 3, 2)
-    asks = f"{prompt.asks}: " if columns_of(prompt.asks) + 2 <= most else f"{short(prompt.asks, most - 2)}: "
+    limit = max(columns * 2 // 3, 2)
+    asks = f"{prompt.asks}: " if columns_of(prompt.asks) + 2 <= limit else f"{short(prompt.asks, limit - 2)}: "
     return asks, max(columns - columns_of(asks), 3)
 
 

@@ -94,9 +94,9 @@ class BoardRows:
 
     def number(self, part: str, id: str, otherwise: int = 0) -> int:
         """Return the number of an item; of a missing one the first of its part, or the one now in its place."""
-        known = self._numbers.get((part, id))
-        if known is not None:
-            return known
+        number = self._numbers.get((part, id))
+        if number is not None:
+            return number
         return self._firsts.get(part, 0) if not id else max(0, min(otherwise, len(self.items) - 1))
 
     def next_part(self, number: int) -> int:
@@ -116,12 +116,12 @@ class BoardRows:
 def board_rows(news: News, *, unfolded: bool, words: str) -> BoardRows:
     """Return the lines of one look: those with all `words` in them, or, without words, with finished ones folded."""
     board = Board(news.tasks)
-    asked = {need.subject for need in news.needs}
+    need_subjects = {need.subject for need in news.needs}
     names = {member.agent_id for member in news.members}
     parts = (
         [_need(need, board) for need in news.needs],
         _members(news, unfolded=unfolded or bool(words)),
-        _tasks(news, board, asked, unfolded=unfolded or bool(words)),
+        _tasks(news, board, need_subjects, unfolded=unfolded or bool(words)),
         [_letter(letter, names) for letter in reversed(news.letters)],
     )
     sought = words.casefold().split()
@@ -185,8 +185,10 @@ def _member(member: MemberStatus, news: News) -> Item:
     return Item("members", id, _one_lines(cells), id, member.task or "", member.state, member.since, cost)
 
 
-def _tasks(news: News, board: Board, asked: set[str], *, unfolded: bool) -> Iterator[Item]:
-    tasks = sorted((task for task in news.tasks if task.id not in asked), key=lambda task: _ORDER.index(task.status))
+def _tasks(news: News, board: Board, need_subjects: set[str], *, unfolded: bool) -> Iterator[Item]:
+    tasks = sorted(
+        (task for task in news.tasks if task.id not in need_subjects), key=lambda task: _ORDER.index(task.status)
+    )
     over = [task for task in tasks if task.status in (Status.COMPLETED, Status.CANCELLED)]
     items = [_task(task, why_not_ready(board, task)) for task in tasks[: len(tasks) - len(over)]]
     yield from sorted(items, key=lambda item: _READINESS.get(item.cells[1], 0))

@@ -76,8 +76,8 @@ class Line(NamedTuple):
             case "alt-b" | "alt-backspace":
                 return max((match.start() for match in _WORD.finditer(self.text, 0, self.at)), default=0)
             case "alt-f" | "alt-d":
-                found = _WORD.search(self.text, self.at)
-                return found.end() if found else len(self.text)
+                word = _WORD.search(self.text, self.at)
+                return word.end() if word else len(self.text)
         return self.at
 
     def _over(self, step: int) -> int:

@@ -90,7 +90,7 @@ def look(context: Context, before: News) -> News:
             tasks=tuple(tasks.list_tasks(context)),
             letters=tuple(messages.history(context)[-LETTERS:]),
             at=context.now(),
-            costs={known.agent_id: known.cost_usd for known in costs.cost(context).members},
+            costs={member.agent_id: member.cost_usd for member in costs.cost(context).members},
             sockets=_sockets(context.team.runtime.read().seats),
         )
     except Pro0Error as error:

@@ -59,11 +59,11 @@ class Panes:
 
     def show_wanted(self) -> bool:
         """Show a pane that somebody asked for, and return whether there was one."""
-        wanted = [pane for pane in self._panes.values() if pane.wanted]
-        for pane in wanted:
+        wanted_panes = [pane for pane in self._panes.values() if pane.wanted]
+        for pane in wanted_panes:
             pane.wanted = False
             self.show(pane.name)
-        return bool(wanted)
+        return bool(wanted_panes)
 
     def step(self, step: int) -> None:
         """Show the next or previous pane, in the order of members."""

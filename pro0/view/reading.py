@@ -32,7 +32,7 @@ def whole(context: Context, news: News, id: str) -> str:
         message = letter.message
         if message.id == id:
             return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
-    if need := next((one for one in news.needs if one.id == id), None):
+    if need := next((candidate for candidate in news.needs if candidate.id == id), None):
         since = f", since {_at(need.since)}" if need.since else ""
         return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{need.why}" if need.why else "")
     task = tasks.show(context, id)
@@ -46,10 +46,10 @@ def whole(context: Context, news: News, id: str) -> str:
 def changes(context: Context, name: str, columns: int) -> list[str]:
     """Return the rows of what a member, or the session of a task, has changed."""
     rows: list[str] = []
-    for number, found in enumerate(diffs.patch(work.find(context, name).fork)):
+    for number, change in enumerate(diffs.patch(work.find(context, name).fork)):
         if number == LINES:
             return [*rows, f"… and more: pro0 diff {name}"]
-        text = patch.as_text(found)
+        text = patch.as_text(change)
         rows += [patch.coloured(row, like=text) for row in wrapped(text, columns)]
     return rows or [f"{name} has changed nothing that is not merged"]
 
@@ -61,15 +61,15 @@ def ending(context: Context, news: News, name: str) -> str:
         raise NotFound(f"there is no member {name}")
     since = f", since {_at(member.since)}" if member.since else ""
     rows = [plain(row).rstrip() for row in last_screen(context, name, LAST)]
-    shown = "\n".join(rows).strip("\n") or f"{name} has shown nothing"
-    said = visible(prompts.last_words(member.turn).strip()) if member.turn else ""
-    return "\n\n".join(filter(None, (f"{name} is {member.state}{since}", member.note, said, shown)))
+    screen = "\n".join(rows).strip("\n") or f"{name} has shown nothing"
+    last_words = visible(prompts.last_words(member.turn).strip()) if member.turn else ""
+    return "\n\n".join(filter(None, (f"{name} is {member.state}{since}", member.note, last_words, screen)))
 
 
 def last_screen(context: Context, name: str, lines: int) -> list[str]:
     """Return the last rows that a member has shown, also after its end."""
-    known = members.members(context)
-    state = known.state(known.find(name).agent_id)
+    roster = members.members(context)
+    state = roster.state(roster.find(name).agent_id)
     handle = shown_at(context.team, state) if state else None
     if handle is None:
         return []
@@ -78,8 +78,8 @@ def last_screen(context: Context, name: str, lines: int) -> list[str]:
 
 def state_now(context: Context, name: str) -> State | None:
     """Return a member's state as it is recorded now, None for none."""
-    known = members.members(context).state(name)
-    return known.state if known else None
+    record = members.members(context).state(name)
+    return record.state if record else None
 
 
 def said_by(sender: str, to: str) -> str:

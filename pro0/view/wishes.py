@@ -77,8 +77,8 @@ def _of_member(name: str, item: Item, news: News) -> ViewRequest | Prompt:
         return _say("choose a member: x asks one to shut down")
     if name == "x":
         return Prompt("shutdown", item.member, f"ask {item.member} to shut down? y or n", at_once=True)
-    known = news.member(item.member)
-    if known and known.agent == "command" and known.state is State.RUNNING:
+    member = news.member(item.member)
+    if member and member.agent == "command" and member.state is State.RUNNING:
         return Prompt("interrupt", item.member, f"send Ctrl+C to the program of {item.member}? y or n", at_once=True)
     return ViewRequest("interrupt", item.member)
 
@@ -109,8 +109,8 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
 
 def _again(name: str, item: Item, task: Task | None, news: News) -> ViewRequest | Prompt:
     """Return the request to assign, retry or reopen a task, or to restart a member."""
-    known = news.member(item.member)
-    if name == "R" and known and known.state in ENDED and (task is None or item.part == "members"):
+    member = news.member(item.member)
+    if name == "R" and member and member.state in ENDED and (task is None or item.part == "members"):
         return ViewRequest("restart", item.member)
     if name == "R" and task and task.status is Status.FAILED:
         return ViewRequest("retry", task.id)
