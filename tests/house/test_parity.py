@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from pro0.mcp.tools.table import TOOLS
-from pro0.model.task import Changes, Draft
+from pro0.mcp.views import TaskDetail
+from pro0.model.task import Changes, Draft, Task
 from pro0.rules.tasks.acts import Act
 from tests.cli.conftest import commands
 
@@ -34,6 +35,24 @@ NOT_CHANGED_BY: dict[str, dict[str, str]] = {
     "command": {},
     "tool": {"run": PERSONS, "timeout": PERSONS, "role": PERSONS, "requires": PERSONS},
 }
+
+
+COUNTED = "pro0 keeps count of it, for its limits and for `pro0 team cost`"
+STORED = "the store and the lead need it, and an agent does nothing with it"
+NOT_TOLD_AGENTS: dict[str, str] = {
+    **dict.fromkeys(("iterations", "review_cycles", "escalations"), COUNTED),
+    **dict.fromkeys(("input_tokens", "output_tokens", "cost_usd"), COUNTED),
+    **dict.fromkeys(
+        ("claim", "epoch", "session", "start", "shared", "open_before", "origin", "history", "earlier"), STORED
+    ),
+    **dict.fromkeys(("created_at", "updated_at", "started_at", "claimed_at", "completed_at", "closed_reason"), STORED),
+    **dict.fromkeys(("unagreed", "requires", "policy", "timeout"), PERSONS),
+    **dict.fromkeys(("agent", "branch", "base_branch", "worktree"), "list_workers and its like show it"),
+    "type": "its subtasks tell an epic",
+    "role": "it is in the instructions of the session that has it",
+    "waits_for": "`note` tells it",
+}
+"""Fields of a task that `get_task` leaves out; `task show --json` has each."""
 
 
 class Reason(str):
@@ -99,3 +118,7 @@ def test_each_act_has_its_command_and_its_tool() -> None:
     for command, tool in ACTS.values():
         assert isinstance(command, Reason) or f"pro0 {command}" in COMMANDS
         assert isinstance(tool, Reason) or tool in TOOLS
+
+
+def test_each_field_is_shown_by_the_tool() -> None:
+    assert fields(Task) - fields(TaskDetail) == set(NOT_TOLD_AGENTS)
