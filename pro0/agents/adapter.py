@@ -121,7 +121,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """True when it forgets an interrupted turn. Only a person interrupts it then; urgent mail comes with a tool."""
     stop: Callable[[Sight], bool] | None = None
     """Stop the turn by the agent's own channel, tried before its key; returns False when the agent did not take it."""
-    said: Callable[[Sight, Memory], LastWords | None] | None = None
+    last_words: Callable[[Sight, Memory], LastWords | None] | None = None
     """Read the last words of the newest turn from the transcript; None for none since the session's start."""
     usage: Callable[[Sight, Memory], Usage | None] | None = None
     """Read the new part of the transcript and return the total usage; None before the first usage."""

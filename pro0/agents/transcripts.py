@@ -14,6 +14,8 @@ ONCE = 16 << 20
 """The most bytes read in one look, to keep a look within some hundredths of a second."""
 TAIL = 64 << 10
 """How far back from the end to look for the last lines, in bytes."""
+FAR = 1 << 20
+"""How far back from the end to look for the newest turn, in bytes."""
 
 NOTE = 200
 """The longest note from an agent's text, in characters."""

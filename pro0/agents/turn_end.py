@@ -54,7 +54,7 @@ def keep_words(event: bytes, folder: Path) -> None:
         new.replace(folder / WORDS)
 
 
-def said(folder: Path) -> LastWords | None:
+def kept_words(folder: Path) -> LastWords | None:
     """Return the words that the hook kept last, None for none."""
     return value(folder / WORDS, _WORDS)
 
@@ -80,6 +80,7 @@ def announced_seq(path: Path) -> int:
 
 
 if __name__ == "__main__":
-    with suppress(OSError):
+    with suppress(OSError):  # words that cannot be kept must not hide new mail
         keep_words(sys.stdin.buffer.read(), Path(sys.argv[2]))
+    with suppress(OSError):
         sys.stdout.buffer.write(answer(Path(sys.argv[1]), Path(sys.argv[2]), os.environ.get(_INCARNATION, "")))

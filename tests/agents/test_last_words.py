@@ -27,7 +27,7 @@ ANSWER = '{"role":"assistant","finish":"stop","modelID":"m","time":{"created":17
 
 def said(agent: str, sight: Sight, memory: Memory | None = None) -> LastWords | None:
     """The last words that the adapter reads."""
-    read = adapter_named(agent).said
+    read = adapter_named(agent).last_words
     assert read
     return read(sight, memory or Memory())
 
@@ -96,7 +96,7 @@ def test_of_a_claude_that_does_not_say_why_an_answer_ended_only_its_state_tells(
 )
 def test_the_hook_keeps_them(event: object, text: str | None, tmp_path: Path) -> None:
     turn_end.keep_words(json.dumps(event).encode(), tmp_path)
-    found = turn_end.said(tmp_path)
+    found = turn_end.kept_words(tmp_path)
     assert (found and found.text) == text
     assert found is None or found.source == "hook"
 

@@ -93,6 +93,22 @@ def test_the_command_is_a_program_of_its_own(tmp_path: Path) -> None:
     assert done.stderr == b""
 
 
+def test_words_that_cannot_be_kept_hide_no_mail(tmp_path: Path) -> None:
+    path, folder = tmp_path / "messages.json", tmp_path / "folder"
+    (folder / turn_end.WORDS).mkdir(parents=True)
+    path.write_bytes(msgspec.json.encode(box(2, given=1)))
+    done = subprocess.run(
+        ["/bin/sh", "-c", turn_end.command(str(path), str(folder))],
+        input=b'{"last_assistant_message":"it is done"}',
+        capture_output=True,
+        env={**os.environ, "PRO0_INCARNATION": ME},
+        timeout=STUCK,
+        check=True,
+    )
+    assert json.loads(done.stdout)["reason"] == "You have 1 unread message: run `pro0 inbox`"
+    assert done.stderr == b""
+
+
 @pytest.mark.parametrize("arguments", ["/nowhere/messages.json /nowhere", ""])
 def test_the_command_never_fails_a_turn(tmp_path: Path, arguments: str) -> None:
     line = turn_end.command(str(tmp_path / "none"), str(tmp_path / "neither"))

@@ -9,7 +9,7 @@ from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, Sight
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.screens import CLAUDE_SCREENS
-from pro0.agents.claude.transcript import began, config_folder, last_error, said, transcript, usage
+from pro0.agents.claude.transcript import began, config_folder, last_error, read_last_words, transcript, usage
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
@@ -156,7 +156,7 @@ CLAUDE = Adapter(
     screens=CLAUDE_SCREENS,
     asks_at_turn_end=True,
     interrupt="Escape",
-    said=said,
+    last_words=read_last_words,
     usage=usage,
     turn=OneTurn(call=turn, read=claude_turn.read),
     takes=("model", "effort"),

@@ -10,12 +10,10 @@ import msgspec
 
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, decoded, last_words, shortened, tail
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 
-_FAR = 1 << 20
-"""How far back from the end to look for the last words, in bytes."""
 _NOT_A_MODEL = "<synthetic>"
 """The model name in messages written by Claude Code itself."""
 
@@ -80,7 +78,7 @@ def last_error(path: Path) -> str:
     return _text(messages[-1].message) or "API error"
 
 
-def said(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn.
 
     Older versions of Claude Code do not write why an answer ended: then only its state tells if the turn is over.
@@ -90,7 +88,7 @@ def said(sight: Sight, memory: Memory) -> LastWords | None:
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:
-    lines = [line for line in tail(path, _LINE, _FAR) if line.type in ("user", "assistant") and not line.is_sidechain]
+    lines = [line for line in tail(path, _LINE, FAR) if line.type in ("user", "assistant") and not line.is_sidechain]
     for line in reversed(lines):
         if line.timestamp and line.timestamp < since:
             return None

@@ -3,7 +3,7 @@
 from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.codex import turn as codex_turn
-from pro0.agents.codex.rollout import EVENTS, began, look, said, usage
+from pro0.agents.codex.rollout import EVENTS, began, look, read_last_words, usage
 from pro0.agents.codex.screens import CODEX_SCREENS
 from pro0.agents.toml_text import toml
 from pro0.agents.variables import AMAZON, NETWORK
@@ -87,7 +87,7 @@ CODEX = Adapter(
     words=(EVENTS,),
     screens=CODEX_SCREENS,
     interrupt="Escape",
-    said=said,
+    last_words=read_last_words,
     usage=usage,
     turn=OneTurn(call=turn, read=codex_turn.read, reads_stdin=True),
     takes=("model", "effort"),

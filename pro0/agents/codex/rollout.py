@@ -12,15 +12,13 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, head, last_words, shortened, tail
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
-_FAR = 1 << 20
-"""How far back from the end to look for the start of the present turn, in bytes."""
 _CANDIDATES = 20
 _ROLLOUT = "rollout"
 
@@ -108,21 +106,21 @@ def look(sight: Sight, memory: Memory) -> Reading | None:
 
 def _last_turn(path: Path) -> tuple[_Line, State] | None:
     """Return the event deciding the turn's state; None when it is too far back: the turn still runs."""
-    for size in (64 << 10, _FAR):
+    for size in (64 << 10, FAR):
         events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
         if any(EVENTS.states.get(line.payload.type) for line in events):
             return EVENTS.state_entry(events, lambda line: line.payload.type)
     return None
 
 
-def said(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the event at its end names them."""
     path = _rollout(sight, memory)
     return memory.words(lambda: _last_words(path, sight.started_at), path) if path else None
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:
-    for line in reversed(tail(path, _LINE, _FAR)):
+    for line in reversed(tail(path, _LINE, FAR)):
         if line.type == _EVENT and line.payload.last_agent_message and line.timestamp >= since:
             return last_words(line.payload.last_agent_message, line.payload.turn_id or line.timestamp.isoformat())
     return None
@@ -188,7 +186,7 @@ def _begun(sight: Sight) -> Path | None:
     root, since = _sessions(sight.environment), sight.started_at
     days = [_folder(root, since + timedelta(days=n)) for n in (-1, 0, 1)]
     fresh = sorted(path for folder in days for path in folder.glob("rollout-*.jsonl") if _since(path, since))
-    return next((path for path in fresh[-_CANDIDATES:] if all(sign in head(path, _FAR) for sign in signs)), None)
+    return next((path for path in fresh[-_CANDIDATES:] if all(sign in head(path, FAR) for sign in signs)), None)
 
 
 def _since(path: Path, moment: datetime) -> bool:

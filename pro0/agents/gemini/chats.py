@@ -11,7 +11,7 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.gemini.memory import begins_with, conversation
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import changed, decoded, head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, changed, decoded, head, last_words, shortened, tail
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
@@ -20,8 +20,6 @@ from pro0.rules.screens.words import Words
 _LETTERS = 8
 """The number of id letters in the file name."""
 _FIRST = 4096
-_FAR = 1 << 20
-"""How far back from the end to look for the last words, in bytes."""
 
 
 class _Tokens(msgspec.Struct):
@@ -87,7 +85,7 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
     return Reading(state=State.ERROR, source="transcript", rule="failed turn", note=note, session=sight.session)
 
 
-def said(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: an answer without calls of tools, before the next prompt or the end."""
     chats = _chats(sight)[-1:]
     return memory.words(lambda: _last_words(chats[0], sight), chats[0]) if chats else None
@@ -95,7 +93,7 @@ def said(sight: Sight, memory: Memory) -> LastWords | None:
 
 def _last_words(path: Path, sight: Sight) -> LastWords | None:
     answer, over = None, False
-    for line in tail(path, _LINE, _FAR):
+    for line in tail(path, _LINE, FAR):
         if line.type == "gemini":
             answer, over = line, False
         elif line.type == "user":

@@ -9,7 +9,7 @@ from pro0.agents import layers, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode import turn as opencode_turn
-from pro0.agents.opencode.database import FINISHES, ROLES, began, said, usage
+from pro0.agents.opencode.database import FINISHES, ROLES, began, read_last_words, usage
 from pro0.agents.opencode.screens import OPENCODE_SCREENS
 from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, OpenCodeServer, deliver, look, stop
 from pro0.agents.variables import NETWORK, PROVIDERS
@@ -111,7 +111,7 @@ OPENCODE = Adapter(
     deliver=deliver,
     stop=stop,
     interrupt="Escape",
-    said=said,
+    last_words=read_last_words,
     usage=usage,
     turn=OneTurn(call=turn, read=opencode_turn.read, reads_stdin=True),
     takes=("model",),

@@ -142,7 +142,7 @@ def _turn(message: _Message) -> Reading:
     return Reading(state=state, source="database", rule=rule)
 
 
-def said(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the text of the last finished answer."""
     path = _database(sight.environment)
     files = (path, path.with_name(f"{path.name}-wal"))

@@ -12,7 +12,7 @@ from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.pi import turn as pi_turn
 from pro0.agents.pi.screens import PI_SCREENS
-from pro0.agents.pi.session import FOLDER, SETTINGS, STATES, began, deliver, look, said, usage
+from pro0.agents.pi.session import FOLDER, SETTINGS, STATES, began, deliver, look, read_last_words, usage
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.rules.words import prompts
@@ -68,7 +68,7 @@ PI = Adapter(
     screens=PI_SCREENS,
     deliver=deliver,
     interrupt="Escape",
-    said=said,
+    last_words=read_last_words,
     usage=usage,
     turn=OneTurn(call=turn, read=pi_turn.read),
     takes=("model", "effort"),

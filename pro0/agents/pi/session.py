@@ -13,7 +13,7 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, last_words, shortened, tail, value
+from pro0.agents.transcripts import FAR, decoded, last_words, shortened, tail, value
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
@@ -77,8 +77,6 @@ _LINE = msgspec.json.Decoder(_Line)
 _PARTS = msgspec.json.Decoder(list[_Part])
 _FINAL = ("stop", "length")
 """Why an answer ended that ends its turn."""
-_FAR = 1 << 20
-"""How far back from the end to look for the last words, in bytes."""
 STATES = Words(
     source="bridge",
     place="state",
@@ -132,14 +130,14 @@ def began(sight: Sight) -> bool:
     return bool(sight.session) and _search(sight) is not None
 
 
-def said(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the text of the last answer that ended one."""
     path = _transcript(sight, memory)
     return memory.words(lambda: _last_words(path, sight.started_at), path) if path else None
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:
-    for line in reversed(tail(path, _LINE, _FAR)):
+    for line in reversed(tail(path, _LINE, FAR)):
         message = line.message
         if message and message.role == "assistant" and message.stop_reason in _FINAL:
             if line.timestamp and line.timestamp < since:

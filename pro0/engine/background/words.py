@@ -25,12 +25,12 @@ def last_words(
     Without a transcript and a hook, they are the end of the screen as it was when the turn ended.
     """
     previous_words = before.words if before else None
-    words = adapter.said(sight, memory) if adapter.said else None
-    words = words or turn_end.said(Path(sight.folder))
+    words = adapter.last_words(sight, memory) if adapter.last_words else None
+    words = words or turn_end.kept_words(Path(sight.folder))
     if words:
         return words if words.over or reading.state in OVER else previous_words
     ended = reading.state in OVER and before is not None and before.state not in OVER
-    if adapter.said or adapter.screens is None or screen is None or not ended:
+    if adapter.last_words or adapter.screens is None or screen is None or not ended:
         return previous_words
     text = ending(adapter.screens.frame, screen)
     return LastWords(text=text, id=before.since.isoformat(), source="screen") if text and before else previous_words
