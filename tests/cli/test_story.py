@@ -4,10 +4,12 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from pro0.model.runtime import Runtime
 from pro0.store.teams import Store
 from tests.conftest import Result
 from tests.waiting import wait_until
@@ -118,6 +120,12 @@ def holder(cli: Cli) -> str | None:
     return claim["agentId"] if claim else None
 
 
+def all_at_work(home: Path) -> Runtime | None:
+    """Return what the lead has recorded, once it knows the agent of every session: t1's guard may still be starting."""
+    runtime = Store(home).team("alpha").runtime.read()
+    return runtime if {state.agent_id for state in runtime.seats if state.agent} == {"w1", "w2", "t1"} else None
+
+
 @pytest.mark.parametrize("killed", ["guards and agents", "agents"])
 def test_resume_says_only_what_it_saw_happen(
     killed: str, cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -130,7 +138,7 @@ def test_resume_says_only_what_it_saw_happen(
     try:
         cli("task", "create", "long", "--run", "sleep 1000", "--policy", "supervised")
         assert cli("task", "start", "1").code == 0
-        runtime = Store(home).team("alpha").runtime.read()
+        runtime = wait_until(partial(all_at_work, home), 20, "every agent recorded")
         before = {state.agent_id: state.incarnation for state in runtime.seats}
         assert runtime.lead
         os.kill(runtime.lead.pid, signal.SIGKILL)
