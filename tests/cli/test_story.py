@@ -139,8 +139,9 @@ def test_resume_says_only_what_it_saw_happen(
         cli("task", "create", "long", "--run", "sleep 1000", "--policy", "supervised")
         assert cli("task", "start", "1").code == 0
         runtime = wait_until(partial(all_at_work, home), 20, "every agent recorded")
-        before = {state.agent_id: state.incarnation for state in runtime.seats}
+        assert runtime
         assert runtime.lead
+        before = {state.agent_id: state.incarnation for state in runtime.seats}
         os.kill(runtime.lead.pid, signal.SIGKILL)
         for state in runtime.seats:
             if state.agent_id != "w2":
