@@ -5,6 +5,7 @@ import signal
 import statistics
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 
@@ -21,6 +22,7 @@ MEMBERS = 10
 IDLE_SECONDS = 10.0
 DEATHS = 10
 IDLE_GOAL = 0.5
+WAKE_UP_GOAL = 1.0
 DEATH_GOAL = 250.0
 
 
@@ -32,20 +34,29 @@ def figures() -> Iterator[Figure]:
         seats = members.spawn(context, [SeatDraft(name=f"w{n}") for n in range(MEMBERS)], MEMBERS)
         outcomes.started(context.team, seats, lambda _text: None)
         time.sleep(3)
-        yield Figure("lead, 10 idle members", _idle(context), "% of a core", IDLE_GOAL, "% of a core")
+        used, woken = _idle(context)
+        yield Figure("lead, 10 idle members", used, "% of a core", IDLE_GOAL, "% of a core")
+        yield Figure("lead, 10 idle members, wake-ups", woken, "a second", WAKE_UP_GOAL, "a second")
         notices = [_death(context, seat.agent_id) for seat in seats[:DEATHS]]
     yield Figure("a death is noticed", statistics.median(notices), "ms", DEATH_GOAL, "ms")
 
 
-def _idle(context: Context) -> float:
+def _idle(context: Context) -> tuple[float, float]:
     lead = context.team.runtime.read().lead
     assert lead
     process = psutil.Process(lead.pid)
-    before = process.cpu_times()
+    before, slept = process.cpu_times(), _wake_ups(process)
     time.sleep(IDLE_SECONDS)
     after = process.cpu_times()
     used = (after.user + after.system) - (before.user + before.system)
-    return used / IDLE_SECONDS * 100
+    return used / IDLE_SECONDS * 100, (_wake_ups(process) - slept) / IDLE_SECONDS
+
+
+def _wake_ups(process: psutil.Process) -> int:
+    """Return how often the threads of a process went to sleep so far."""
+    statuses = [thread / "status" for thread in Path(f"/proc/{process.pid}/task").iterdir()]
+    lines = [line.split() for file in statuses for line in file.read_text().splitlines()]
+    return sum(int(words[1]) for words in lines if words[0] == "voluntary_ctxt_switches:")
 
 
 def _death(context: Context, agent_id: str) -> float:

@@ -1,17 +1,40 @@
-"""Wake up when a folder changes: watchfiles runs in a thread and makes a descriptor readable."""
+"""Wake up when a folder changes: a thread hears of it from the system and makes a descriptor readable."""
 
 import os
 import re
+import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-import watchfiles
+if sys.platform == "linux":
+    from pro0.inotify import Inotify as _Changes
+else:  # macOS
+    import watchfiles
 
-_watch = partial(watchfiles.watch, watch_filter=None, debounce=50, step=25, rust_timeout=1000)
-"""Milliseconds: `debounce` gathers changes, `step` looks for more, `rust_timeout` checks for the stop."""
+    _watch = partial(watchfiles.watch, watch_filter=None, debounce=50, step=25, rust_timeout=1000)
+    # Milliseconds: `debounce` gathers changes, `step` looks for more, `rust_timeout` checks for the stop.
+
+    class _Changes:
+        def __init__(self, folders: Iterable[str]) -> None:
+            self._folders = [*folders]
+            self._stop = threading.Event()
+            for folder in self._folders:
+                os.stat(folder)
+
+        def stop(self) -> None:
+            self._stop.set()
+
+        def close(self) -> None:
+            pass
+
+        def __iter__(self) -> Iterator[list[str] | None]:
+            with suppress(FileNotFoundError):
+                for changes in _watch(*self._folders, stop_event=self._stop):
+                    # os.path: called for every change, a Path costs ten times as much
+                    yield [os.path.basename(path) for _, path in changes]  # noqa: PTH119
 
 
 _lock = threading.Lock()
@@ -43,10 +66,9 @@ class Watch:
             return bool(os.read(self._readable, 65536))
         return False
 
-    def tell(self, paths: Iterable[str]) -> None:
-        """Make the descriptor readable when one of the names fits."""
-        # os.path: called for every change, a Path costs ten times as much
-        if any(self._names.fullmatch(os.path.basename(path)) for path in paths):  # noqa: PTH119
+    def tell(self, names: Iterable[str] | None) -> None:
+        """Make the descriptor readable when one of the names fits; None stands for all names."""
+        if names is None or any(map(self._names.fullmatch, names)):
             with suppress(BlockingIOError):
                 os.write(self._writable, b"x")
 
@@ -58,14 +80,19 @@ class Watch:
 
 
 class _Watching:
-    """One thread for all watches of the same folders: each thread looks for changes forty times a second."""
+    """One thread for all watches of the same folders; none where a folder is missing or the system has no watch left.
+
+    Then whoever watches finds changes when it looks by itself.
+    """
 
     def __init__(self, key: object, folders: Iterable[Path]) -> None:
         self._key = key
-        self._stop = threading.Event()
         self.watches: list[Watch] = []
-        self.thread = threading.Thread(target=self._run, args=([*folders],), daemon=True)
-        self.thread.start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self._changes: _Changes | None = None
+        with suppress(OSError):
+            self._changes = _Changes(map(str, folders))
+            self.thread.start()
 
     def leave(self, watch: Watch) -> None:
         """Tell this one no more; the last one ends the thread."""
@@ -73,22 +100,17 @@ class _Watching:
             self.watches.remove(watch)
             if self.watches:
                 return
-            self._end()
-        self.thread.join()
-
-    def _run(self, folders: list[Path]) -> None:
-        with suppress(FileNotFoundError):
-            for changes in _watch(*folders, stop_event=self._stop):
-                with _lock:
-                    for watch in self.watches:
-                        watch.tell([path for _, path in changes])
-        with _lock:
-            self._end()
-
-    def _end(self) -> None:
-        self._stop.set()
-        if _running.get(self._key) is self:
             del _running[self._key]
+        if self._changes:
+            self._changes.stop()
+            self.thread.join()
+            self._changes.close()
+
+    def _run(self) -> None:
+        for names in self._changes or ():
+            with _lock:
+                for watch in self.watches:
+                    watch.tell(names)
 
 
 def _joined(watch: Watch, folders: tuple[Path, ...]) -> _Watching:

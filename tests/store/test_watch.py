@@ -1,7 +1,10 @@
 """Waking up when a folder changes: of the files that were asked for, soon, and never for anything else."""
 
+import errno
 import os
 import select
+import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -9,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pro0 import inotify
+from pro0.store import watch
 from pro0.store.watch import Watch
 from tests.waiting import STUCK, wait_until
 
@@ -64,7 +69,7 @@ def test_which_names_fit() -> None:
     made = Watch([Path("/there/is/no/such/folder")], r"a\.json|b")
     fits = {}
     for name in ("a.json", "b", "axjson", "a.json.b", "ab", ""):
-        made.tell([f"/x/{name}"])
+        made.tell([name])
         fits[name] = made.drain()
     made.close()
     assert fits == {"a.json": True, "b": True, "axjson": False, "a.json.b": False, "ab": False, "": False}
@@ -72,7 +77,6 @@ def test_which_names_fit() -> None:
 
 def test_a_folder_that_is_gone_is_no_error(folder: Path) -> None:
     made = Watch([folder / "gone"], ".*")
-    made._watching.thread.join(SECONDS)
     assert not made._watching.thread.is_alive()
     assert not made.drain()
     made.close()
@@ -112,7 +116,6 @@ def test_nothing_stays_open(folder: Path) -> None:
     before = descriptors()
     for _ in range(20):
         Watch([folder], "x").close()
-    # The library's own thread closes its two a moment after the watch has ended.
     wait_until(lambda: descriptors() <= before, SECONDS, "its descriptors are closed")
 
 
@@ -184,3 +187,74 @@ def test_many_watches_come_and_go_at_once(folder: Path) -> None:
     assert told(kept)
     kept.close()
     assert not kept._watching.thread.is_alive()
+
+
+@pytest.mark.parametrize("inside", ["tasks.json", "a/tasks.json", "a/b/c/tasks.json"])
+@pytest.mark.parametrize("how", ["moved in", "made there"])
+def test_a_folder_that_comes_is_looked_at(watching: Watch, folder: Path, inside: str, how: str) -> None:
+    """What is in it when it comes is told, and every later change."""
+    before = folder / "new" if how == "made there" else folder.with_name("made")
+    file = before / inside
+    file.parent.mkdir(parents=True)
+    file.write_text("x")
+    if how == "moved in":
+        before.rename(folder / "new")
+    assert told(watching)
+    settle(watching)
+    (folder / "new" / inside).write_text("y")
+    assert told(watching)
+
+
+def test_a_folder_that_goes_and_comes_back_is_looked_at(watching: Watch, folder: Path) -> None:
+    for number in range(3):
+        (folder / "below").rename(folder.with_name("away"))
+        folder.with_name("away").rename(folder / "below")
+        settle(watching)
+        (folder / "below" / "tasks.json").write_text(str(number))
+        assert told(watching)
+        settle(watching)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a library looks")
+def test_an_idle_watch_never_wakes(watching: Watch) -> None:
+    """Its thread sleeps in the kernel: what the kernel counts of its wake-ups stays the same while another's grows."""
+    status = Path(f"/proc/self/task/{watching._watching.thread.native_id}/status")
+
+    def wake_ups() -> int:
+        return int(status.read_text().partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+
+    settle(watching)
+    before = wake_ups()
+    for _ in range(100):
+        time.sleep(0.01)
+    assert wake_ups() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a library looks")
+def test_lost_changes_may_be_changes_of_any_file(folder: Path) -> None:
+    """The kernel drops what it has no room for, and says so: then everybody is told."""
+    queue = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if queue > 100_000:
+        pytest.skip("the queue of this machine is too long to fill")
+    changes = inotify.Inotify([str(folder)])
+    files = [os.open(folder / name, os.O_WRONLY | os.O_CREAT) for name in ("a", "b")]
+    for _ in range(queue):  # the kernel takes equal changes in a row for one
+        for file in files:
+            os.write(file, b"x")
+    assert None in iter(changes)
+    for file in files:
+        os.close(file)
+    changes.close()
+
+
+def test_without_a_watch_of_the_system_nobody_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever watches looks by itself from time to time; a limit of the system is no error."""
+
+    def full(_folders: object) -> None:
+        raise OSError(errno.ENOSPC, "no watch left")
+
+    monkeypatch.setattr(watch, "_Changes", full)
+    made = Watch([folder], ".*")
+    (folder / "tasks.json").write_text("x")
+    assert not made.drain()
+    made.close()

@@ -1,0 +1,110 @@
+"""Changes below folders, as the Linux kernel tells them: while nothing changes, nothing runs."""
+
+import ctypes
+import errno
+import os
+import select
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+MODIFIED, MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x02, 0x40, 0x80, 0x100, 0x200
+OVERFLOW, ONLY_FOLDERS, IS_FOLDER = 0x4000, 0x01000000, 0x40000000
+PAUSE = 0.025
+"""Seconds between two reports: what changes meanwhile is in the next, so that a burst costs few wake-ups."""
+_CHANGE = MODIFIED | MOVED_FROM | MOVED_TO | CREATED | DELETED
+_HEAD = struct.Struct("iIII")
+_ROOM = 65536
+
+
+class Inotify:
+    """All changes below some folders and the folders that are made in them, until it is stopped."""
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        """Raises OSError when a folder is not there, or when the system has no watch left."""
+        self._system = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = _checked(self._system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+        self._stop, self._stopping = os.pipe()
+        self._folders: dict[int, str] = {}
+        try:
+            for folder in folders:
+                self._add(folder)
+                self._enter(folder)
+        except OSError:
+            self.close()
+            raise
+
+    def stop(self) -> None:
+        """End the iteration; any thread may call it."""
+        os.write(self._stopping, b"x")
+
+    def close(self) -> None:
+        """Give back what it holds, after the iteration."""
+        for descriptor in (self._descriptor, self._stop, self._stopping):
+            os.close(descriptor)
+
+    def __iter__(self) -> Iterator[list[str] | None]:
+        """Yield the names of what changed, without folders; None when some changes got lost."""
+        looking, stopping = select.poll(), select.poll()
+        looking.register(self._descriptor, select.POLLIN)
+        for poll in (looking, stopping):
+            poll.register(self._stop, select.POLLIN)
+        while True:
+            if self._stop in dict(looking.poll()):
+                return
+            yield self._read()
+            if stopping.poll(PAUSE * 1000):
+                return
+
+    def _read(self) -> list[str] | None:
+        try:
+            told = os.read(self._descriptor, _ROOM)
+        except BlockingIOError:
+            return []
+        names: list[str] | None = []
+        place = 0
+        while place < len(told):
+            watch, what, _, length = _HEAD.unpack_from(told, place)
+            start, place = place + _HEAD.size, place + _HEAD.size + length
+            name = os.fsdecode(told[start:place].rstrip(b"\0"))
+            if what & OVERFLOW:
+                names = None
+            elif names is not None:
+                names.append(name)
+            if what & IS_FOLDER and what & (CREATED | MOVED_TO) and watch in self._folders:
+                names = self._found(os.path.join(self._folders[watch], name), names)  # noqa: PTH118
+        return names
+
+    def _found(self, folder: str, names: list[str] | None) -> list[str] | None:
+        """Look at a new folder from now on; add what was in it before anybody looked."""
+        try:
+            self._add(folder)
+            inside = self._enter(folder)
+        except FileNotFoundError:
+            return names
+        except OSError:
+            return None
+        return None if names is None else [*names, *inside]
+
+    def _enter(self, folder: str) -> list[str]:
+        """Add all folders below this one; return the names of all that is there."""
+        inside = []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                inside.append(entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    with suppress(FileNotFoundError):  # removed in this moment
+                        self._add(entry.path)
+                        inside += self._enter(entry.path)
+        return inside
+
+    def _add(self, folder: str) -> None:
+        watch = self._system.inotify_add_watch(self._descriptor, os.fsencode(folder), _CHANGE | ONLY_FOLDERS)
+        self._folders[_checked(watch)] = folder
+
+
+def _checked(answer: int) -> int:
+    if answer < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"inotify: {errno.errorcode.get(number, number)}")
+    return answer
