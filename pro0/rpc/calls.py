@@ -65,7 +65,7 @@ def news(client: RpcClient) -> list[JSON]:
     """Return what a client's subscriptions have to tell now."""
     changes = client.subscriptions.changes()
     veil = client.veil() if changes else str
-    return [_told(family, change, veil) for family, change in changes]
+    return [_told(topic, change, veil) for topic, change in changes]
 
 
 def fault(error: Pro0Error) -> Fault:
@@ -95,9 +95,9 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     return {name: getattr(arguments, name) for name in arguments.__struct_fields__}
 
 
-def _told(family: str, change: object, veil: Callable[[str], str]) -> JSON:
-    method = METHODS[f"{family}.list.subscribe"]
-    return notice(f"{family}.list.changed", encode(_harmless(plain(change, method.worded), veil)))
+def _told(topic: str, change: object, veil: Callable[[str], str]) -> JSON:
+    method = METHODS[f"{topic}.subscribe"]
+    return notice(f"{topic}.changed", encode(_harmless(plain(change, method.worded), veil)))
 
 
 def _harmless(value: object, veil: Callable[[str], str]) -> object:

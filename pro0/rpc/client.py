@@ -47,10 +47,10 @@ class RpcClient:
         client.show = show
         return client
 
-    def subscribe(self, family: str, source: Callable[[], Source], id: str, seq: int) -> Subscription:
+    def subscribe(self, topic: str, source: Callable[[], Source], id: str, seq: int) -> Subscription:
         """Return a new subscription, or a lost one that goes on; raises Refused for one too many."""
-        name = TASKS if family == TICKETS else family
-        subscription = Subscription(family, self._lists.get(name, self.caller, source), id, seq)
+        name = TASKS if topic == TICKETS else topic
+        subscription = Subscription(topic, self._lists.get(name, self.caller, source), id, seq)
         self.subscriptions.add(subscription)
         return subscription
 

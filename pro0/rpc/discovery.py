@@ -13,7 +13,7 @@ from pro0.ops.context import OPERATIONS
 from pro0.ops.signature import arguments_of, result_of
 from pro0.rpc.method import METHODS, Method
 from pro0.rpc.progress import PROGRESS, TOKEN, CallProgress
-from pro0.rpc.subscriptions import CHANGES, FAMILIES
+from pro0.rpc.subscriptions import CHANGES, TOPICS
 from pro0.rpc.views import SHOWN, snake
 
 DISCOVER = "rpc.discover"
@@ -29,7 +29,7 @@ def document() -> dict[str, object]:
     schemas: dict[str, Schema] = {}
     methods = [_method(METHODS[name], schemas) for name in sorted(METHODS)]
     methods.append({**_discover(), "params": []})
-    notifications = [*(_notification(family, schemas) for family in FAMILIES), _progress(schemas)]
+    notifications = [*(_notification(topic, schemas) for topic in TOPICS), _progress(schemas)]
     about = "The operations of pro0 for other programs, over the socket of a team's lead or over stdio."
     return {
         "openrpc": "1.2.6",
@@ -77,10 +77,10 @@ def _parameter(name: str, schema: Schema, required: list[str], rpc_names: dict[s
     return {"name": rpc_names[name], **about, "required": name in required, "schema": schema}
 
 
-def _notification(family: str, schemas: dict[str, Schema]) -> dict[str, object]:
-    method = METHODS[f"{family}.list.subscribe"]
-    params = _schema(CHANGES[family][0], method, schemas)
-    return {"name": f"{family}.list.changed", "summary": "Tell one change of the list.", "params": params}
+def _notification(topic: str, schemas: dict[str, Schema]) -> dict[str, object]:
+    method = METHODS[f"{topic}.subscribe"]
+    params = _schema(CHANGES[topic][0], method, schemas)
+    return {"name": f"{topic}.changed", "summary": "Tell one change of the list.", "params": params}
 
 
 def _progress(schemas: dict[str, Schema]) -> dict[str, object]:

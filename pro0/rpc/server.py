@@ -19,7 +19,7 @@ from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.lists import Lists
 from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest, failed
-from pro0.store.paths import CONCERNS_A_SUBSCRIBER, RUNTIME, SOCKET, TASKS, WANTED
+from pro0.store.paths import CONCERNS_A_SUBSCRIBER, EVENTS, RUNTIME, SOCKET, TASKS, WANTED
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
 from pro0.wire import JSON, Fault
@@ -125,7 +125,7 @@ class RpcServer:
         """Return what is another for every change of a list: files are replaced whole."""
         paths = self._team.paths
         signs = []
-        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.tasks / TASKS):
+        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
             with suppress(OSError):
                 status = path.stat()
                 signs.append((status.st_ino, status.st_mtime_ns))

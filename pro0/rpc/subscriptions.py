@@ -1,7 +1,7 @@
 """What one client is subscribed to: a snapshot first, then each change as a notification."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
@@ -11,20 +11,26 @@ from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.need import Need
 from pro0.model.task import Task
 from pro0.ops.context import Context, new_id
+from pro0.ops.mail.listing import ListedMessage
 from pro0.ops.team import feed
+from pro0.ops.team.costs import Cost
+from pro0.ops.team.events import TeamEvent
 from pro0.ops.team.status import MemberStatus
 from pro0.rpc.lists import Change, NumberedList, Reader
 from pro0.rpc.views import RpcView, TaskView, task_view
 
 V = TypeVar("V")
 
+LATEST = 1000
+"""Items of a list that only grows, at most, in its snapshot: the newest."""
 LIMIT = 16
 """Subscriptions of one client, at most."""
 _BEGAN = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.[0-9a-f]{8}")
 """An id: the name of the list, the change after which it began, something of its own."""
 LostId = Annotated[str, Meta(description="The id of a subscription whose connection was lost, to go on with it.")]
 LastSeq = Annotated[int, Meta(ge=0, le=2**53, description="The last seq heard of it.")]
-TASKS, TICKETS, MEMBERS, NEEDS = FAMILIES = "task", "ticket", "member", "need"
+TASKS, TICKETS, MEMBERS, NEEDS = "task.list", "ticket.list", "member.list", "need.list"
+MESSAGES, EVENTS, COSTS = "message.list", "event.list", "cost.list"
 
 
 class ListChange(RpcView, frozen=True, kw_only=True):
@@ -56,13 +62,36 @@ class NeedChange(ListChange, frozen=True, kw_only=True):
     deleted: str | None = msgspec.field(name="needId", default=None)
 
 
+class MessageChange(ListChange, frozen=True, kw_only=True):
+    """A new message, or one that was read meanwhile; none is ever deleted."""
+
+    message: ListedMessage | None = None
+
+
+class EventChange(ListChange, frozen=True, kw_only=True):
+    """Something new that happened; nothing of it ever changes."""
+
+    event: TeamEvent | None = None
+
+
+class CostChange(ListChange, frozen=True, kw_only=True):
+    """What a member, or `all`, has used by now."""
+
+    cost: Cost | None = None
+
+
 CHANGES: dict[str, tuple[type[ListChange], str]] = {
     TASKS: (TaskChange, "task"),
     TICKETS: (TaskChange, "task"),
     MEMBERS: (MemberChange, "member"),
     NEEDS: (NeedChange, "need"),
+    MESSAGES: (MessageChange, "message"),
+    EVENTS: (EventChange, "event"),
+    COSTS: (CostChange, "cost"),
 }
-"""Family → how a change is told, and in which field."""
+"""Topic → how a change is told, and in which field."""
+TOPICS = tuple(CHANGES)
+"""What can be subscribed to: TOPIC.subscribe, TOPIC.unsubscribe, TOPIC.changed."""
 
 
 class Subscription(Reader):
@@ -72,8 +101,8 @@ class Subscription(Reader):
     was lost goes on with it on another.
     """
 
-    def __init__(self, family: str, listed: NumberedList, id: str = "", seq: int = 0) -> None:
-        self.family = family
+    def __init__(self, topic: str, listed: NumberedList, id: str = "", seq: int = 0) -> None:
+        self.topic = topic
         self._list = listed
         self.first: tuple[object, ...] = ()
         """The whole list, unless this goes on from an earlier connection."""
@@ -90,7 +119,7 @@ class Subscription(Reader):
         return [self._told(number - self._began, change) for number, change in self._list.news(self)]
 
     def _told(self, seq: int, change: Change) -> ListChange:
-        kind, field = CHANGES[self.family]
+        kind, field = CHANGES[self.topic]
         operation, key, value = change
         now = {"deleted": key} if operation == "delete" else {field: _shown(value)}
         return kind(id=self.id, seq=seq, operation=operation, **now)
@@ -135,6 +164,26 @@ class Values(Generic[V]):
         yield from (("delete", key, None) for key in before if key not in self.now)
 
 
+class Latest(Generic[V]):
+    """A list that only grows: the newest items, by their ids; `news` returns what is new or another."""
+
+    def __init__(self, news: Callable[[], Iterable[V]], key: Callable[[V], str]) -> None:
+        self._news, self._key = news, key
+        self.now: dict[str, V] = {}
+        for _ in self.changes():
+            pass
+
+    def changes(self) -> Iterator[Change]:
+        """Yield what has changed since the last call; what is too old to be kept is not told as deleted."""
+        for value in self._news():
+            key = self._key(value)
+            known = key in self.now
+            self.now[key] = value
+            if len(self.now) > LATEST:
+                del self.now[next(iter(self.now))]
+            yield "update" if known else "create", key, value
+
+
 class Subscriptions:
     """All subscriptions of one client."""
 
@@ -155,14 +204,14 @@ class Subscriptions:
         self.owing |= subscription.goes_on
         return subscription.id
 
-    def remove(self, id: str, family: str) -> None:
+    def remove(self, id: str, topic: str) -> None:
         """End a subscription; raises NotFound."""
-        if id not in self._by_id or self._by_id[id].family != family:
+        if id not in self._by_id or self._by_id[id].topic != topic:
             raise NotFound(f"there is no subscription {id[:50]!r}", hint="it is over already, or another client's")
         del self._by_id[id]
 
     def changes(self) -> list[tuple[str, ListChange]]:
-        """Return what is to be told now, each with the family of its words."""
+        """Return what is to be told now, each with its topic."""
         return [
-            (subscription.family, change) for subscription in self._by_id.values() for change in subscription.changes()
+            (subscription.topic, change) for subscription in self._by_id.values() for change in subscription.changes()
         ]

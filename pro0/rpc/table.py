@@ -3,13 +3,10 @@
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
 from pro0.rpc.method import METHODS, Method
-from pro0.rpc.methods import members, roles, tickets
+from pro0.rpc.methods import feeds, members, roles, tickets, work
 
-FAMILIES = (tickets, roles, members)
+FAMILIES = (tickets, roles, members, work, feeds)
 NOT_SERVED = {
-    "diff.show": "it shows commits of git: pro0 diff",
-    "member.merge": "it shows commits of git: pro0 member merge",
-    "member.restart": "it reads settings: pro0 member restart",
     "message.acknowledge": "message.inbox does it",
     "message.fate": "it is about a message that was just sent: pro0 message send",
     "message.take_back": "it is for a server whose client never took its answer in",

@@ -15,10 +15,10 @@ from pro0.model.usage import Usage
 from pro0.ops import grants
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context
-from pro0.ops.mail import delivery, messages
+from pro0.ops.mail import delivery, listing, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
-from pro0.ops.team import costs, feed, members, needs, outside, plan_approval, progress, status, teams
+from pro0.ops.team import costs, events, feed, members, needs, outside, plan_approval, progress, status, teams
 from pro0.ops.work import diffs, hiring, runs, workers
 from pro0.store.teams import Store
 from tests.faults import contents
@@ -54,6 +54,9 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "message.fate": (PEOPLE, lambda c: delivery.fate(c, SENT)),
     "message.history": (PEOPLE, lambda c: messages.history(c)),
     "message.sent": (PEOPLE, lambda c: messages.sent(c)),
+    "message.list": (PEOPLE, lambda c: listing.listed(c)),
+    "message.show": (PEOPLE, lambda c: listing.show(c, "x")),
+    "event.list": (PEOPLE, lambda c: events.listed(c)),
     "message.conversation": (PEOPLE, lambda c: messages.conversation(c, "w1")),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
     "need.list": (ANYONE, lambda c: needs.list_needs(c)),
@@ -131,7 +134,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 22
+    assert len(NOUNS) == 24
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

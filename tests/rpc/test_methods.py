@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import PEOPLE_AND_AGENTS, Who
+from pro0.model.runtime import SessionUsage
 from pro0.model.task import Awaiting, Draft, Gate
 from pro0.model.team import PlanGate
 from pro0.ops.catalog import OPERATIONS
@@ -76,6 +77,12 @@ def mail(team: TeamStore) -> None:
     messages.send(member(team, "w1"), "human", "hello")
 
 
+def costly(team: TeamStore) -> None:
+    with team.usage.change("a test") as change:
+        used = SessionUsage(agent_id="w1", incarnation="inc-w1", agent="claude", input_tokens=5, cost_usd=0.5)
+        change.value = replace(change.value, sessions=(used,))
+
+
 def planning(team: TeamStore) -> None:
     with team.wanted.change("a test") as change:
         seats = tuple(replace(seat, gate=PlanGate()) for seat in change.value.seats)
@@ -98,6 +105,15 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "agent.role.update": (None, Who.HUMAN, {"role_id": "engineer", "name": "Builder", "role_prompt": "You build."}),
     "agent.role.delete": (None, Who.HUMAN, {"role_id": "designer"}),
     "member.predict": (None, W1, {"name": "w1"}),
+    "member.peek": (None, W1, {"name": "w1", "lines": 5}),
+    "member.merge": (None, Who.LEAD_AGENT, {"name": "w1"}),
+    "diff.show": (None, W1, {"name": "w1"}),
+    "diff.patch": (None, W1, {"name": "w1"}),
+    "event.list": (mail, W1, {"latest": 10}),
+    "event.list.subscribe": (mail, Who.HUMAN, {}),
+    "event.list.unsubscribe": (None, W1, {"id": "…"}),
+    "cost.list.subscribe": (costly, W1, {}),
+    "cost.list.unsubscribe": (None, W1, {"id": "…"}),
     "member.list": (a_task, W1, {}),
     "member.list.subscribe": (a_task, W1, {}),
     "member.list.unsubscribe": (None, W1, {"id": "…"}),
@@ -114,6 +130,10 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "message.sent": (mail, Who.HUMAN, {}),
     "message.conversation": (mail, Who.HUMAN, {"correspondent": "w1"}),
     "message.unread": (mail, W1, {}),
+    "message.list": (mail, W1, {"latest": 10}),
+    "message.list.subscribe": (mail, Who.HUMAN, {}),
+    "message.list.unsubscribe": (None, W1, {"id": "…"}),
+    "message.show": (mail, W1, {"id": "m-1"}),
     "need.list": (asking, W1, {}),
     "need.seen": (None, Who.HUMAN, {"id": "no-such"}),
     "plan.submit": (planning, W1, {"said": "first the parser"}),
@@ -163,7 +183,15 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
 }
 """Method → what is prepared, who calls it with which parameters; parameters stand in the order of the signature."""
 REFUSES = {
+    "cost.list.unsubscribe": "not_found",
+    "diff.patch": "no_repository",
+    "diff.show": "no_repository",
+    "event.list.unsubscribe": "not_found",
+    "member.merge": "no_repository",
+    "member.peek": "not_found",
     "member.predict": "no_repository",
+    "message.list.unsubscribe": "not_found",
+    "message.show": "not_found",
     "member.list.unsubscribe": "not_found",
     "need.list.unsubscribe": "not_found",
     "need.seen": "not_found",
@@ -173,7 +201,7 @@ REFUSES = {
     "worker.predict": "no_repository",
 }
 """Those that need more than a store: the operation itself is reached, and says why not."""
-LED = {"member.spawn", "task.start"}
+LED = {"member.restart", "member.spawn", "task.start"}
 """Those that need a lead; tests/rpc/test_story.py calls them."""
 
 

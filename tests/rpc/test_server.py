@@ -21,7 +21,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.rpc.place import CONNECTIONS
 from pro0.rpc.server import serving
-from pro0.rpc.subscriptions import FAMILIES, LIMIT
+from pro0.rpc.subscriptions import LIMIT, TOPICS
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
@@ -348,7 +348,7 @@ class TestSubscribers:
 
     def test_a_client_has_so_many_subscriptions(self, connect: Connect) -> None:
         wire = connect()
-        ids = [wire.result(f"{family}.list.subscribe")["id"] for family in FAMILIES * (LIMIT // len(FAMILIES))]
+        ids = [wire.result(f"{topic}.subscribe")["id"] for topic in (TOPICS * LIMIT)[:LIMIT]]
         assert len(set(ids)) == LIMIT
         assert wire.ask("task.list.subscribe")["error"]["data"]["code"] == "too_many"
 
@@ -426,12 +426,12 @@ class TestLostConnections:
         assert {one["id"] for one in changes} == {first["id"]}
 
     def test_one_that_was_told_nothing_yet_goes_on_from_its_beginning(self, connect: Connect, team: TeamStore) -> None:
-        for family in FAMILIES:
+        for topic in TOPICS:
             lost = connect()
-            id = lost.result(f"{family}.list.subscribe")["id"]
+            id = lost.result(f"{topic}.subscribe")["id"]
             lost.close()
             back = connect()
-            assert back.result(f"{family}.list.subscribe", {"id": id})[f"{family}s"] == []
+            assert back.result(f"{topic}.subscribe", {"id": id}) == {"id": id, f"{topic.partition('.')[0]}s": []}
             back.close()
         back = connect()
         back.result("task.list.subscribe", {"id": connect().result("task.list.subscribe")["id"]})

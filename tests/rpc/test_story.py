@@ -68,6 +68,17 @@ def test_a_member_is_spawned_and_ended_over_the_socket(alpha: Crew) -> None:
         assert [seat["agent_id"] for seat in one.result("member.list")["members"]] == ["w1"]
         one.result("member.shutdown", {"name": "w1"})
         wait_until(lambda: one.result("member.list")["members"][0]["state"] == "shutdown", STUCK, "it has ended")
+        again = one.result("member.restart", {"name": "w1"})
+        assert (again["agent_id"], again["state"]) == ("w1", "idle")
+        alpha.remember()
+        one.result("message.send", {"to": "w1", "content": "good morning"})
+        wait_until(lambda: "good morning" in "".join(last_lines(one)), STUCK, "what it shows")
+        assert last_lines(one, 1) == last_lines(one)[-1:]
+
+
+def last_lines(one: Wire, lines: int = 40) -> list[str]:
+    found: list[str] = one.result("member.peek", {"name": "w1", "lines": lines})["lines"]
+    return found
 
 
 def test_a_client_that_asks_is_told_how_far_a_call_is(alpha: Crew) -> None:

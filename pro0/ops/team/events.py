@@ -1,0 +1,83 @@
+"""What happened in a team: what people and members did, and for those in charge also what its lead did."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from hashlib import blake2b
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from pro0.model.caller import IN_CHARGE, PEOPLE_AND_AGENTS
+from pro0.ops.context import Context, operation
+from pro0.store.journal import Journal
+from pro0.store.keys import repeated
+from pro0.store.paths import EVENTS, LEAD_LOG
+
+LATEST = 1000
+"""Events that a list shows, at most: the newest."""
+LONGEST = 16 * 1024
+"""Bytes of an event whose detail is shown."""
+Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: the newest.")]
+
+
+class TeamEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened: when, who did it (`lead` is the lead process), what, and what is known of it."""
+
+    id: str
+    at: datetime
+    actor: str
+    event: str
+    detail: dict[str, Any] = {}
+    cut: bool = False
+    """True when the detail is too long to be shown."""
+
+
+class EventFeed:
+    """The events that a caller may read; it remembers what it has shown."""
+
+    def __init__(self, context: Context, latest: int = LATEST) -> None:
+        self._latest = latest
+        paths = context.team.require().paths
+        self._journals = [Journal(paths.team / EVENTS)]
+        if context.caller.who in IN_CHARGE:
+            self._journals.append(Journal(paths.logs / LEAD_LOG))
+        self._read: Callable[[Journal], Iterable[bytes]] = lambda journal: journal.last(latest)
+        self._same: Counter[str] = Counter()
+
+    def news(self) -> list[TeamEvent]:
+        """Return the events since the last call, by time; first the newest of all."""
+        fresh = [event for journal in self._journals for event in self._events(self._read(journal))]
+        self._read = Journal.fresh
+        return sorted(fresh, key=lambda event: event.at)[-self._latest :]
+
+    def _events(self, lines: Iterable[bytes]) -> Iterator[TeamEvent]:
+        """Yield lines as events; one that is not sound JSON is passed over."""
+        for line in lines:
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                known = msgspec.json.decode(line, type=dict[str, object])
+                at = msgspec.convert(known.pop("at", None), datetime)
+                if at.tzinfo and not repeated(line):
+                    yield self._event(line, at, known)
+
+    def _event(self, line: bytes, at: datetime, known: dict[str, object]) -> TeamEvent:
+        actor, event = str(known.pop("actor", "lead")), str(known.pop("event", ""))
+        known.pop("pid", None)
+        cut = len(line) > LONGEST
+        return TeamEvent(id=self._id(line), at=at, actor=actor, event=event, detail={} if cut else known, cut=cut)
+
+    def _id(self, line: bytes) -> str:
+        """Return an id that another reader of the log finds too; lines that are the same in all are counted."""
+        digest = blake2b(line, digest_size=12).hexdigest()
+        self._same[digest] += 1
+        if len(self._same) > 2 * self._latest:
+            del self._same[next(iter(self._same))]
+        return digest if self._same[digest] == 1 else f"{digest}-{self._same[digest]}"
+
+
+@operation("event.list", PEOPLE_AND_AGENTS, changes=False)
+def listed(context: Context, latest: Number = 100) -> list[TeamEvent]:
+    """Return what happened in a team lately, oldest first; a member is not shown what its lead decided."""
+    return EventFeed(context, latest).news()
