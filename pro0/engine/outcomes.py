@@ -3,11 +3,13 @@
 The waiting client also keeps a lead alive. After the last guard is told to end, nobody else does.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
 from pro0 import processes
+from pro0.agents import adapter_of
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
@@ -30,6 +32,8 @@ ROOM_PAUSE = 2.0
 """Seconds an end may go unrecorded before the client checks for disk space."""
 START_PATIENCE = 60.0
 """Seconds for sessions to come up, even seven of iTerm2 on a busy machine. Failures are told at once."""
+READY_PATIENCE = 5.0
+"""Seconds for a program that runs to show a state. Not every program ever shows one, so it is said, not waited for."""
 ENDING_PATIENCE = 30.0
 """Seconds for ending beyond the request's time-out: TERM, KILL, and the lead's own sweep."""
 
@@ -37,26 +41,26 @@ ENDING_PATIENCE = 30.0
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
     """Wait until every seat has a session with a known state; raises EnvironmentMissing for a failed one.
 
-    A session with a running but slow agent is returned as it is. A session held back by its provider's rate limit is
-    left out.
+    A session whose program runs, but shows no state, is returned as it is. A session held back by its provider's rate
+    limit is left out.
     """
     seats = list(seats)
     agents = {seat.agent_id: seat.agent for seat in seats}
     waiting = {seat.agent_id: seat.generation for seat in seats}
     generations, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
-    lead = _Lead(team)
+    lead, running = _Lead(team), _Running(seats)
     while waiting:
         lead.keep()
         late = time.monotonic() >= deadline
         runtime = team.runtime.read()
         _raise_failures(runtime, generations)
         for state in runtime.seats:
-            begun = state.state is not State.STARTING or (late and state.agent)
+            begun = state.state is not State.STARTING or running.long_enough(state) or (late and state.agent)
             if waiting.get(state.agent_id) == state.generation and begun:
                 _raise_unless_it_came_up(state)
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
-                show(f"{state.agent_id} is {state.state}")
+                show(_begun(state))
         # A rate-limited member starts later, so waiting for it here would only time out.
         for agent_id in _held_back(runtime, {name: agents[name] for name in waiting}):
             del waiting[agent_id]
@@ -66,6 +70,27 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
             raise _slow(team, runtime, waiting)
         time.sleep(PAUSE)
     return [up[agent_id] for agent_id in generations if agent_id in up]
+
+
+class _Running:
+    """Tells which programs have run for long enough without a state; agents of pro0's own always show one."""
+
+    def __init__(self, seats: Iterable[Seat]) -> None:
+        self._patient = {seat.agent_id: READY_PATIENCE if adapter_of(seat).program else math.inf for seat in seats}
+        self._since: dict[str, float] = {}
+
+    def long_enough(self, state: SeatState) -> bool:
+        """Note a program that runs; return True when its state is not waited for any longer."""
+        if not state.agent or state.agent_id not in self._patient:
+            return False
+        now = time.monotonic()
+        return now - self._since.setdefault(state.incarnation, now) >= self._patient[state.agent_id]
+
+
+def _begun(state: SeatState) -> str:
+    if state.state is State.STARTING:
+        return f"{state.agent_id} is starting: its program runs, its state is not known yet"
+    return f"{state.agent_id} is {state.state}"
 
 
 def _set_up(team: TeamStore, show: Show, agent_id: str) -> bool:

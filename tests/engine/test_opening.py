@@ -16,9 +16,9 @@ from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.errors import EnvironmentMissing
-from pro0.model.runtime import State
+from pro0.model.runtime import SeatState, State
 from pro0.model.team import Seat
-from pro0.ops.context import new_id
+from pro0.ops.context import clock, new_id
 from pro0.ops.mail import messages
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
@@ -164,7 +164,44 @@ def test_one_that_is_slow_to_begin_is_no_failure(
         )
     [state] = outcomes.started(alpha.team, seats, alpha.shown.append)
     assert (state.agent_id, state.state) == ("w1", State.STARTING)
-    assert alpha.shown == ["w1 is starting"]
+    assert alpha.shown == ["w1 is starting: its program runs, its state is not known yet"]
+
+
+def test_a_program_that_never_shows_a_state_keeps_nobody_waiting(
+    alpha: Crew, memory: InMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its program runs: that is said, with what is not known. One of the others is waited for as long as before."""
+    monkeypatch.setattr(outcomes, "READY_PATIENCE", 0.0)
+    program = tmp_path / "codex"
+    program.symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    seats = members.spawn(alpha.context, [SeatDraft(name="w1"), SeatDraft(name="ada", agent="codex")], 10)
+    with alpha.team.runtime.change("a test") as change:
+        change.value = replace(change.value, seats=tuple(begun(seat) for seat in seats))
+    ready = replace(begun(seats[0]), state=State.IDLE)
+
+    def show(line: str) -> None:
+        alpha.shown.append(line)
+        with alpha.team.runtime.change("a test") as change:
+            change.value = replace(change.value, seats=(ready, *change.value.seats[1:]))
+
+    states = outcomes.started(alpha.team, seats, show)
+    assert [(state.agent_id, state.state) for state in states] == [("w1", State.IDLE), ("ada", State.STARTING)]
+    assert alpha.shown == ["ada is starting: its program runs, its state is not known yet", "w1 is idle"]
+
+
+def begun(seat: Seat) -> SeatState:
+    """What is recorded of a session whose program runs and has shown nothing."""
+    me = processes.identify(os.getpid())
+    return SeatState(
+        agent_id=seat.agent_id,
+        generation=seat.generation,
+        incarnation=new_id(),
+        state=State.STARTING,
+        since=clock(),
+        started_at=clock(),
+        agent=me,
+    )
 
 
 PROGRAMS = {
