@@ -4,13 +4,13 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference setup clean
+.PHONY: browser vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
 	@$(BIN)/pro0 demo
 
-test: setup            # every test but the long ones
+test: setup browser    # every test but the long ones
 	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
 	@$(PYTEST) -n auto --dist worksteal -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
@@ -72,6 +72,13 @@ reference: setup       # docs/reference.md, from the tables of the program
 
 setup:
 	@tools/setup
+
+browser:               # the distribution's Chromium, in which the page is tested
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| tools/install chromium || { [ -z "$$CI" ] && echo "setup: the tests of the page are left out" >&2; }
+
+vendor: setup          # the page's libraries, anew from npm
+	@$(BIN)/python -m tools.vendor
 
 clean:                 # everything that is not in git, the environment too
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov build dist mutants

@@ -1,0 +1,54 @@
+/** How each kind of need is answered here: buttons, and which of them want a text. */
+
+const stamp = (need) => need.id.split(":").slice(2).join(":");
+const gate = [
+  { label: "Approve", primary: true, done: "approved", text: "optional", call: (need, said) => ["task.approve", { task_id: need.subject, said }] },
+  { label: "Send back", text: "required", field: "What is wrong", done: "sent back", call: (need, feedback) => ["task.reject", { task_id: need.subject, feedback }] },
+];
+const close = { label: "Close it", done: "closed", call: (need) => ["task.close", { task_id: need.subject }] };
+const goOn = { label: "Continue", text: "optional", field: "A word to its session", done: "it goes on", call: (need, said) => ["task.continue", { task_id: need.subject, said }] };
+const retry = { label: "Retry", primary: true, text: "optional", field: "A word to the next session", done: "it is tried again", call: (need, said) => ["task.retry", { task_id: need.subject, said }] };
+const again = { label: "Start again", primary: true, done: "started", call: (need) => ["member.spawn", { name: need.subject }] };
+const seen = { label: "Seen", primary: true, done: "seen", call: (need) => ["need.seen", { id: stamp(need) }] };
+const terminal = { label: "Open its terminal", primary: true, go: (need) => ["member", need.member] };
+const showTask = { label: "Show", go: (need) => ["tree", need.subject] };
+
+/** Kind of need → its answers, the usual one first. */
+export const ANSWERS = {
+  permission: [terminal],
+  dialog: [terminal],
+  error: [terminal],
+  lost: [terminal],
+  question: [
+    { label: "Answer", primary: true, text: "required", field: "Your answer", done: "answered", call: (need, said) => ["task.approve", { task_id: need.subject, said }] },
+    close,
+  ],
+  plan: [
+    { label: "Approve the plan", primary: true, done: "the plan is approved", call: (need) => ["plan.approve", { name: need.subject }] },
+    { label: "Ask for another", text: "required", field: "What is wrong with it", done: "another plan is asked for", call: (need, feedback) => ["plan.reject", { name: need.subject, feedback }] },
+  ],
+  gate: gate,
+  review: gate,
+  escalation: [...gate, goOn, close],
+  crash: [again],
+  "not started": [again],
+  unresponsive: [{ label: "End it", danger: true, done: "it is being ended", call: (need) => ["member.shutdown", { name: need.subject, force: true }] }, terminal],
+  failed: [retry, goOn, close],
+  stuck: [{ label: "Start without them", primary: true, done: "it no longer waits for them", call: (need) => ["task.update", { task_id: need.subject, drop_dependencies: stamp(need).split(",") }] }, showTask],
+  stalled: [{ label: "Start", primary: true, done: "started", call: (need) => ["task.start", { task_id: need.subject }] }, showTask],
+  untaken: [{ label: "Start a member", primary: true, go: () => ["start"] }, showTask],
+  "idle claim": [
+    { label: "Ask", primary: true, text: "required", field: "Your message", done: "asked", call: (need, content) => ["message.send", { to: need.member, content }] },
+    { label: "Take it back", done: "given back", call: (need) => ["task.release", { task_id: need.subject }] },
+  ],
+  cost: [{ label: "Set the limit", primary: true, text: "required", field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
+  mail: [{ label: "Read", primary: true, go: (need) => ["messages", need.subject] }],
+  "own agent": [{ label: "Read its mail", primary: true, go: () => ["messages"] }],
+  hook: [seen],
+  notice: [seen],
+  worktree: [seen],
+  losses: [seen],
+};
+
+/** The question of a task that waits for more than a verdict. */
+export const answersOf = (need) => (need.subject === "archive" ? [] : ANSWERS[need.kind] ?? []);

@@ -1,0 +1,147 @@
+/** One WebSocket of JSON-RPC 2.0 that comes back by itself, and goes on with its subscriptions where they were. */
+import { signal } from "../vendor/signals.js";
+import { protocols } from "./device.js";
+
+const FIRST_WAIT = 300;
+const LONGEST_WAIT = 5000;
+
+/** An error that a method answered with: `hint` is the next step. */
+export class RpcError extends Error {
+  constructor({ message, data, code }) {
+    super(message);
+    this.code = data?.code ?? String(code ?? "");
+    this.hint = data?.hint ?? "";
+  }
+}
+
+async function reachable() {
+  try {
+    return (await fetch("./manifest.webmanifest", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
+const CUT = { message: "the connection was cut before the answer came", data: { code: "cut", hint: "look whether it was done, then try again" } };
+
+export class Connection {
+  /** @param {string} path of the server, such as /rpc/alpha */
+  constructor(path) {
+    this.path = path;
+    /** "connecting", "open", "lost", or "refused" while the server is there and does not let this browser in. */
+    this.state = signal("connecting");
+    this.listeners = new Map();
+    this.subscriptions = [];
+    this.calls = new Map();
+    this.progress = new Map();
+    this.number = 0;
+    this.wait = FIRST_WAIT;
+    this.wake = () => document.visibilityState === "visible" && this.timer && this.open();
+    addEventListener("online", this.wake);
+    document.addEventListener("visibilitychange", this.wake);
+    this.open();
+  }
+
+  open() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    const socket = new WebSocket(new URL(this.path, location.href.replace(/^http/, "ws")), protocols());
+    this.socket = socket;
+    socket.onopen = () => this.opened();
+    socket.onmessage = ({ data }) => this.receive(JSON.parse(data));
+    socket.onclose = () => this.socket === socket && this.lost();
+  }
+
+  opened() {
+    this.wait = FIRST_WAIT;
+    this.state.value = "open";
+    for (const subscription of this.subscriptions) this.follow(subscription);
+  }
+
+  async lost() {
+    for (const { reject } of this.calls.values()) reject(new RpcError(CUT));
+    this.calls.clear();
+    if (this.closed) return;
+    const opened = this.state.value === "open";
+    this.state.value = "lost";
+    if (!opened && (await reachable())) this.state.value = "refused";
+    this.timer = setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+    removeEventListener("online", this.wake);
+    document.removeEventListener("visibilitychange", this.wake);
+    this.socket.close();
+  }
+
+  /**
+   * Call a method; `told` takes the steps of one that takes long.
+   * @returns {Promise<any>} its result; rejected with an RpcError
+   */
+  call(method, params = {}, told = undefined) {
+    if (this.socket.readyState !== WebSocket.OPEN) {
+      return Promise.reject(new RpcError({ message: "the server cannot be reached now", data: { code: "cut", hint: "it is tried again by itself" } }));
+    }
+    const id = ++this.number;
+    if (told) {
+      params = { ...params, workDoneToken: id };
+      this.progress.set(id, told);
+    }
+    return new Promise((resolve, reject) => {
+      this.calls.set(id, { resolve, reject });
+      this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    }).finally(() => this.progress.delete(id));
+  }
+
+  /**
+   * Follow a list: `start` takes all of it, `change` each change; both again after a cut that lost something.
+   * @param {string} family such as "task"
+   */
+  subscribe(family, start, change) {
+    const subscription = { family, start, change, last: {} };
+    this.subscriptions.push(subscription);
+    this.listeners.set(`${family}.list.changed`, subscription);
+    if (this.state.value === "open") this.follow(subscription);
+  }
+
+  async follow(subscription) {
+    const { family, start } = subscription;
+    try {
+      const answer = await this.call(`${family}.list.subscribe`, subscription.last);
+      if (answer.id === subscription.last.id) return;
+      subscription.last = { id: answer.id, seq: 0 };
+      start(Object.entries(answer).find(([name]) => name !== "id")[1]);
+    } catch (error) {
+      if (error.code !== "cut") subscription.change(null, null, error);
+    }
+  }
+
+  receive(message) {
+    if (message.id !== undefined) {
+      const call = this.calls.get(message.id);
+      this.calls.delete(message.id);
+      if (message.error) call?.reject(new RpcError(message.error));
+      else call?.resolve(message.result);
+    } else if (message.method === "$/progress") {
+      const { token, value } = message.params;
+      this.progress.get(token)?.(value.message || value.title || "");
+    } else {
+      const subscription = this.listeners.get(message.method);
+      if (subscription) this.changed(subscription, message.params);
+    }
+  }
+
+  changed(subscription, params) {
+    if (params.id !== subscription.last.id) {
+      if (subscription.last.id) return;
+      subscription.last.id = params.id;
+    }
+    if (params.seq <= subscription.last.seq) return;
+    subscription.last.seq = params.seq;
+    const { family } = subscription;
+    subscription.change(params[`${family}Id`] ?? null, params[family] ?? null);
+  }
+}

@@ -1,0 +1,50 @@
+/** A list that stays current: a signal of its items by their keys. Many changes at once are shown at once. */
+import { signal } from "../vendor/signals.js";
+
+export class List {
+  /** @param {(item: object) => string} key */
+  constructor(connection, family, key) {
+    this.items = signal(new Map());
+    /** False until the list is there for the first time. */
+    this.ready = signal(false);
+    this.error = signal(null);
+    this.key = key;
+    this.waiting = [];
+    connection.subscribe(family, (items) => this.start(items), (gone, item, error) => this.change(gone, item, error));
+  }
+
+  get all() {
+    return [...this.items.value.values()];
+  }
+
+  get(key) {
+    return this.items.value.get(key);
+  }
+
+  start(items) {
+    this.waiting = [];
+    this.items.value = new Map(items.map((item) => [this.key(item), item]));
+    this.ready.value = true;
+    this.error.value = null;
+  }
+
+  change(gone, item, error) {
+    if (error) {
+      this.error.value = error;
+      return;
+    }
+    this.waiting.push([gone, item]);
+    if (this.waiting.length === 1) setTimeout(() => this.flush(), 0);
+  }
+
+  flush() {
+    if (!this.waiting.length) return;
+    const items = new Map(this.items.value);
+    for (const [gone, item] of this.waiting) {
+      if (item) items.set(this.key(item), item);
+      else items.delete(gone);
+    }
+    this.waiting = [];
+    this.items.value = items;
+  }
+}

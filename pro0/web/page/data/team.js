@@ -1,0 +1,61 @@
+/** What the page knows of one team: its lists, and what can be asked of it. */
+import { computed, signal } from "../vendor/signals.js";
+import { Connection } from "./connection.js";
+import { List } from "./list.js";
+import { URGENCY } from "./words.js";
+
+export class Team {
+  constructor(name) {
+    this.name = name;
+    this.connection = new Connection(`/rpc/${encodeURIComponent(name)}`);
+    this.tasks = new List(this.connection, "task", (task) => task.id);
+    this.members = new List(this.connection, "member", (member) => member.agent_id);
+    this.needs = new List(this.connection, "need", (need) => need.id);
+    this.roles = signal([]);
+    /** The needs, the most urgent first. */
+    this.urgent = computed(() => this.needs.all.sort(byUrgency));
+    /** Task → its subtasks, in their order; "" has the roots. */
+    this.children = computed(() => children(this.tasks));
+  }
+
+  call(method, params, told) {
+    return this.connection.call(method, params, told);
+  }
+
+  async loadRoles() {
+    this.roles.value = (await this.call("agent.role.list")).roles;
+  }
+
+  close() {
+    this.connection.close();
+  }
+}
+
+/** The team that is shown; null before one is chosen. */
+export const team = signal(null);
+
+export function openTeam(name) {
+  if (team.value?.name === name) return;
+  team.value?.close();
+  team.value = name ? new Team(name) : null;
+}
+
+function byUrgency(one, other) {
+  return URGENCY.indexOf(one.kind) - URGENCY.indexOf(other.kind) || (one.since ?? "9").localeCompare(other.since ?? "9");
+}
+
+/** The number of an id such as task-12. */
+export const number = (id) => Number(id.slice(id.lastIndexOf("-") + 1)) || 0;
+
+export const byPriority = (one, other) => one.priority - other.priority || number(one.id) - number(other.id);
+
+function children(tasks) {
+  const found = new Map();
+  for (const task of tasks.all) {
+    const parent = tasks.get(task.parent_id) ? task.parent_id : "";
+    if (!found.has(parent)) found.set(parent, []);
+    found.get(parent).push(task);
+  }
+  for (const siblings of found.values()) siblings.sort(byPriority);
+  return found;
+}

@@ -1,0 +1,38 @@
+/** The words and colours of states: the same meanings as pro0/terminals/colours.py. */
+
+/** Kinds of need in the order of urgency, as pro0/model/need.py has them. */
+export const URGENCY = [
+  "own agent", "permission", "dialog", "question", "plan", "gate", "review", "escalation", "crash", "not started",
+  "worktree", "lost", "error", "unresponsive", "failed", "stuck", "stalled", "untaken", "idle claim", "cost", "limit",
+  "mail", "hook", "notice", "losses",
+];
+
+const TONES = {
+  red: ["crashed", "failed", "unresponsive", "error", "gone", "crash", "not started", "lost", "losses", "hook", "notice", "worktree"],
+  green: ["working", "running", "in_progress", "ok"],
+  cyan: ["starting", "stopping"],
+  asks: [
+    "waiting", "dialog", "draft", "needs_review", "permission", "question", "plan", "gate", "review", "escalation",
+    "own agent", "stuck", "stalled", "untaken", "idle claim", "cost", "limit", "mail",
+  ],
+  dim: ["closed", "done", "exited", "shutdown", "stopped"],
+};
+const TONE_OF = Object.fromEntries(Object.entries(TONES).flatMap(([tone, words]) => words.map((word) => [word, tone])));
+
+/** The colour of a state, a status or a kind: red, green, cyan, asks, dim, or plain. */
+export const tone = (word) => TONE_OF[word] ?? "plain";
+
+export const words = (status) => status.replaceAll("_", " ");
+
+/** The columns of the board: a title, and the statuses in it. */
+export const COLUMNS = [
+  ["Open", ["open"]],
+  ["In progress", ["in_progress"]],
+  ["Needs review", ["needs_review"]],
+  ["Failed", ["failed"]],
+  ["Done", ["done", "closed"]],
+];
+
+export const money = (usd) => (usd == null ? "unknown" : `$${usd.toFixed(2)}`);
+
+export const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,89 @@
+/** Small parts that every screen uses. */
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { age, moment } from "../data/clock.js";
+import { tone, words } from "../data/words.js";
+import { attempt, say } from "./notices.js";
+
+/** A state as a coloured dot and its word. */
+export function State({ word }) {
+  return html`<span class=${`state ${tone(word)}`}>${words(word)}</span>`;
+}
+
+export function Since({ at }) {
+  return at && html`<time class="soft" datetime=${at} title=${moment(at)}>${age(at)}</time>`;
+}
+
+/** A button that does something once, and says what came of it. */
+export function Act({ label, run, done, look = "", name = undefined, ...rest }) {
+  const [busy, setBusy] = useState(false);
+  const click = async () => {
+    if (busy) return;
+    setBusy(true);
+    await attempt(run, done);
+    setBusy(false);
+  };
+  return html`<button type="button" class=${`act ${look}`} aria-busy=${busy} aria-label=${name} onClick=${click} ...${rest}>${label}</button>`;
+}
+
+/** A text field with its label. */
+export function Field({ label, area = false, about = "", ...rest }) {
+  return html`<label class="field">
+    <span>${label}${about && html`<small class="soft"> ${about}</small>`}</span>
+    ${area ? html`<textarea rows="4" ...${rest}></textarea>` : html`<input autocomplete="off" ...${rest} />`}
+  </label>`;
+}
+
+/** A choice of [value, words]. */
+export function Choice({ label, options, value = "", ...rest }) {
+  return html`<label class="field">
+    <span>${label}</span>
+    <select value=${value} ...${rest}>
+      ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
+    </select>
+  </label>`;
+}
+
+export function Heading({ title, children }) {
+  return html`<header class="heading"><h1 tabindex="-1">${title}</h1><div class="row">${children}</div></header>`;
+}
+
+export function Empty({ title, children }) {
+  return html`<div class="empty"><p class="large">${title}</p><p class="soft">${children}</p></div>`;
+}
+
+/** What is there while a list is on its way, or why it does not come. */
+export function Loading({ list }) {
+  const error = list.error.value;
+  if (error) return html`<${Empty} title=${error.message}>${error.hint}<//>`;
+  return html`<p class="empty soft" role="status">One moment …</p>`;
+}
+
+/** A form that sends its fields; an error stays below it until the next try. */
+export function Form({ send, label, children, cancel = null, done = "", others = null }) {
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    const form = event.currentTarget;
+    setBusy(true);
+    setError(null);
+    try {
+      const result = await send(Object.fromEntries(new FormData(form)), form);
+      if (done) say(typeof done === "function" ? done(result) : done);
+    } catch (caught) {
+      setError(caught);
+    }
+    setBusy(false);
+  };
+  return html`<form onSubmit=${submit} class="stack">
+    ${children}
+    <p class="bad" role="alert">${error && `${error.message}${error.hint ? `: ${error.hint}` : ""}`}</p>
+    <div class="row wrap answers">
+      <button class="act primary" aria-busy=${busy}>${label}</button>
+      ${cancel && html`<button type="button" class="act" onClick=${cancel}>Cancel</button>`}
+      ${others}
+    </div>
+  </form>`;
+}

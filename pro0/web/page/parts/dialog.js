@@ -1,0 +1,37 @@
+/** One dialog at a time: the browser keeps the focus in it and gives it back. */
+import { html } from "../html.js";
+import { useEffect, useRef } from "../vendor/hooks.js";
+import { signal } from "../vendor/signals.js";
+
+const open = signal(null);
+
+/** Show `content`, a function that draws what is in the dialog. */
+export const openDialog = (title, content, look = "") => (open.value = { title, content, look });
+
+export const closeDialog = () => (open.value = null);
+
+/** Ask before something that cannot be undone. */
+export function confirmed(title, text, label, act) {
+  openDialog(title, () => html`<p>${text}</p>
+    <div class="row">
+      <button type="button" class="act danger" onClick=${() => (closeDialog(), act())}>${label}</button>
+      <button type="button" class="act" autofocus onClick=${closeDialog}>Cancel</button>
+    </div>`);
+}
+
+export function Dialog() {
+  const element = useRef(null);
+  const shown = open.value;
+  useEffect(() => {
+    if (shown && !element.current.open) element.current.showModal();
+    if (!shown && element.current.open) element.current.close();
+  }, [shown]);
+  const outside = (event) => event.target === element.current && closeDialog();
+  return html`<dialog ref=${element} class=${shown?.look ?? ""} aria-label=${shown?.title} onClose=${closeDialog} onMouseDown=${outside}>
+    ${shown && html`<div class="stack" key=${shown.title}>
+      ${shown.look ? null : html`<header class="heading"><h2>${shown.title}</h2>
+        <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>×</button></header>`}
+      <${shown.content} />
+    </div>`}
+  </dialog>`;
+}

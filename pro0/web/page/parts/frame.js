@@ -1,0 +1,58 @@
+/** What is around every screen: the way to the others, the state of the connection. */
+import { html } from "../html.js";
+import { useEffect } from "../vendor/hooks.js";
+import { place, route } from "../data/route.js";
+import { team } from "../data/team.js";
+import { SCREENS } from "../screens/table.js";
+import { closeDialog, openDialog } from "./dialog.js";
+import { Icon } from "./icons.js";
+import { openPalette } from "./palette.js";
+
+export function Frame({ children }) {
+  const { screen } = route.value;
+  const current = SCREENS.find(({ name }) => name === screen);
+  const count = team.value?.needs.items.value.size ?? 0;
+  useEffect(() => {
+    document.title = `${count ? `(${count}) ` : ""}${current?.title ?? "pro0"} · ${team.value?.name ?? "pro0"}`;
+  }, [count, current, team.value]);
+  return html`<a class="skip" href="#main" onClick=${skip}>To the content</a>
+    <div class="frame">
+      <header class="top"><${Brand} /><${Search} /></header>
+      <nav class="side" aria-label="Screens">
+        <${Brand} /><${Search} />
+        <ul>${SCREENS.map((one) => html`<${Link} key=${one.name} of=${one} />`)}</ul>
+      </nav>
+      <main id="main" tabindex="-1"><${Cut} />${children}</main>
+      <nav class="tabs" aria-label="Main screens">
+        <ul>${SCREENS.filter(({ often }) => often).map((one) => html`<${Link} key=${one.name} of=${one} />`)}
+          ${SCREENS.some(({ often }) => !often) && html`<li><button type="button" aria-haspopup="dialog" onClick=${more}><${Icon} name="more" /><span>More</span></button></li>`}
+        </ul>
+      </nav>
+    </div>`;
+}
+
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main").focus();
+}
+
+const Brand = () => html`<a class="brand" href="#/" title="Choose another team">${team.value?.name ?? "pro0"}</a>`;
+
+const Search = () => html`<button type="button" class="search" aria-haspopup="dialog" aria-keyshortcuts="Control+K" onClick=${openPalette}>
+  <${Icon} name="search" /><span>Go to …</span><kbd>Ctrl K</kbd></button>`;
+
+function Link({ of: { name, title } }) {
+  const here = route.value.screen === name;
+  const count = name === "needs" ? team.value?.needs.items.value.size : 0;
+  return html`<li><a href=${place(name)} aria-current=${here ? "page" : undefined} onClick=${closeDialog}>
+    <${Icon} name=${name} /><span>${title}</span>${count > 0 && html`<span class="count asks">${count}<span class="sr"> things</span></span>`}</a></li>`;
+}
+
+function more() {
+  openDialog("More", () => html`<nav aria-label="All screens" class="all"><ul>${SCREENS.map((one) => html`<${Link} key=${one.name} of=${one} />`)}</ul></nav>`);
+}
+
+function Cut() {
+  const state = team.value?.connection.state.value;
+  return html`<p class="cut" role="status">${state === "lost" && "The server cannot be reached. What you see may be old; this page tries again by itself."}</p>`;
+}

@@ -1,0 +1,29 @@
+/** One team in its frame, the list of teams, or the way in. */
+import { effect } from "../vendor/signals.js";
+import { html } from "../html.js";
+import { home, teams } from "../data/home.js";
+import { go, route } from "../data/route.js";
+import { openTeam, team } from "../data/team.js";
+import { Pairing } from "../screens/pairing.js";
+import { SCREENS } from "../screens/table.js";
+import { Teams } from "../screens/teams.js";
+import { Dialog } from "./dialog.js";
+import { Frame } from "./frame.js";
+import { Notices } from "./notices.js";
+
+effect(() => openTeam(route.value.team));
+
+let chosen = Boolean(location.hash);
+effect(() => {
+  if (chosen || !teams.value) return;
+  chosen = true;
+  if (teams.value.length === 1) go("needs", "", teams.value[0].name);
+});
+
+export function Page() {
+  if (home.state.value === "refused") return html`<${Pairing} paired=${() => location.reload()} />`;
+  const { screen } = route.value;
+  const { draw: Screen } = SCREENS.find(({ name }) => name === screen) ?? SCREENS[0];
+  return html`${team.value ? html`<${Frame}><${Screen} key=${`${team.value.name}/${screen}`} /><//>` : html`<${Teams} />`}
+    <${Dialog} /><${Notices} />`;
+}

@@ -1,0 +1,70 @@
+/** Ctrl+K: every screen, act, member and task by its name. */
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { go } from "../data/route.js";
+import { byPriority, team } from "../data/team.js";
+import { SCREENS } from "../screens/table.js";
+import { closeDialog, openDialog } from "./dialog.js";
+import { attempt } from "./notices.js";
+import { newTask } from "./taskform.js";
+
+const SHOWN = 12;
+
+export const openPalette = () => openDialog("Go to", Palette, "palette");
+
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && team.value && !event.target.closest?.(".xterm.taken")) {
+    event.preventDefault();
+    openPalette();
+  }
+});
+
+function entries() {
+  const own = team.value;
+  const act = (text, method, params, done) => ({ text, kind: "do", run: () => attempt(() => own.call(method, params), done) });
+  return [
+    ...SCREENS.map(({ name, title }) => ({ text: title, kind: "screen", run: () => go(name) })),
+    { text: "New task", kind: "do", run: () => newTask() },
+    act("Pause: no task is taken", "team.pause", { paused: true }, "paused: no task is taken"),
+    act("Go on after a pause", "team.pause", { paused: false }, "tasks are taken again"),
+    ...own.members.all.map(({ agent_id, state }) => ({ text: agent_id, kind: state, run: () => go("member", agent_id) })),
+    ...own.tasks.all.sort(byPriority).map(({ id, title, status }) => ({ text: `${id} ${title}`, kind: status.replace("_", " "), run: () => go("tree", id) })),
+  ];
+}
+
+/** How well a text fits what is typed: smaller is better, Infinity is not at all. */
+export function distance(text, typed) {
+  const low = text.toLowerCase();
+  const at = low.indexOf(typed);
+  if (at >= 0) return at;
+  let from = 0;
+  for (const letter of typed) {
+    from = low.indexOf(letter, from) + 1;
+    if (!from) return Infinity;
+  }
+  return 1000 + from;
+}
+
+function Palette() {
+  const [typed, setTyped] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const fitting = entries()
+    .map((entry) => ({ ...entry, far: distance(entry.text, typed.trim().toLowerCase()) }))
+    .filter(({ far }) => far < Infinity)
+    .sort((one, other) => (typed ? one.far - other.far : 0))
+    .slice(0, SHOWN);
+  const run = (entry) => entry && (closeDialog(), entry.run());
+  const key = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) setChosen((chosen + step + fitting.length) % Math.max(1, fitting.length));
+    else if (event.key === "Enter") run(fitting[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return html`<input class="large" autofocus placeholder="A screen, an act, a member, a task" aria-label="Go to" role="combobox" aria-expanded="true"
+      aria-controls="found" aria-activedescendant=${fitting.length ? `found-${chosen}` : undefined} value=${typed}
+      onInput=${(event) => (setTyped(event.target.value), setChosen(0))} onKeyDown=${key} />
+    <ul id="found" role="listbox" aria-label="What fits">${fitting.map((entry, place) => html`<li key=${entry.kind + entry.text} id=${`found-${place}`} role="option"
+      aria-selected=${place === chosen} onMouseDown=${(event) => (event.preventDefault(), run(entry))}><span>${entry.text}</span><span class="soft small">${entry.kind}</span></li>`)}</ul>
+    ${!fitting.length && html`<p class="soft">Nothing has that name.</p>`}`;
+}

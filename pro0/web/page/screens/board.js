@@ -1,0 +1,97 @@
+/** Board: the tasks in columns by their state; a task dragged onto a member is assigned to it. */
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { go, place, route } from "../data/route.js";
+import { byPriority, team } from "../data/team.js";
+import { COLUMNS, tone } from "../data/words.js";
+import { Empty, Heading, Loading, State } from "../parts/common.js";
+import { newTask } from "../parts/taskform.js";
+import { attempt } from "../parts/notices.js";
+import { WithTask } from "../parts/task.js";
+
+const SHOWN = 60;
+
+export function Board() {
+  const { tasks } = team.value;
+  const heading = html`<${Heading} title="Board"><button type="button" class="act primary" onClick=${() => newTask()}>New task</button><//>`;
+  if (!tasks.ready.value) return html`${heading}<${Loading} list=${tasks} />`;
+  return html`<${WithTask} screen="board" id=${route.value.item}>
+    ${heading}
+    ${tasks.items.value.size ? html`<${Members} /><${Columns} all=${tasks.all} />` : html`<${Empty} title="No tasks yet">Make one, or let the lead agent make them.<//>`}
+  <//>`;
+}
+
+function Members() {
+  const members = team.value.members.all;
+  return members.length > 0 && html`<ul class="droppable" aria-label="Members: drop a task on one to assign it">
+    ${members.map((member) => html`<${Member} key=${member.agent_id} member=${member} />`)}
+  </ul>`;
+}
+
+function Member({ member }) {
+  const [over, setOver] = useState(false);
+  const own = team.value;
+  const name = member.agent_id;
+  const drop = (event) => {
+    event.preventDefault();
+    setOver(false);
+    const id = event.dataTransfer.getData("text/plain");
+    if (own.tasks.get(id)) attempt(() => own.call("task.assign", { task_id: id, to: name }), `${id} is for ${name}`);
+  };
+  const hover = (event) => (event.preventDefault(), setOver(true));
+  return html`<li class=${over ? "over" : ""} onDragOver=${hover} onDragLeave=${() => setOver(false)} onDrop=${drop}>
+    <a href=${place("member", name)}>${name}</a> <${State} word=${member.state} />
+  </li>`;
+}
+
+function Columns({ all }) {
+  const [marked, setMarked] = useState("");
+  const related = new Set(marked ? relatives(marked, all) : []);
+  return html`<div class="columns">
+    ${COLUMNS.map(([title, statuses]) => html`<${Column} key=${title} title=${title} marked=${setMarked} related=${related}
+      tasks=${all.filter((task) => statuses.includes(task.status)).sort(statuses[0] === "done" ? latest : byPriority)} />`)}
+  </div>`;
+}
+
+const latest = (one, other) => (other.updated_at ?? "").localeCompare(one.updated_at ?? "");
+
+function relatives(id, all) {
+  const own = team.value.tasks.get(id);
+  return [...(own?.dependencies ?? []), ...all.filter((task) => task.dependencies?.includes(id)).map((task) => task.id)];
+}
+
+function Column({ title, tasks, marked, related }) {
+  const [shown, setShown] = useState(SHOWN);
+  return html`<section class="column" aria-label=${title}>
+    <h2>${title} <span class="count">${tasks.length}</span></h2>
+    <ul>${tasks.slice(0, shown).map((task) => html`<${Card} key=${task.id} task=${task} marked=${marked} related=${related.has(task.id)} />`)}</ul>
+    ${tasks.length > shown && html`<button type="button" class="act" onClick=${() => setShown(shown + 10 * SHOWN)}>Show ${tasks.length - shown} more</button>`}
+  </section>`;
+}
+
+function Card({ task, marked, related }) {
+  const chosen = route.value.item === task.id;
+  const drag = (event) => event.dataTransfer.setData("text/plain", task.id);
+  const who = task.claimed_by ?? task.assignee;
+  const mark = () => marked(task.id);
+  const unmark = () => marked("");
+  return html`<li class=${`card task ${tone(task.status)} ${related ? "related" : ""} ${chosen ? "chosen" : ""}`} draggable=${task.status === "open"} onDragStart=${drag}
+    onMouseEnter=${mark} onMouseLeave=${unmark} onFocusIn=${mark} onFocusOut=${unmark}>
+    <a class="title" href=${place("board", task.id)}>${task.title}</a>
+    <p class="row wrap soft small">
+      <span>${task.id}</span><span title="Priority">P${task.priority}</span>
+      ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
+      ${who && html`<span>${task.claimed_by ? "" : "for "}${who}</span>`}
+    </p>
+    <${After} task=${task} />
+  </li>`;
+}
+
+function After({ task }) {
+  const { tasks } = team.value;
+  if (!task.dependencies?.length || task.status !== "open") return null;
+  const ended = (id) => ["closed"].includes(tasks.get(id)?.status ?? "closed");
+  return html`<p class="small row wrap"><span class="soft">after</span>${task.dependencies.map(
+    (id) => html`<a key=${id} class=${ended(id) ? "tag dim done" : "tag asks"} href=${place("board", id)}>${id}<span class="sr">${ended(id) ? " (over)" : " (not over)"}</span></a>`,
+  )}</p>`;
+}

@@ -1,0 +1,58 @@
+/** Needs you: what waits for the person, the most urgent first, each answered where it stands. */
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { answersOf } from "../data/answers.js";
+import { go, place } from "../data/route.js";
+import { team } from "../data/team.js";
+import { many, tone } from "../data/words.js";
+import { Act, Empty, Field, Form, Heading, Loading, Since } from "../parts/common.js";
+import { Shown } from "../parts/shown.js";
+
+export function Needs() {
+  const { needs, urgent } = team.value;
+  if (!needs.ready.value) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
+  const all = urgent.value;
+  return html`<div class="narrow"><${Heading} title="Needs you"><span class="soft">${many(all.length, "thing")}</span><//>
+    ${all.length ? html`<ul class="cards">${all.map((need) => html`<${Card} key=${need.id} need=${need} />`)}</ul>` : html`<${Quiet} />`}</div>`;
+}
+
+function Quiet() {
+  const { members, tasks } = team.value;
+  const working = members.all.filter((member) => ["working", "starting"].includes(member.state)).length;
+  const left = tasks.all.filter((task) => ["open", "in_progress"].includes(task.status)).length;
+  return html`<${Empty} title="Nothing needs you">${many(working, "member")} at work, ${many(left, "task")} left. What needs you shows here by itself.<//>`;
+}
+
+function Card({ need }) {
+  const task = team.value.tasks.get(need.subject);
+  const about = task ? place("tree", task.id) : need.member && place("member", need.member);
+  const title = task && need.awaiting ? task.title : need.what;
+  return html`<li class=${`card need ${tone(need.kind)}`}>
+    <div class="row between"><span class="row"><span class=${`tag ${tone(need.kind)}`}>${need.kind}</span><span class="soft small">${need.subject}</span></span><${Since} at=${need.since} /></div>
+    <h2>${about ? html`<a href=${about}>${title}</a>` : title}</h2>
+    ${need.why && !title.includes(need.why) && html`<p class="quote">${need.why}</p>`}
+    <${Shown} need=${need} task=${task} />
+    <${Answers} need=${need} />
+  </li>`;
+}
+
+function Answers({ need }) {
+  const all = answersOf(need);
+  const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
+  const own = team.value;
+  if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
+  const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
+  const button = (answer) => {
+    const name = `${answer.label}: ${need.what}`;
+    if (answer.go) return html`<button type="button" class=${`act ${look(answer)}`} aria-label=${name} onClick=${() => go(...answer.go(need))}>${answer.label}</button>`;
+    if (answer.text === "required") return html`<button type="button" class=${`act ${look(answer)}`} aria-label=${name} aria-expanded=${asked === answer} onClick=${() => setAsked(answer)}>${answer.label}</button>`;
+    const run = () => own.call(...answer.call(need, ""));
+    return html`<${Act} label=${answer.label} name=${name} look=${look(answer)} run=${run} done=${`${need.subject}: ${answer.done}`} />`;
+  };
+  const send = ({ text }) => own.call(...asked.call(need, text));
+  return html`${asked && html`<${Form} key=${asked.label} label=${asked.label} send=${send} done=${`${need.subject}: ${asked.done}`}
+      cancel=${asked === all[0] ? null : () => setAsked(null)} others=${all.filter((answer) => answer !== asked).map(button)}>
+      <${Field} label=${asked.field} name="text" area=${need.kind !== "cost"} rows="2" required />
+    <//>`}
+    ${!asked && html`<div class="row wrap answers">${all.map(button)}</div>`}`;
+}

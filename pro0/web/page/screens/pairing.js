@@ -1,0 +1,18 @@
+/** What a browser sees that is not paired: where to get a code, and where to put it. */
+import { html } from "../html.js";
+import { pairWith } from "../data/device.js";
+import { Field, Form, Heading } from "../parts/common.js";
+
+const code = (text) => /#pair=(.+)$/.exec(text.trim())?.[1] ?? text.trim();
+
+export function Pairing({ error, paired }) {
+  const send = async ({ typed }) => {
+    await pairWith(code(typed));
+    paired();
+  };
+  return html`<main id="main" class="alone"><${Heading} title="Pair this browser" />
+    ${error && html`<p class="bad" role="alert">${error.message}${error.hint && `: ${error.hint}`}</p>`}
+    <p>This server does not know this browser. In a terminal of yours: <code>pro0 web pair</code></p>
+    <${Form} label="Pair" send=${send}><${Field} label="The code, or the whole address" name="typed" required autofocus /><//>
+  </main>`;
+}

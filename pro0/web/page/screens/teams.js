@@ -1,0 +1,26 @@
+/** The teams of this home: which one is to be shown. */
+import { html } from "../html.js";
+import { useEffect } from "../vendor/hooks.js";
+import { home, loadTeams, teams } from "../data/home.js";
+import { place } from "../data/route.js";
+import { many, words } from "../data/words.js";
+import { Empty, Heading, State } from "../parts/common.js";
+
+export function Teams() {
+  useEffect(() => void (home.state.value === "open" && loadTeams()), []);
+  useEffect(() => void (document.title = "Teams · pro0"), []);
+  const all = teams.value;
+  return html`<main id="main" class="alone"><${Heading} title="Teams" />
+    ${all === null && html`<p class="soft" role="status">One moment …</p>`}
+    ${all?.length === 0 && html`<${Empty} title="No team yet">On the command line: pro0 team start<//>`}
+    <ul class="cards">${all?.map((team) => html`<${Team} key=${team.name} team=${team} />`)}</ul>
+  </main>`;
+}
+
+function Team({ team: { name, project, lead, living, needs, error } }) {
+  return html`<li class="card stack">
+    <div class="row between"><h2><a class="whole" href=${place("needs", "", name)}>${name}</a></h2><${State} word=${lead ?? "gone"} /></div>
+    <p class="soft small">${project}</p>
+    ${error ? html`<p class="bad">${error}</p>` : html`<p class="row small">${many(living ?? 0, "member")}${needs > 0 && html`<span class="tag asks">${words(`${many(needs, "thing")} for you`)}</span>`}</p>`}
+  </li>`;
+}

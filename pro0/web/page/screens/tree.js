@@ -1,0 +1,66 @@
+/** Tree: every task below its parent, in the order in which they come. */
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { place, route } from "../data/route.js";
+import { team } from "../data/team.js";
+import { many } from "../data/words.js";
+import { Empty, Heading, Loading, State } from "../parts/common.js";
+import { newTask } from "../parts/taskform.js";
+import { WithTask } from "../parts/task.js";
+
+const OVER = ["closed"];
+
+export function Tree() {
+  const { tasks, children } = team.value;
+  const [hidden, setHidden] = useState(false);
+  const [words, setWords] = useState("");
+  const heading = html`<${Heading} title="Tasks"><button type="button" class="act primary" onClick=${() => newTask()}>New task</button><//>`;
+  if (!tasks.ready.value) return html`${heading}<${Loading} list=${tasks} />`;
+  const shown = visible(children.value, tasks.all, words.trim().toLowerCase(), hidden);
+  return html`<${WithTask} screen="tree" id=${route.value.item}>
+    ${heading}
+    <div class="row wrap tools">
+      <input type="search" placeholder="Find a task" aria-label="Find a task" value=${words} onInput=${(event) => setWords(event.target.value)} />
+      <label class="check"><input type="checkbox" checked=${hidden} onChange=${(event) => setHidden(event.target.checked)} /> Hide closed ones</label>
+      <span class="soft" role="status">${many(shown.size, "task")}</span>
+    </div>
+    ${shown.size ? html`<${Branch} of="" shown=${shown} />` : html`<${Empty} title=${words || hidden ? "None is like that" : "No tasks yet"}>${!words && "Make one, or let the lead agent make them."}<//>`}
+  <//>`;
+}
+
+/** The ids of the tasks to show: those that are looked for, and what is above them. */
+function visible(children, all, words, hidden) {
+  const shown = new Set();
+  const { tasks } = team.value;
+  for (const task of all) {
+    if (hidden && OVER.includes(task.status)) continue;
+    if (words && !`${task.id} ${task.title} ${task.role_id ?? ""} ${task.assignee ?? ""} ${task.claimed_by ?? ""}`.toLowerCase().includes(words)) continue;
+    for (let own = task; own && !shown.has(own.id); own = tasks.get(own.parent_id)) shown.add(own.id);
+  }
+  return shown;
+}
+
+function Branch({ of, shown }) {
+  const own = (team.value.children.value.get(of) ?? []).filter((task) => shown.has(task.id));
+  return own.length > 0 && html`<ul class=${of ? "branch" : "branch root"}>${own.map((task) => html`<${Row} key=${task.id} task=${task} shown=${shown} />`)}</ul>`;
+}
+
+function Row({ task, shown }) {
+  const [open, setOpen] = useState(true);
+  const below = (team.value.children.value.get(task.id) ?? []).length;
+  const who = task.claimed_by ?? task.assignee;
+  return html`<li>
+    <div class=${`line ${route.value.item === task.id ? "chosen" : ""}`}>
+      ${below ? html`<button type="button" class="icon fold" aria-expanded=${open} aria-label=${`Subtasks of ${task.id}`} onClick=${() => setOpen(!open)}>${open ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
+      <a class="title" href=${place("tree", task.id)}>${task.title}</a>
+      <span class="details small">
+        <${State} word=${task.status} />
+        <span class="soft id">${task.id}</span>
+        <span class="soft" title="Priority">P${task.priority}</span>
+        ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
+        ${who && html`<span class="soft">${who}</span>`}
+      </span>
+    </div>
+    ${open && below > 0 && html`<${Branch} of=${task.id} shown=${shown} />`}
+  </li>`;
+}
