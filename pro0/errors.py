@@ -82,8 +82,10 @@ class ErrorCode(StrEnum):
     OUTPUT = "output", "The answer cannot be written to stdout."
     OVER_BUDGET = "over_budget", "The team has cost all that it may."
     PAUSED = "paused", "The team is paused."
+    PAIRING_LOCKED = "pairing_locked", "Too many pairing codes were wrong."
     PIN_DIFFERS = "pin_differs", "The two new PINs are not the same."
     PIN_LOCKED = "pin_locked", "Too many PINs were wrong."
+    PIN_NEEDED = "pin_needed", "A verdict PIN is set, and none was given."
     RECIPIENT_ENDED = "recipient_ended", "The member has ended."
     RESERVED = "reserved", "The task is reserved for another member."
     STALE_CLAIM = "stale_claim", "The claim belongs to an earlier session."
@@ -106,6 +108,7 @@ class ErrorCode(StrEnum):
     WAITS = "waits", "The team waits for a person or a member."
     WHICH_TEAM = "which_team", "The project has several teams."
     WORK_FAILED = "work_failed", "Tasks of the team failed, or cannot be done."
+    WRONG_CODE = "wrong_code", "A pairing code is wrong, used up or too old."
     WRONG_PHASE = "wrong_phase", "The act does not fit the state of the thing."
     WRONG_PIN = "wrong_pin", "The PIN is wrong."
 

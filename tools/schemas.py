@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.model.caller import Pin
-from pro0.model.home import Consent, Roles
+from pro0.model.home import Consent, Devices, Roles
 from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Launch, Report, Runtime, UsageBook
@@ -21,6 +21,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "wanted": (Wanted, "teams/{team}/wanted.json"),
     "runtime": (Runtime, "teams/{team}/runtime.json"),
     "pin": (Pin, "pin.json"),
+    "devices": (Devices, "web/devices.json"),
     "trusted": (Consent, "trusted.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
     "announced": (Announced, "teams/{team}/announced.json"),

@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "shutdown": ("pro0.cli.member.shutdown:shutdown", "Answer the shutdown that your session was asked for"),
     "mcp": ("pro0.cli.mcp:mcp", "Serve the tools of a team to an agent, over stdio (MCP)"),
     "rpc": ("pro0.cli.rpc.command:rpc", "Call one method of JSON-RPC, or let an editor speak to a team"),
+    "web": ("pro0.cli.web.command:web", "Serve a page of your teams to a browser, and pair devices with it"),
     "agent": ("pro0.cli.agent:agent", "Look at the programs that members can run"),
     "config": ("pro0.cli.config.settings:config", "Show the settings in force and where each comes from"),
     "doctor": ("pro0.cli.doctor.command:doctor", "Check this machine and the store, and say how to mend what is wrong"),

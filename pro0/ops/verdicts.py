@@ -46,6 +46,15 @@ def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
         raise Refused(f"to {act} is a person's, and this is a program", code=ErrorCode.NO_TERMINAL, hint=hint)
 
 
+def by_device(home: Path, _project: Callable[[], Path], act: str, *, pin: str) -> None:
+    """Raise Refused unless a paired device gives the PIN, where one is set; it was paired on the person's terminal."""
+    if (file := _pin_file(home)) and (known := file.read()).hash:
+        rules.require_open(known, datetime.now(UTC))
+        if not pin:
+            raise Refused(f"to {act} asks for your PIN", code=ErrorCode.PIN_NEEDED, hint="give it on the page")
+        _try(file, pin)
+
+
 def has_pin(home: Path) -> bool:
     """Return True when verdicts ask for a PIN."""
     file = _pin_file(home)

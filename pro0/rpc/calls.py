@@ -1,7 +1,7 @@
 """A call of a method: its parameters checked, the operation done, what comes of it as JSON."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -32,10 +32,11 @@ def perform(client: RpcClient, request: RpcRequest, say: Callable[[JSON], None] 
     if request.cancelled:
         return Fault(CANCELLED, "the request was cancelled before it began")
     try:
-        if request.method not in (*METHODS, DISCOVER):
+        methods = methods_of(client)
+        if request.method != DISCOVER and request.method not in methods:
             return Fault(METHOD_NOT_FOUND, f"there is no method {visible(request.method[:100])}", _HINT)
         token, params = taken(request.params)
-        method = METHODS.get(request.method)
+        method = methods.get(request.method)
         if method is None or not method.waits:
             return encode(call(client, request.method, params))
         with telling(token, method.name, say) as show:
@@ -50,12 +51,18 @@ def perform(client: RpcClient, request: RpcRequest, say: Callable[[JSON], None] 
         return Fault(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {visible(str(error))}")
 
 
+def methods_of(client: RpcClient) -> Mapping[str, Method]:
+    """Return the methods that are served to a client."""
+    return METHODS if client.methods is None else client.methods
+
+
 def call(client: RpcClient, name: str, params: object) -> object:
     """Do one call and return its result; raises Pro0Error."""
     if name == DISCOVER:
         return document()
-    if (method := METHODS.get(name)) is None:
+    if (method := methods_of(client).get(name)) is None:
         raise BadInput(f"there is no method {visible(name[:100])}", hint=f"pro0 rpc {DISCOVER} lists the methods")
+    client, params = client.prepared(method, params)
     arguments = _arguments(method, params)
     value = method.function(client.context if method.direct else client, **arguments)
     return _harmless(plain(value, method.worded), client.veil())

@@ -1,6 +1,6 @@
 """One caller at one team; nobody says by a parameter who they are (behaviour 5.6)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from pro0.ops import verdicts
 from pro0.ops.context import Context
 from pro0.ops.withheld import veil
 from pro0.rpc.lists import Lists, Source
+from pro0.rpc.method import Method
 from pro0.rpc.subscriptions import TASKS, TICKETS, Subscription, Subscriptions
 from pro0.store.teams import Store
 
@@ -28,6 +29,15 @@ class RpcClient:
         self.subscriptions = Subscriptions()
         self.show: Callable[[str], None] = lambda _: None
         """Takes how far a call is that takes long."""
+
+    @property
+    def methods(self) -> Mapping[str, Method] | None:
+        """Return the methods that are served to it, None for all of `pro0.rpc.table`."""
+        return None
+
+    def prepared(self, method: Method, params: object) -> tuple["RpcClient", object]:  # noqa: ARG002 - for others
+        """Return this client as it is for one call, and the method's own parameters; may raise Refused."""
+        return self, params
 
     @property
     def caller(self) -> Caller:

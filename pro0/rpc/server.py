@@ -15,6 +15,7 @@ from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
+from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.lists import Lists
 from pro0.rpc.place import CONNECTIONS, listening
@@ -54,9 +55,9 @@ def serving(team: TeamStore) -> Iterator[None]:
 
 
 class RpcServer:
-    """All connections of one socket."""
+    """All connections of one socket, and those that another surface brings."""
 
-    def __init__(self, team: TeamStore, listener: socket.socket) -> None:
+    def __init__(self, team: TeamStore, listener: socket.socket | None = None) -> None:
         self._team = team
         self._listener = listener
         self._selector = selectors.DefaultSelector()
@@ -79,6 +80,10 @@ class RpcServer:
         """Begin to serve."""
         self._thread.start()
 
+    def adopt(self, connection: socket.socket, client: Callable[[Lists], RpcClient]) -> None:
+        """Serve a connection whose client another surface knows already."""
+        self._finish(lambda: self._connections.update({connection: RpcConnection(connection, client(self._lists))}))
+
     def close(self) -> None:
         """End every connection, after what is under way, if that does not take long."""
         self._closing = True
@@ -86,12 +91,14 @@ class RpcServer:
         self._thread.join(2 * LAST)
 
     def _run(self) -> None:
-        self._selector.register(self._listener, selectors.EVENT_READ)
         self._selector.register(self._readable, selectors.EVENT_READ)
+        if self._listener:
+            self._selector.register(self._listener, selectors.EVENT_READ)
         while not self._closing:
             self._round(RESCAN if self._subscribed else None)
-        self._selector.unregister(self._listener)
-        self._listener.close()
+        if self._listener:
+            self._selector.unregister(self._listener)
+            self._listener.close()
         deadline = time.monotonic() + LAST
         while (
             any(connection.busy for connection in self._connections.values())
@@ -154,6 +161,7 @@ class RpcServer:
 
     def _accept(self) -> None:
         try:
+            assert self._listener
             connection, _ = self._listener.accept()
         except OSError:  # no descriptor is left, or the client has gone
             time.sleep(0.05)
@@ -229,18 +237,16 @@ class RpcServer:
 
     def _perform(self, connection: RpcConnection, request: RpcRequest) -> None:
         """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
-        from pro0.rpc.calls import perform
-        from pro0.rpc.table import METHODS
+        from pro0.rpc.calls import methods_of, perform
 
         def do() -> None:
-            outcome = perform(
-                connection.client, request, lambda message: self._finish(lambda: connection.mention(message))
-            )
+            tell = connection.mention
+            outcome = perform(connection.client, request, lambda message: self._finish(lambda: tell(message)))
             self._finish(lambda: self._done(connection, request, outcome, beside=waits))
 
-        method = METHODS.get(request.method)
+        method = methods_of(connection.client).get(request.method)
         if waits := method is not None and method.waits:
-            self._finish(lambda: self._free(connection))
+            self._finish(lambda: self._tell(connection, []))
             threading.Thread(target=do, daemon=True).start()
         else:
             do()
@@ -265,9 +271,6 @@ class RpcServer:
         connection.busy = False
         for message in notices:
             connection.say(message)
-
-    def _free(self, connection: RpcConnection) -> None:
-        connection.busy = False
 
     def _changed(self) -> None:
         self._version += 1

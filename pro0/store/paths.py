@@ -21,6 +21,9 @@ ROLES = "roles.json"
 TRUSTED = "trusted.json"
 PORTS = "ports.json"
 PIN = "pin.json"
+DEVICES = "devices.json"
+SERVER_LOCK = "server.lock"
+"""Held by the process that serves the page of a home, which writes its address into it."""
 TASKS = "tasks.json"
 COMMENTS = "comments.json"
 MESSAGES = "messages.json"
@@ -113,6 +116,11 @@ class TeamPaths:
 def _session_owner(agent_id: str) -> str:
     """Return the name of a member or of the lead agent, or raise BadInput."""
     return agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
+
+
+def web(home: Path) -> Path:
+    """Return the folder of what the page of a home needs."""
+    return home / "web"
 
 
 def worktrees(home: Path) -> Path:

@@ -68,6 +68,9 @@ NOWHERE = {
     "mcp",
     "rpc",
     "verdict pin",
+    "web devices",
+    "web pair",
+    "web revoke",
 }
 NOWHERE |= {"team cleanup", "team forget", "team start"}
 """Commands that read no file of a team that is there, or remove it."""

@@ -79,7 +79,7 @@ def test_a_fresh_checkout_is_set_up_once(machine: Machine) -> None:
     assert first.returncode == 0, first.stderr
     assert "setup: making .venv with Python 3.12.1" in first.stderr
     calls = [line for line in machine.called("python3") if "install" in line]
-    assert any("--editable . --group dev" in line for line in calls)
+    assert any("--editable .[web] --group dev" in line for line in calls)
     assert machine.run("setup").stderr == ""
     assert [line for line in machine.called("python3") if "install" in line] == calls
 

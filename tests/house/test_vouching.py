@@ -14,6 +14,7 @@ HOW = {
     "runner": "nobody",
     "shell_agent": "nobody",
     "view": "on_board",
+    "web": "by_device",
 }
 """How each surface knows a person's verdict for one; where agents speak nobody is a person."""
 MAKERS = {"Context", "found"}

@@ -1,0 +1,84 @@
+"""`pro0 web`: serve the page of a home."""
+
+from pathlib import Path
+
+import click
+
+from pro0.cli.context import human_only, store
+from pro0.cli.lazy import HintingGroup
+from pro0.cli.output import say, write
+from pro0.cli.web.devices import list_devices, pair, revoke
+from pro0.errors import BadInput, Refused
+from pro0.model.home import Rights
+
+
+@click.group(cls=HintingGroup, invoke_without_command=True)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Listen there; else where it was last, else on a free port."
+)
+@click.option(
+    "--host", "name", metavar="NAME", help="Be there for other machines under this name; needs the TLS files."
+)
+@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="The TLS certificate of NAME.")
+@click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
+@click.option("--proxy", metavar="NAME", help="A proxy on this machine shows the page under https://NAME.")
+@click.option("--no-open", is_flag=True, help="Open no browser.")
+@click.pass_context
+def web(
+    context: click.Context,
+    port: int | None,
+    name: str | None,
+    certificate: Path | None,
+    key: Path | None,
+    proxy: str | None,
+    no_open: bool,
+) -> None:
+    """Serve a page of your teams to a browser.
+
+    One process for all teams of this home; it ends with Ctrl+C, and your teams go on without it. It listens on this
+    machine alone. The printed URL pairs one browser, once, within ten minutes; a paired one needs no URL again. A phone
+    comes through `ssh -L`, `tailscale serve` with --proxy, or --host with a certificate.
+
+    \b
+    Examples:
+      pro0 web
+      pro0 web --port 8042 --no-open
+      pro0 web --proxy laptop.example.ts.net
+    """
+    if context.invoked_subcommand:
+        return
+    store().check()
+    human_only("serve the page")
+    if (name is None) != (certificate is None) or (certificate is None) != (key is None):
+        raise BadInput(
+            "--host, --certificate and --key belong together", hint="for a proxy in front of it: --proxy NAME"
+        )
+    from pro0.web.extra import require_libraries
+
+    require_libraries()
+    from pro0.web.serve import ServeOptions, serve
+
+    home = store().home
+    options = ServeOptions(port or 0, name or "", certificate, key, proxy or "")
+    serve(home, options, lambda url: _show(url, open_it=not no_open))
+    write("the page is closed; your teams go on")
+
+
+def _show(url: str, *, open_it: bool) -> None:
+    """Print the address of the page, with a code where a person sits at a terminal, and open it."""
+    from pro0.cli.web.opening import open_in_browser
+    from pro0.cli.web.pairing import link
+
+    try:
+        shown = link(url, Rights.ALL)
+    except Refused as error:
+        say(f"pro0: only paired devices get in: {error.message}")
+        shown = url
+    write(f"the page of your teams: {shown}")
+    if open_it:
+        open_in_browser(shown)
+
+
+web.add_command(list_devices)
+web.add_command(pair)
+web.add_command(revoke)

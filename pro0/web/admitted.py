@@ -1,0 +1,53 @@
+"""The WebSockets that are open, each with its device: one that is revoked is cut off within a second."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import anyio.to_thread
+
+from pro0.errors import Pro0Error
+from pro0.model.home import Device
+from pro0.ops.devices import known
+
+CONNECTIONS = 64
+"""WebSockets at once, at most."""
+LOOK = 1.0
+"""Seconds between two looks at the devices, while anything is open."""
+
+
+class Admitted:
+    """The open WebSockets of one page."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._open: dict[asyncio.Task[object], str] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    @property
+    def full(self) -> bool:
+        """Return True when no more are let in."""
+        return len(self._open) >= CONNECTIONS
+
+    @contextmanager
+    def holding(self, device: Device) -> Iterator[None]:
+        """Count this task as one of the device; it is cancelled when the device is revoked."""
+        task = asyncio.current_task()
+        assert task
+        self._open[task] = device.id
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.create_task(self._look())
+        try:
+            yield
+        finally:
+            del self._open[task]
+
+    async def _look(self) -> None:
+        while self._open:
+            await asyncio.sleep(LOOK)
+            with suppress(Pro0Error):  # what cannot be read now revokes nobody
+                devices = await anyio.to_thread.run_sync(known, self._home)
+                paired = {device.id for device in devices.devices}
+                for task in [task for task, device in self._open.items() if device not in paired]:
+                    task.cancel()

@@ -1,0 +1,110 @@
+"""The WebSockets of JSON-RPC: each is a connection to a server of its team in this process, message by message.
+
+That server is the one of leads (`rpc/server.py`), so its order, limits and subscriptions hold here as they are.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import closing, suppress
+
+import anyio.to_thread
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from pro0.errors import Pro0Error
+from pro0.model.home import Device
+from pro0.rpc.client import RpcClient
+from pro0.rpc.lists import Lists
+from pro0.rpc.server import RpcServer
+from pro0.store.teams import Store, TeamStore
+from pro0.web import teams
+from pro0.web.admission import PageAddress
+from pro0.web.admitted import Admitted
+from pro0.web.client import DeviceClient
+from pro0.web.home import HomeClient
+from pro0.web.proof import PROTOCOL, device_of
+
+FORBIDDEN = 1008
+PIECE = 64 * 1024
+"""Bytes that wait here for a browser that does not read; the rest waits where it is made."""
+HOME_FAMILIES = (teams,)
+"""The modules whose methods a home has."""
+
+
+class Conversations:
+    """All conversations of one page."""
+
+    def __init__(self, address: PageAddress) -> None:
+        self._address = address
+        self._store = Store(address.home)
+        self._servers: dict[str, RpcServer] = {}
+        self.admitted = Admitted(address.home)
+
+    async def home(self, web: WebSocket) -> None:
+        """Speak about the home."""
+        await self._admit(web, "", lambda device, _lists: HomeClient(self._address.home, device))
+
+    async def team(self, web: WebSocket) -> None:
+        """Speak about one team."""
+        try:
+            team = self._store.team(web.path_params["team"])
+        except Pro0Error:
+            await web.close(FORBIDDEN)
+            return
+        await self._admit(web, team.name, lambda device, lists: DeviceClient(team, device, lists))
+
+    def close(self) -> None:
+        """End all servers."""
+        for server in self._servers.values():
+            server.close()
+
+    async def _admit(self, web: WebSocket, name: str, client: Callable[[Device, Lists], RpcClient]) -> None:
+        device = await anyio.to_thread.run_sync(device_of, self._address, web)
+        if device is None or self.admitted.full or (name and not self._store.team(name).exists()):
+            await web.close(FORBIDDEN)
+            return
+        await web.accept(PROTOCOL)
+        ours, theirs = socket.socketpair()
+        with self.admitted.holding(device), closing(ours):
+            self._server(name).adopt(theirs, lambda lists: client(device, lists))
+            try:
+                await _carry(web, ours)
+            except asyncio.CancelledError:
+                await web.close(FORBIDDEN)  # it is revoked, or the server ends
+
+    def _server(self, name: str) -> RpcServer:
+        if name not in self._servers:
+            team = TeamStore(self._address.home, name or "home")
+            self._servers[name] = RpcServer(team)
+            self._servers[name].start()
+        return self._servers[name]
+
+
+async def _carry(web: WebSocket, connection: socket.socket) -> None:
+    """Carry messages both ways until either side ends."""
+    reader, writer = await asyncio.open_connection(sock=connection, limit=PIECE)
+    tasks = [asyncio.create_task(_inward(web, writer)), asyncio.create_task(_outward(web, reader))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        writer.close()
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await web.close()
+
+
+async def _inward(web: WebSocket, writer: asyncio.StreamWriter) -> None:
+    async for message in web.iter_text():
+        # The end of a line may stand outside of texts, where it means as much as a space.
+        writer.write(message.replace("\n", " ").replace("\r", " ").encode(errors="replace") + b"\n")
+        await writer.drain()
+
+
+async def _outward(web: WebSocket, reader: asyncio.StreamReader) -> None:
+    rest = b""
+    while data := await reader.read(PIECE):
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            await web.send_text(line.decode())

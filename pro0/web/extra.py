@@ -1,0 +1,25 @@
+"""The libraries of the page, which are installed only for those who want it."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from pro0.errors import EnvironmentMissing, ErrorCode
+
+LIBRARIES = ("starlette", "uvicorn", "websockets")
+
+
+def require_libraries() -> None:
+    """Raise EnvironmentMissing, with the one command that installs them, when libraries are missing."""
+    if missing := [name for name in LIBRARIES if find_spec(name) is None]:
+        text = f"the page needs {' and '.join(missing)}, not installed here"
+        raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=how_to_install(Path(sys.prefix)))
+
+
+def how_to_install(prefix: Path) -> str:
+    """Return the command that adds them to an installation, by the program that made that."""
+    if "pipx" in prefix.parts:
+        return f"pipx inject {prefix.name} 'pro0[web]'"
+    if "uv" in prefix.parts and "tools" in prefix.parts:
+        return "uv tool install 'pro0[web]'"
+    return f"{prefix / 'bin' / 'python'} -m pip install 'pro0[web]'"

@@ -1,0 +1,57 @@
+"""The methods that concern a home and no single team."""
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from pathlib import Path
+
+from pro0.model.home import Device, Rights
+from pro0.rpc.client import RpcClient
+from pro0.rpc.method import Function, Method
+from pro0.rpc.subscriptions import Subscriptions
+from pro0.store.teams import Store
+from pro0.web.client import require
+
+HOME: dict[str, Method] = {}
+RIGHTS: dict[str, Rights] = {}
+
+
+def of_home(name: str, rights: Rights, *, waits: bool = False) -> Callable[[Function], Function]:
+    """Enter a function of a home's client into the table."""
+
+    def enter(function: Function) -> Function:
+        HOME[name] = Method(name, name, function, waits=waits)
+        RIGHTS[name] = rights
+        return function
+
+    return enter
+
+
+class HomeClient(RpcClient):
+    """A device at a home."""
+
+    def __init__(self, home: Path, device: Device) -> None:
+        self.home = home
+        self.store = Store(home)
+        self.device = device
+        self.subscriptions = Subscriptions()
+        self.show: Callable[[str], None] = lambda _: None
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """Return the methods that are served to it."""
+        return HOME
+
+    def prepared(self, method: Method, params: object) -> tuple[RpcClient, object]:
+        """Return this client for one call; raises Refused for what the device's rights do not hold."""
+        require(self.home, self.device, RIGHTS[method.name], method.name)
+        return self, params
+
+    def showing(self, show: Callable[[str], None]) -> "HomeClient":
+        """Return this client for one call, which shows how far it is."""
+        client = copy(self)
+        client.show = show
+        return client
+
+    def veil(self) -> Callable[[str], str]:
+        """Return what hides nothing: the person may see all."""
+        return str

@@ -1,0 +1,61 @@
+"""The lock of the process that serves the page of a home, held for its life; the address is in it."""
+
+import os
+from pathlib import Path
+
+from filelock import lock_descriptor, unlock_descriptor
+
+from pro0.store import atomic
+from pro0.store.files import make_folder
+from pro0.store.lock import open_lock
+from pro0.store.paths import SERVER_LOCK, web
+
+LONGEST = 2048
+
+
+class ServerLock:
+    """The right to serve the page of a home; it ends with the process, however the process ends."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = web(home)
+        self._held: int | None = None
+
+    def take(self) -> bool:
+        """Take it, or return False when another process has it."""
+        make_folder(self._folder)
+        with atomic.folder(self._folder) as folder:
+            descriptor = open_lock(folder, SERVER_LOCK)
+        if not lock_descriptor(descriptor, blocking=False):
+            atomic.close(descriptor)
+            return False
+        self._held = descriptor
+        return True
+
+    def sign(self, address: str) -> None:
+        """Write the address of the page into it."""
+        assert self._held is not None
+        os.ftruncate(self._held, 0)
+        os.pwrite(self._held, address.encode()[:LONGEST], 0)
+
+    def drop(self) -> None:
+        """Give it back."""
+        if self._held is not None:
+            os.ftruncate(self._held, 0)
+            atomic.close(self._held)
+            self._held = None
+
+
+def served_at(home: Path) -> str:
+    """Return the address of the page while a process serves it, "" for none."""
+    try:
+        with atomic.folder(web(home)) as folder:
+            descriptor = open_lock(folder, SERVER_LOCK)
+    except FileNotFoundError:
+        return ""
+    try:
+        if lock_descriptor(descriptor, blocking=False):
+            unlock_descriptor(descriptor)
+            return ""
+        return os.pread(descriptor, LONGEST, 0).decode(errors="replace")
+    finally:
+        atomic.close(descriptor)

@@ -1,0 +1,140 @@
+"""Serve the page of a home until a signal ends it."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+import uvicorn
+
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
+from pro0.ops import devices
+from pro0.web.admission import PageAddress
+from pro0.web.app import Page
+from pro0.web.running import ServerLock, served_at
+from pro0.wire import LINE_LIMIT
+
+LOOPBACK = "127.0.0.1"
+LOCAL_NAMES = (LOOPBACK, "localhost")
+ENDING = 3
+"""Seconds for open conversations when the server ends."""
+
+
+class ServeOptions(NamedTuple):
+    """Where the page is options: `name` and the files are for other machines, `proxy` for one in front of it."""
+
+    port: int = 0
+    name: str = ""
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: str = ""
+
+
+def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> None:
+    """Serve until a signal comes; `ready` is told the address. Raises Refused when the page is served already."""
+    lock = ServerLock(home)
+    if not lock.take():
+        raise Refused(f"the page is served already: {served_at(home)}", code=ErrorCode.IN_USE, hint="pro0 web pair")
+    try:
+        listener = _listener(home, options)
+        address = address_of(home, options, listener.getsockname()[1])
+        lock.sign(address.url)
+        page = Page(address)
+        try:
+            _run(page, options, listener, lambda: ready(address.url))
+        finally:
+            page.close()
+    finally:
+        lock.drop()
+
+
+def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
+    """Return the names by which browsers may call the page that listens on this port."""
+    names = (options.name,) if options.name else LOCAL_NAMES
+    scheme = "https" if options.name else "http"
+    hosts = {f"{name}:{port}" for name in names}
+    origins = {f"{scheme}://{host}" for host in hosts}
+    url = f"{scheme}://{names[0]}:{port}/"
+    if options.proxy:
+        hosts.add(options.proxy)
+        origins.add(f"https://{options.proxy}")
+        url = f"https://{options.proxy}/"
+    elsewhere = bool(options.name or options.proxy)
+    return PageAddress(home, port, frozenset(hosts), frozenset(origins), url, secure=elsewhere, local=not elsewhere)
+
+
+def _listener(home: Path, options: ServeOptions) -> socket.socket:
+    """Return a listening socket: on the port asked for, else on that of the last time, else on a free one."""
+    known = devices.known(home).port
+    for port in [options.port] if options.port else [known, 0] if known else [0]:
+        try:
+            listener = _bound(options.name or LOOPBACK, port)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            continue
+        if not options.port:
+            devices.keep_port(home, listener.getsockname()[1])
+        return listener
+    raise EnvironmentMissing(f"port {options.port} cannot be had: {reason}", hint="leave --port out for a free one")
+
+
+def _bound(name: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise BadInput(f"{name} is no name of this machine: {error.strerror}") from None
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(where)
+        listener.listen(64)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """A server that wakes up for its work and for a signal only: uvicorn's own looks ten times a second."""
+
+    ready: Callable[[], None]
+
+    async def main_loop(self) -> None:
+        """Wait for the signal."""
+        self._loop, self._signal = asyncio.get_running_loop(), asyncio.Event()
+        await self.on_tick(0)
+        self.ready()
+        if not self.should_exit:
+            await self._signal.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
+        """End; a second signal ends at once."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+        if hasattr(self, "_signal"):
+            self._loop.call_soon_threadsafe(self._signal.set)
+
+
+def _run(page: Page, options: ServeOptions, listener: socket.socket, ready: Callable[[], None]) -> None:
+    config = uvicorn.Config(
+        page.app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        ws="websockets-sansio",
+        ws_max_size=LINE_LIMIT,
+        ws_ping_interval=30,
+        ws_ping_timeout=30,
+        timeout_graceful_shutdown=ENDING,
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.key,
+    )
+    server = _Server(config)
+    server.ready = ready
+    server.run(sockets=[listener])

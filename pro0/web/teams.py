@@ -1,0 +1,120 @@
+"""The methods about all teams of a home."""
+
+from pro0 import __version__
+from pro0.errors import Pro0Error
+from pro0.model.caller import THE_HUMAN
+from pro0.model.home import Rights
+from pro0.model.runtime import ENDED
+from pro0.ops import verdicts
+from pro0.ops.context import Context
+from pro0.ops.devices import known
+from pro0.ops.devices import revoke as revoke_device
+from pro0.ops.team.status import TeamStatus, status
+from pro0.rpc.views import Nothing, RpcView
+from pro0.web.client import by_device
+from pro0.web.home import HomeClient, of_home
+
+
+class DeviceView(RpcView, frozen=True, kw_only=True):
+    """A paired device; `own` for the one that asks."""
+
+    id: str
+    name: str
+    rights: Rights
+    paired_at: str
+    own: bool = False
+
+
+class HomeView(RpcView, frozen=True, kw_only=True):
+    """What a page needs to know first; with `pin` every verdict has the parameter of that name."""
+
+    version: str
+    device: DeviceView
+    pin: bool = False
+
+
+class TeamEntry(RpcView, frozen=True, kw_only=True):
+    """A team of the list; one whose files cannot be read has only its `error`."""
+
+    name: str
+    project: str = ""
+    mode: str = ""
+    phase: str = ""
+    paused: bool = False
+    lead: str = ""
+    """The lead process: running, stopped or gone."""
+    members: int = 0
+    living: int = 0
+    needs: int = 0
+    tasks: dict[str, int] = {}
+    error: str = ""
+
+
+class TeamEntries(RpcView, frozen=True, kw_only=True):
+    """All teams of the home."""
+
+    teams: tuple[TeamEntry, ...]
+
+
+class DeviceViews(RpcView, frozen=True, kw_only=True):
+    """All paired devices."""
+
+    devices: tuple[DeviceView, ...]
+
+
+@of_home("home.show", Rights.LOOK)
+def show_home(client: HomeClient) -> HomeView:
+    """Return who asks, and what the page needs to know first."""
+    [own] = [device for device in _devices(client) if device.own]
+    return HomeView(version=__version__, device=own, pin=verdicts.has_pin(client.home))
+
+
+@of_home("team.list", Rights.LOOK)
+def list_teams(client: HomeClient) -> TeamEntries:
+    """List all teams with how each is."""
+    return TeamEntries(teams=tuple(_entry(client, name) for name in client.store.names()))
+
+
+@of_home("device.list", Rights.ALL)
+def list_devices(client: HomeClient) -> DeviceViews:
+    """List the paired devices."""
+    return DeviceViews(devices=tuple(_devices(client)))
+
+
+@of_home("device.revoke", Rights.ALL)
+def revoke(client: HomeClient, device: str) -> Nothing:
+    """Forget a device, by its id or its name."""
+    revoke_device(client.home, device)
+    return Nothing()
+
+
+def _devices(client: HomeClient) -> list[DeviceView]:
+    return [
+        DeviceView(
+            id=device.id,
+            name=device.name,
+            rights=device.rights,
+            paired_at=device.paired_at.isoformat(),
+            own=device.id == client.device.id,
+        )
+        for device in known(client.home).devices
+    ]
+
+
+def _entry(client: HomeClient, name: str) -> TeamEntry:
+    try:
+        found: TeamStatus = status(Context(client.store.team(name).require(), THE_HUMAN, vouch=by_device))
+    except Pro0Error as error:
+        return TeamEntry(name=name, error=error.message)
+    return TeamEntry(
+        name=name,
+        project=found.project,
+        mode=found.mode,
+        phase=found.phase,
+        paused=found.paused,
+        lead=found.lead.state,
+        members=len(found.members),
+        living=sum(member.state not in ENDED for member in found.members),
+        needs=len(found.attention),
+        tasks=found.tasks,
+    )
