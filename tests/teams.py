@@ -7,12 +7,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, Caller, Who
+from pro0.model.need import AskedPermission
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Member, Seat, TeamConfig, Wanted
 from pro0.ops import grants
 from pro0.ops.context import Context, lead_context
 from pro0.ops.identity import AGENT_ID, GRANT, TEAM
 from pro0.ops.mail import messages
+from pro0.rules.permissions import request_id
 from pro0.store.teams import Store, TeamStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -50,6 +52,12 @@ def member(team: TeamStore, name: str, incarnation: str | None = None) -> Contex
     """The context of a member's session."""
     who = Who.LEAD_AGENT if name == "lead" else Who.MEMBER
     return Context(team, Caller(who, name, incarnation or f"inc-{name}"))
+
+
+ASKED = AskedPermission(key="k", tool="Bash", input='{"command": "make"}')
+"""What an agent asks leave for."""
+REQUEST = request_id("w1", "inc-w1", ASKED.key, ASKED.tool, ASKED.input)
+"""The id of that request, when w1 asks."""
 
 
 def human(team: TeamStore) -> Context:

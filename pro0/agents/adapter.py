@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from pro0.agents.memory import Memory as Memory
+from pro0.model.need import AskedPermission, PermissionAnswer
 from pro0.model.runtime import Process, State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.team import PermissionMode, Seat
@@ -80,6 +81,15 @@ class OneTurn(msgspec.Struct, frozen=True, kw_only=True):
     """True to pass the prompt on stdin instead of argv."""
 
 
+class PermissionChannel(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent's own server tells of requests for permission and takes answers; neither ever raises."""
+
+    asked: Callable[[Sight], tuple[AskedPermission, ...] | None]
+    """Return the requests that are open now, None when that is not known."""
+    reply: Callable[[Sight, str, PermissionAnswer], bool]
+    """Answer the request of this key; returns False when the agent did not take it."""
+
+
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """How to start, read, notify and end one agent program."""
 
@@ -111,6 +121,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The state words in the sources of `look`; empty for an agent without such a source."""
     screens: Drawing | None = None
     """How to read its title and screen; None when unknown."""
+    permissions: PermissionChannel | None = None
+    """Its server's channel for permissions; an agent whose hook asks the person by itself has none."""
     deliver: Callable[[Sight, str], bool] | None = None
     """Deliver the fixed line by the agent's own channel, in any state; returns False when the agent did not take it."""
     asks_at_turn_end: bool = False

@@ -108,6 +108,7 @@ class Lead:
                 self._exits.add(guard)
             decision = decide(snapshot, new_id)
             over = self._applier.apply(snapshot, decision)
+            self._aides.relay.follow(snapshot)
         except Exception as error:  # no file is worth losing the lead
             if isinstance(error, NotFound) and not self._team.exists():
                 raise

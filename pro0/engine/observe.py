@@ -21,7 +21,7 @@ from pro0.model.runtime import ENDED, Handle, Process, Report, Runtime, SeatStat
 from pro0.model.team import Wanted
 from pro0.ops import ownership
 from pro0.ops.team import needs
-from pro0.rules import mail
+from pro0.rules import mail, permissions
 from pro0.store.teams import TeamStore
 
 T = TypeVar("T")
@@ -210,7 +210,8 @@ class Observer:
         mail, older = needs.unread(self._team, wanted)
         troubles = self._team.troubles.read().troubles
         announced = self._team.announced.read().keys
-        return Person(mail, older, troubles, needs.left_alone(wanted, runtime), announced)
+        requests = permissions.unanswered(self._team.permissions.read())
+        return Person(mail, older, troubles, requests, needs.left_alone(wanted, runtime), announced)
 
     def _unread(self, runtime: Runtime) -> dict[str, Unread]:
         unread = {}

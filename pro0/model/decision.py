@@ -6,7 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from pro0.model.message import Message, MessageType, Unread
-from pro0.model.need import Need, Trouble
+from pro0.model.need import Need, PermissionRequest, Trouble
 from pro0.model.runtime import Handle, Report, Runtime, SeatState, State
 from pro0.model.screen import LastWords
 from pro0.model.task import Comment, TaskList
@@ -96,6 +96,8 @@ class Person(msgspec.Struct, frozen=True):
     mail: tuple[Message, ...] = ()
     older: int = 0
     troubles: tuple[Trouble, ...] = ()
+    requests: tuple[PermissionRequest, ...] = ()
+    """The requests for permission without an answer."""
     left_alone: bool = False
     announced: tuple[str, ...] = ()
     """The announcements that are recorded, by their keys."""

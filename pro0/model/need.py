@@ -1,15 +1,72 @@
-"""The person's needs (behaviour 3.27), the picture they are read from, and the troubles not yet seen."""
+"""The person's needs (behaviour 3.27), what they are read from, and the agents' requests for permission (3.28)."""
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
 from pro0.model.message import Message
 from pro0.model.runtime import Runtime
-from pro0.model.stored import Document, Moment, Stored, Tag
+from pro0.model.stored import AgentId, Document, Moment, Stored, Tag
 from pro0.model.task import TaskList
 from pro0.model.team import Wanted
+
+Outcome = Literal["", "taken", "elsewhere", "ended"]
+"""What became of a request: its agent took the answer, it was answered elsewhere, or the session has ended."""
+INPUT_LIMIT = 256 * 1024
+"""Characters of the longest input that is shown; a longer one is answered where the agent asks."""
+
+
+class Choice(StrEnum):
+    """An answer that an agent takes."""
+
+    ALLOW = "allow"
+    ALWAYS = "always"
+    """For the rest of this session."""
+    DENY = "deny"
+
+
+class PermissionAnswer(Stored, frozen=True, kw_only=True):
+    """The person's answer; the first one counts."""
+
+    choice: Choice
+    text: str = ""
+    """What the agent is told with a refusal."""
+    by: AgentId
+    at: Moment
+
+
+class PermissionRequest(Stored, frozen=True, kw_only=True):
+    """One question of an agent: may this tool run with this input? Its id is a digest of all that it asks."""
+
+    id: Tag
+    agent_id: AgentId
+    incarnation: Tag
+    tool: str
+    input: str
+    """The whole input, as JSON where the agent gives JSON."""
+    key: str
+    """The agent's own name of the request."""
+    choices: tuple[Choice, ...] = (Choice.ALLOW, Choice.DENY)
+    at: Moment
+    answer: PermissionAnswer | None = None
+    outcome: Outcome = ""
+
+
+class PermissionRequests(Document, frozen=True, kw_only=True):
+    """permissions.json: the open requests, and the newest of those that are over."""
+
+    requests: tuple[PermissionRequest, ...] = ()
+
+
+class AskedPermission(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as an agent's own channel tells it."""
+
+    key: str
+    tool: str
+    input: str
+    choices: tuple[Choice, ...] = (Choice.ALLOW, Choice.DENY)
 
 
 class NeedKind(StrEnum):
@@ -59,6 +116,8 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The member whom it keeps, where there is one."""
     awaiting: str = ""
     """What its task waits for, where it waits for the person."""
+    request: str = ""
+    """The request for permission that it is about, where that can be answered from anywhere."""
     look: str = ""
     """The command that shows more, where answering needs a look first."""
 
@@ -97,6 +156,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     older: int = 0
     """How many more are unread in sealed parts of the mailboxes."""
     troubles: tuple[Trouble, ...] = ()
+    requests: tuple[PermissionRequest, ...] = ()
+    """The requests for permission without an answer."""
     spent: float = 0.0
     """US dollars that the team has cost; 0 without a limit."""
     left_alone: bool = False

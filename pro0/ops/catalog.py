@@ -1,6 +1,6 @@
 """The operations of pro0, and the callers allowed for each."""
 
-from pro0.ops import grants
+from pro0.ops import grants, permissions
 from pro0.ops.context import OPERATIONS
 from pro0.ops.mail import delivery, listing, messages
 from pro0.ops.repair import repair
@@ -23,6 +23,7 @@ NOUNS = (
     messages,
     needs,
     outside,
+    permissions,
     plan_approval,
     progress,
     repair,

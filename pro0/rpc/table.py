@@ -10,6 +10,8 @@ NOT_SERVED = {
     "message.acknowledge": "message.inbox does it",
     "message.fate": "it is about a message that was just sent: pro0 message send",
     "message.take_back": "it is for a server whose client never took its answer in",
+    "permission.ask": "it is the agent's own hook's",
+    "permission.settle": "it is the agent's own hook's",
     "role.list": "it is agent.role.list",
     "run.stop": "it is the runner's own",
     "task.comment": "it is task.comment.create",

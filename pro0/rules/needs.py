@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from pro0.model.ids import HUMAN
 from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, NeedKind, Picture
 from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.team import Seat
+from pro0.rules import permissions
 from pro0.rules.lead import turns
 from pro0.rules.task_needs import (
     IDLE_CLAIM_AFTER,
@@ -70,7 +73,7 @@ def _of_members(picture: Picture) -> Iterator[Need]:
         if seat.gate and seat.gate.stage == "handed in" and state.state not in ENDED:
             yield _plan(seat)
         if need := _of_state(seat, state):
-            yield need
+            yield _answerable(need, state, picture)
     for failure in picture.runtime.failures:
         if any((seat.agent_id, seat.generation) == (failure.agent_id, failure.generation) and not seat.task
                for seat in picture.wanted.seats):  # fmt: skip
@@ -102,6 +105,20 @@ def _of_state(seat: Seat, state: SeatState) -> Need | None:
         kind = NeedKind.LOST if state.rule == turns.LOST else _BY_STATE[state.state]
         return of_member(kind, id, f"{id} {why}{_with(state.note)}", f"pro0 member peek {id}", since, why=state.note)
     return None
+
+
+def _answerable(need: Need, state: SeatState, picture: Picture) -> Need:
+    """Return the need of a waiting agent with its request, when that can be answered from here.
+
+    Its id stays: the same dialog is announced once, whether its request is known yet or not.
+    """
+    request = next((entry for entry in picture.requests if entry.incarnation == state.incarnation), None)
+    if need.kind is not NeedKind.PERMISSION or request is None:
+        return need
+    about = permissions.summary(request)
+    sentence = f"{request.agent_id} waits for a permission: {request.tool}{_with(about)}"
+    command, look = f"pro0 member answer {request.id} allow", f"pro0 member answer {request.id}"
+    return replace(need, what=sentence, why=about, command=command, look=look, request=request.id)
 
 
 def _restart(agent_id: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.home import Roles
-from pro0.model.need import Announced, Troubles
+from pro0.model.need import Announced, PermissionRequests, Troubles
 from pro0.model.runtime import Report, Runtime, UsageBook
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
@@ -27,6 +27,7 @@ from pro0.store.paths import (
     ENVIRONMENT,
     EVENTS,
     NEW,
+    PERMISSIONS,
     PORTS,
     ROLES,
     RUNTIME,
@@ -53,6 +54,9 @@ class TeamStore:
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
         self.usage: File[UsageBook] = File(paths.team, USAGE, UsageBook, absent=UsageBook)
         self.troubles: File[Troubles] = File(paths.team, TROUBLES, Troubles, absent=Troubles)
+        self.permissions: File[PermissionRequests] = File(
+            paths.team, PERMISSIONS, PermissionRequests, absent=PermissionRequests
+        )
         self.announced: File[Announced] = File(paths.team, ANNOUNCED, Announced, absent=Announced)
         self.ports: File[PortRanges] = File(paths.team, PORTS, PortRanges, absent=PortRanges)
         self.tasks = TaskFile(paths.tasks)

@@ -20,7 +20,7 @@ DOCUMENTS = ("README.md", "CHANGELOG.md", "docs/guide.md", "docs/agents.md")
 HELPS = list(dict.fromkeys(line for _, line in of_the_helps()))
 NEEDS_MORE = (
     r"pro0 team (start|attach|wait|stop|resume|cleanup|forget|show .*--archived)",
-    r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan|merge)",
+    r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan|answer|merge)",
     r"pro0 diff\b",
     r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent list|run|delegate|plan|shutdown)\b",
     r"pro0 (mcp|lead|demo|man|verdict|web)\b",

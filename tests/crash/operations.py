@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.decision import Harvest
+from pro0.model.need import Choice
 from pro0.model.runtime import Process
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import Member
 from pro0.model.usage import Usage
-from pro0.ops import grants
+from pro0.ops import grants, permissions
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, importing, tasks, trees
 from pro0.ops.team import archives, costs, members, needs, plan_approval, teams
@@ -29,7 +30,7 @@ from pro0.rules.tickets.importing import Ticket
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
 from tests.crash.worlds import Picture, Place, Tree, World
-from tests.teams import NOW, settle_debts
+from tests.teams import ASKED, NOW, REQUEST, settle_debts
 
 RUNS = "abc"
 
@@ -217,6 +218,10 @@ TEAMS = (
     Row("plan.submit", starts.unplanned, lambda w: plan_approval.submit(w.member("w1"), "first this"), owes=True),
     Row("plan.approve", starts.planned, lambda w: plan_approval.approve(w.human(), "w1")),
     Row("plan.reject", starts.planned, lambda w: plan_approval.reject(w.human(), "w1", "not so"), owes=True),
+    Row("permission.ask", starts.base, lambda w: permissions.ask(w.member("w1"), ASKED)),
+    Row("permission.relay", starts.base, lambda w: permissions.relay(w.lead(), w.team.runtime.read().seats[0], ASKED)),
+    Row("permission.answer", starts.asking_leave, lambda w: permissions.answer(w.human(), REQUEST, Choice.DENY, "no")),
+    Row("permission.settle", starts.asking_leave, lambda w: permissions.settle(w.member("w1"), {REQUEST: "taken"})),
     Row("need.seen", starts.troubled, lambda w: needs.mark_seen(w.human(), "t-1")),
     Row("member.undo", starts.base, lambda w: members.undo(w.lead(), "w2", 1, None)),
     Row("team.create", starts.empty, create),

@@ -8,7 +8,7 @@ from pro0.model.need import NeedKind, Trouble
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import PlanGate, ShutdownWish, Wish
-from pro0.ops import grants
+from pro0.ops import grants, permissions
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks, trees
 from pro0.ops.team import plan_approval
@@ -19,7 +19,7 @@ from pro0.store.paths import NEW, TRASH
 from pro0.store.removal import archive
 from pro0.store.teams import Store
 from tests.crash.worlds import HEAD, HISTORY, World, small_archive
-from tests.teams import NOW, make_team, set_state
+from tests.teams import ASKED, NOW, make_team, set_state
 
 
 def empty(home: Path) -> None:
@@ -195,6 +195,12 @@ def troubled(home: Path) -> None:
     with World(home, "w").team.troubles.change("note a trouble") as change:
         trouble = Trouble(id="t-1", kind=NeedKind.HOOK, subject="make check", why="exit code 127", at=NOW)
         change.value = replace(change.value, troubles=(trouble,))
+
+
+def asking_leave(home: Path) -> None:
+    """A team whose w1 asks for a permission."""
+    base(home)
+    permissions.ask(World(home, "w").member("w1"), ASKED)
 
 
 def granted(home: Path) -> None:

@@ -39,7 +39,7 @@ def test_every_operation_that_changes_something_is_in_the_table() -> None:
 
 
 KINDS = {
-    *("config", "wanted", "runtime", "environment", "events.jsonl", "lead.lock", "troubles"),
+    *("config", "wanted", "runtime", "environment", "events.jsonl", "lead.lock", "troubles", "permissions"),
     *("tasks", "comments", "messages", "segment of mail", "segment of the archive", "page of history"),
 }
 

@@ -28,7 +28,13 @@ FORGED = (
 HUMAN_ACTS = (
     *("task approve 1", "task reject 1 no", "task close 1", "task continue 1", "task retry 2", "task reopen 3"),
     *("task update 1 --requires none", "task delete 1 --force", "task assign 2 w1"),
-    *("member approve-plan w2", "member reject-plan w2 no", "member spawn evil -- sleep 600", "member restart w2"),
+    *(
+        "member approve-plan w2",
+        "member answer 0123456789ab allow",
+        "member reject-plan w2 no",
+        "member spawn evil -- sleep 600",
+        "member restart w2",
+    ),
     *("member env w2", "member grants", "member revoke w2", "member shutdown w2 --force --timeout 0"),
     *("team stop --force --timeout 0", "team pause"),
     *("team cleanup alpha --force", "team cost --limit 99", "team start beta -m w9=shell --detach"),

@@ -9,10 +9,11 @@ from pro0.errors import Pro0Error, Refused
 from pro0.model.caller import ANYONE, Who
 from pro0.model.decision import Harvest
 from pro0.model.message import Message, MessageType
+from pro0.model.need import Choice
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.usage import Usage
-from pro0.ops import grants
+from pro0.ops import grants, permissions
 from pro0.ops.catalog import NOUNS, OPERATIONS
 from pro0.ops.context import Context
 from pro0.ops.mail import delivery, listing, messages
@@ -22,7 +23,7 @@ from pro0.ops.team import costs, events, feed, members, needs, outside, plan_app
 from pro0.ops.work import diffs, hiring, runs, workers
 from pro0.store.teams import Store
 from tests.faults import contents
-from tests.teams import NOW, as_who, human, make_team, member, set_state
+from tests.teams import ASKED, NOW, as_who, human, make_team, member, set_state
 
 HUMAN, LEAD, AGENT, MEMBER, OUTSIDE = Who.HUMAN, Who.LEAD, Who.LEAD_AGENT, Who.MEMBER, Who.OUTSIDE
 PEOPLE, CHARGE, SESSIONS = {HUMAN, AGENT, MEMBER}, {HUMAN, AGENT}, {AGENT, MEMBER}
@@ -35,6 +36,12 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "member.shutdown": (CHARGE, lambda c: members.shutdown(c, "w1")),
     "member.undo": ({LEAD}, lambda c: members.undo(c, "w1", 1, None)),
     "shutdown.answer": (SESSIONS, lambda c: members.answer(c, approve=True)),
+    "permission.ask": (SESSIONS, lambda c: permissions.ask(c, ASKED)),
+    "permission.relay": ({LEAD}, lambda c: permissions.relay(c, c.team.runtime.read().seats[0], ASKED)),
+    "permission.answer": ({HUMAN}, lambda c: permissions.answer(c, "none", Choice.ALLOW)),
+    "permission.settle": ({*SESSIONS, LEAD}, lambda c: permissions.settle(c, {})),
+    "permission.list": (CHARGE, lambda c: permissions.list_requests(c)),
+    "permission.show": ({*SESSIONS, HUMAN}, lambda c: permissions.show(c, "none")),
     "plan.submit": ({MEMBER}, lambda c: plan_approval.submit(c, "a plan")),
     "plan.approve": (CHARGE, lambda c: plan_approval.approve(c, "w1")),
     "plan.reject": (CHARGE, lambda c: plan_approval.reject(c, "w1", "no")),
@@ -134,7 +141,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 24
+    assert len(NOUNS) == 25
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

@@ -2,12 +2,14 @@
 """A stand-in for Claude Code, standard library only: it keeps the files by which pro0 knows what it does.
 
 FOLDER/told.jsonl has argv of every start. Its turn goes on while FOLDER/NAME.busy is there, and fails with the text in
-FOLDER/NAME.error if that is there. On TERM it ends.
+FOLDER/NAME.error if that is there. It asks leave with the event in FOLDER/NAME.asks, as its settings say; the hook's
+answer goes to FOLDER/NAME.answer, unless FOLDER/NAME.pane is there first. On TERM it ends.
 """
 
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -40,20 +42,43 @@ def turn(error: str) -> str:
     return "".join(json.dumps(line) + "\n" for line in ({"type": "user", "message": {"content": "do it"}}, said))
 
 
+def show(session: str, status: str) -> None:
+    """Tell what it does."""
+    state = {"sessionId": session, "status": status, "startedAt": 1, "statusUpdatedAt": 10**13}
+    replace(CONFIG / "sessions" / f"{os.getpid()}.json", json.dumps(state))
+
+
+def ask(session: str, event: Path, answer: Path, pane: Path) -> None:
+    """Wait for leave: from the hook, or in the pane, whichever comes first; the hook goes on by itself then."""
+    settings = json.loads(Path(option("--settings")).read_text())
+    [group] = settings["hooks"]["PermissionRequest"]
+    show(session, "waiting")
+    with event.open() as file:
+        hook = subprocess.Popen(["sh", "-c", group["hooks"][0]["command"]], stdin=file, stdout=subprocess.PIPE)
+    while hook.poll() is None and not pane.exists():
+        time.sleep(PAUSE)
+    event.unlink()
+    show(session, "busy")
+    if hook.poll() is not None and hook.stdout:
+        replace(answer, hook.stdout.read().decode())
+
+
 def main() -> None:
     """Be idle until ended, after a turn that went well or failed."""
     session = option("--session-id") or option("--resume")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / "told.jsonl", "a") as told:
         told.write(json.dumps(sys.argv[1:]) + "\n")
-    trouble, busy = (FOLDER / f"{os.environ['PRO0_AGENT_ID']}.{kind}" for kind in ("error", "busy"))
+    trouble, busy, asks = (FOLDER / f"{os.environ['PRO0_AGENT_ID']}.{kind}" for kind in ("error", "busy", "asks"))
     before = None
     while True:
+        if asks.exists():
+            ask(session, asks, asks.with_suffix(".answer"), asks.with_suffix(".pane"))
+            before = None
         now = (trouble.read_text() if trouble.exists() else "", "busy" if busy.exists() else "idle")
         if now != before:
-            state = {"sessionId": session, "status": now[1], "startedAt": 1, "statusUpdatedAt": 10**13}
             replace(CONFIG / "projects" / "all" / f"{session}.jsonl", turn(now[0]))
-            replace(CONFIG / "sessions" / f"{os.getpid()}.json", json.dumps(state))
+            show(session, now[1])
             before = now
         time.sleep(PAUSE)
 

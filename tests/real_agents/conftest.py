@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Result
+from tests.conftest import Result, let_scripts
 from tests.real_agents.agents import SETUPS
 from tests.real_agents.provider.server import Provider
 from tests.real_agents.team import RealTeam
@@ -55,7 +55,8 @@ def user(home: Path, provider: Provider, project: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def team(user: Path, cli: Callable[..., Result], home: Path, project: Path, provider: Provider) -> Iterator[RealTeam]:
-    """A team of a person who has set up every agent, removed afterwards."""
+    """A team of a person who has set up every agent, and lets programs give verdicts; removed afterwards."""
+    let_scripts(home)
     team = RealTeam(cli, project, home, provider)
     yield team
     team.end()

@@ -50,3 +50,46 @@ def still(pane: Pane) -> str:
 def announced(team: RealTeam) -> int:
     """Return how often the person was told that w1 waits for a permission."""
     return sum("w1 waits for a permission" in text for text in team.mail())
+
+
+@pytest.mark.parametrize("choice", ["allow", "deny"])
+@pytest.mark.parametrize("agent", ["claude", "opencode"])
+def test_a_permission_is_answered_from_elsewhere(
+    agent: str, choice: str, user: Path, provider: Provider, team: RealTeam
+) -> None:
+    """The agent's own dialog stays open meanwhile; one answer counts, and it is for this request alone."""
+    provider.script(marker("w1"), teammate(shell("touch asked.txt", outside=True), say("It went on.")))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=agent)
+    team.becomes("w1", "waiting")
+    team.eventually(lambda: asked(team), "its request is known")
+    request = asked(team)
+    shown = team("member", "answer", request).out
+    assert "touch asked.txt" in shown
+    assert not (team.project / "asked.txt").exists()
+    team("member", "answer", request, choice)
+    again = team("member", "answer", request, "allow", code=4)
+    assert f"answered: {choice}" in again.err
+    team.becomes("w1", "idle")
+    assert (team.project / "asked.txt").exists() is (choice == "allow")
+
+
+@pytest.mark.parametrize("agent", ["claude", "opencode"])
+def test_a_permission_answered_in_the_pane_takes_no_other_answer(
+    agent: str, user: Path, provider: Provider, team: RealTeam
+) -> None:
+    provider.script(marker("w1"), teammate(shell("touch asked.txt", outside=True), say("It went on.")))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=agent)
+    team.becomes("w1", "waiting")
+    team.eventually(lambda: asked(team), "its request is known")
+    request = asked(team)
+    team.pane("w1").keys("Enter")
+    team.becomes("w1", "idle")
+    team.eventually(lambda: "is over" in team("member", "answer", request).out, "its request is over")
+    late = team("member", "answer", request, "deny", code=4)
+    assert "answered where the agent asked" in late.err
+    assert (team.project / "asked.txt").exists()
+
+
+def asked(team: RealTeam) -> str:
+    """Return the request for a permission that waits for the person, "" for none."""
+    return next((str(need["request"]) for need in team.json("needs") if need.get("request")), "")

@@ -12,6 +12,7 @@ from pro0.model.caller import PEOPLE_AND_AGENTS, Who
 from pro0.model.runtime import SessionUsage
 from pro0.model.task import Awaiting, Draft, Gate
 from pro0.model.team import PlanGate
+from pro0.ops import permissions
 from pro0.ops.catalog import OPERATIONS
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
@@ -24,7 +25,7 @@ from tests.conftest import let_scripts
 from tests.crash.lanes import a_few
 from tests.faults import contents
 from tests.rpc.calling import Failed, call, client
-from tests.teams import human, make_team, member
+from tests.teams import ASKED, REQUEST, human, make_team, member
 
 TASK = "task-1"
 
@@ -51,6 +52,10 @@ def claimed(team: TeamStore) -> None:
 def failed(team: TeamStore) -> None:
     claimed(team)
     tasks.fail(member(team, "w1"), TASK, "no parser")
+
+
+def asking_leave(team: TeamStore) -> None:
+    permissions.ask(member(team, "w1"), ASKED)
 
 
 def asking(team: TeamStore) -> None:
@@ -136,6 +141,9 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "message.show": (mail, W1, {"id": "m-1"}),
     "need.list": (asking, W1, {}),
     "need.seen": (None, Who.HUMAN, {"id": "no-such"}),
+    "permission.answer": (asking_leave, Who.HUMAN, {"id": REQUEST, "choice": "deny", "said": "not now"}),
+    "permission.list": (asking_leave, Who.HUMAN, {}),
+    "permission.show": (asking_leave, W1, {"id": REQUEST}),
     "plan.submit": (planning, W1, {"said": "first the parser"}),
     "plan.approve": (planned, Who.HUMAN, {"name": "w1"}),
     "plan.reject": (planned, Who.HUMAN, {"name": "w1", "feedback": "smaller"}),

@@ -1,5 +1,6 @@
 """Claude Code (`@anthropic-ai/claude-code`); its behaviour was measured with 2.1.197."""
 
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -7,6 +8,7 @@ from msgspec.structs import replace
 
 from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, Sight
+from pro0.agents.claude import permission
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.agents.claude.transcript import began, config_folder, last_error, read_last_words, transcript, usage
@@ -61,6 +63,8 @@ def _settings(brief: Brief) -> dict[str, object]:
     # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
     hooks: dict[str, object] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
     if brief.mailbox:
+        asks = (*brief.pro0, "member", "permission-hook")
+        hooks[permission.EVENT] = [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
         hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
     return {
         "permissions": {"allow": [*allowed, f"Read(/{brief.folder}/{first_prompt.FILE})"]},

@@ -6,12 +6,12 @@ import socket
 import msgspec
 
 from pro0.agents import layers, own_tools
-from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode import turn as opencode_turn
 from pro0.agents.opencode.database import FINISHES, ROLES, began, read_last_words, usage
 from pro0.agents.opencode.screens import OPENCODE_SCREENS
-from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, OpenCodeServer, deliver, look, stop
+from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, OpenCodeServer, asked, deliver, look, reply, stop
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -108,6 +108,7 @@ OPENCODE = Adapter(
     look=look,
     words=(STATUSES, ROLES, FINISHES),
     screens=OPENCODE_SCREENS,
+    permissions=PermissionChannel(asked=asked, reply=reply),
     deliver=deliver,
     stop=stop,
     interrupt="Escape",

@@ -14,6 +14,7 @@ from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
 from pro0.agents.opencode.database import learned, turn
 from pro0.agents.transcripts import shortened, value
+from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.rules.screens.words import Words
@@ -49,10 +50,16 @@ class _Status(msgspec.Struct):
 
 
 class _Asked(msgspec.Struct, rename="camel"):
+    id: str = ""
     permission: str = ""
+    patterns: list[object] = []
+    metadata: dict[str, object] = {}
+    always: list[object] = []
 
 
 _SESSION = re.compile(r"ses_\w+")
+_REQUEST = re.compile(r"per_\w+")
+_REPLIES = {Choice.ALLOW: "once", Choice.ALWAYS: "always", Choice.DENY: "reject"}
 _SERVER = msgspec.json.Decoder(OpenCodeServer)
 _STATUSES = msgspec.json.Decoder(dict[str, _Status])
 _PERMISSIONS = msgspec.json.Decoder(list[_Asked])
@@ -112,6 +119,38 @@ def _reading(state: State, rule: str, note: str, session: str) -> Reading:
 def deliver(sight: Sight, line: str) -> bool:
     """Post a line as a prompt; the server queues it during a turn."""
     return _post(sight, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
+
+
+def asked(sight: Sight) -> tuple[AskedPermission, ...] | None:
+    """Return the permissions that the server asks for now, None when it does not say."""
+    server = value(Path(sight.folder, SERVER), _SERVER)
+    try:
+        if not server:
+            return None
+        with closing(_Client(server, HAND_OVER)) as client:
+            return tuple(map(_as_asked, _PERMISSIONS.decode(client.get("/permission"))))
+    except _FAILURES:
+        return None
+
+
+def _as_asked(entry: "_Asked") -> AskedPermission:
+    shown = {"patterns": entry.patterns, **entry.metadata}
+    choices = (Choice.ALLOW, *((Choice.ALWAYS,) if entry.always else ()), Choice.DENY)
+    text = msgspec.json.encode(shown).decode()
+    return AskedPermission(key=entry.id, tool=entry.permission or "permission", input=text, choices=choices)
+
+
+def reply(sight: Sight, key: str, answer: PermissionAnswer) -> bool:
+    """Answer a permission that the server asks for."""
+    server = value(Path(sight.folder, SERVER), _SERVER)
+    if not server or not _REQUEST.fullmatch(key):
+        return False
+    body = {"reply": _REPLIES[answer.choice], **({"message": answer.text} if answer.text else {})}
+    try:
+        with closing(_Client(server, HAND_OVER)) as client:
+            return client.post(f"/permission/{key}/reply", msgspec.json.encode(body))
+    except _FAILURES:
+        return False
 
 
 def stop(sight: Sight) -> bool:

@@ -43,7 +43,16 @@ def _unreadable(team: TeamStore) -> Iterator[Finding]:
     for folder in (team.paths.tasks, team.paths.mailboxes, team.paths.sessions, team.paths.logs):
         if not folder.is_dir():
             yield Finding(f"{folder} is missing", REPAIR)
-    singles = (team.config, team.wanted, team.runtime, team.environment, team.troubles, team.announced, team.ports)
+    singles = (
+        team.config,
+        team.wanted,
+        team.runtime,
+        team.environment,
+        team.troubles,
+        team.permissions,
+        team.announced,
+        team.ports,
+    )
     yield from map(_finding, filter(None, (trouble(document) for document in (*singles, team.tasks))))
     listed = readable(team.tasks)
     beside = [*team.tasks.segments(listed.sealed if listed else 0)]

@@ -14,6 +14,8 @@ COMMANDS = {
     "revoke": ("pro0.cli.member.grants:revoke", "End what `member env` gave"),
     "approve-plan": ("pro0.cli.member.plan:approve", "Let a member carry its plan out"),
     "reject-plan": ("pro0.cli.member.plan:reject", "Ask a member for another plan"),
+    "answer": ("pro0.cli.member.permission:answer", "Answer an agent that asks for a permission"),
+    "permission-hook": ("pro0.cli.member.permission:hook", "Ask the person what an agent is about to ask"),
     "merge": ("pro0.cli.diff.merge:merge", "Merge what members have committed into the project's checkout"),
     "shutdown": ("pro0.cli.member.acts:shutdown", "Ask a member to shut down"),
 }
@@ -29,4 +31,4 @@ Examples:
   pro0 member shutdown w4
 """
 
-member = LazyGroup("member", COMMANDS, HELP, aliases=ALIASES)
+member = LazyGroup("member", COMMANDS, HELP, aliases=ALIASES, hidden=frozenset({"permission-hook"}))

@@ -9,6 +9,7 @@ from pro0.engine.background.grounds import Grounds
 from pro0.engine.background.harvesting import Harvester
 from pro0.engine.background.hooking import Hooking
 from pro0.engine.background.nudging import Nudger
+from pro0.engine.background.relaying import PermissionRelay
 from pro0.engine.background.stillness import Stillness
 from pro0.engine.log import Log
 from pro0.store.teams import TeamStore
@@ -23,6 +24,7 @@ class Aides(NamedTuple):
     harvester: Harvester
     hooking: Hooking
     announcer: Announcer
+    relay: PermissionRelay
 
 
 def aides_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[], None]) -> Aides:
@@ -37,4 +39,5 @@ def aides_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[], 
         harvester=Harvester(team, log, woken, stillness.last),
         hooking=hooking,
         announcer=Announcer(team, settings, log, hooking, woken),
+        relay=PermissionRelay(team, nudger.sights, log, woken),
     )

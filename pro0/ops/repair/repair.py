@@ -104,6 +104,7 @@ def _wishes(work: RepairWork) -> None:
 def _environment(work: RepairWork) -> None:
     mend_plainly(work, work.context.team.environment)
     mend_plainly(work, work.context.team.troubles)
+    mend_plainly(work, work.context.team.permissions)
     mend_plainly(work, work.context.team.announced)
     mend_plainly(work, work.context.team.ports)
 

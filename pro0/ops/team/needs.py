@@ -18,6 +18,7 @@ from pro0.model.team import Wanted
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.team.costs import spent
+from pro0.rules import permissions
 from pro0.rules.needs import needs
 from pro0.rules.task_needs import beyond
 from pro0.rules.tasks.board import Board
@@ -59,6 +60,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         mail=mail,
         older=older,
         troubles=team.troubles.read().troubles,
+        requests=permissions.unanswered(team.permissions.read()),
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
         left_alone=left_alone(desired, runtime),
     )

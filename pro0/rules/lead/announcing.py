@@ -36,6 +36,7 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         mail=person.mail,
         older=person.older,
         troubles=person.troubles,
+        requests=person.requests,
         spent=view.snapshot.spent,
         left_alone=person.left_alone,
     )

@@ -1,0 +1,71 @@
+"""Claude Code's hook before a permission dialog: what it asks, and the answer in its words.
+
+The dialog is drawn while the hook waits; whoever answers first counts. Measured with 2.1.330.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents.claude.transcript import config_folder
+from pro0.agents.transcripts import value
+from pro0.model.need import AskedPermission, Choice, PermissionAnswer
+
+EVENT = "PermissionRequest"
+PATIENCE = 7 * 24 * 3600
+"""Seconds for which Claude lets the hook wait."""
+NAME = "claude"
+_IN_ITS_PANE = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools whose dialog takes more than a yes or a no."""
+REFUSED = "The person refused this."
+
+
+class PermissionEvent(msgspec.Struct):
+    """What Claude tells the hook."""
+
+    tool_name: str = ""
+    tool_input: msgspec.Raw = msgspec.Raw(b"{}")
+    tool_use_id: str = ""
+    permission_suggestions: list[dict[str, object]] = []
+
+
+class _Session(msgspec.Struct):
+    status: object = ""
+
+
+_SESSION = msgspec.json.Decoder(_Session)
+
+
+def read(event: bytes) -> PermissionEvent | None:
+    """Return the event, None for one that cannot be read, or whose dialog takes more than a yes or a no."""
+    try:
+        request = msgspec.json.decode(event, type=PermissionEvent)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return request if request.tool_name and request.tool_name not in _IN_ITS_PANE else None
+
+
+def asked(event: PermissionEvent, key: str) -> AskedPermission:
+    """Return what the person is asked; Claude names no request that is not a tool's call, so `key` names it then."""
+    choices = (Choice.ALLOW, *((Choice.ALWAYS,) if event.permission_suggestions else ()), Choice.DENY)
+    shown = bytes(event.tool_input).decode("utf-8", "replace")
+    return AskedPermission(key=event.tool_use_id or key, tool=event.tool_name, input=shown, choices=choices)
+
+
+def decision(event: PermissionEvent, answer: PermissionAnswer) -> bytes:
+    """Return the hook's output for the person's answer."""
+    words: dict[str, object] = {"behavior": "allow"}
+    if answer.choice is Choice.DENY:
+        words = {"behavior": "deny", "message": answer.text or REFUSED}
+    elif answer.choice is Choice.ALWAYS:
+        here = [{**rule, "destination": "session"} for rule in event.permission_suggestions]
+        words |= {"updatedPermissions": here}
+    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": EVENT, "decision": words}})
+
+
+def has_gone_on(pids: Iterable[int], environment: Mapping[str, str]) -> bool:
+    """Return True when one of these processes is a Claude Code that no longer waits for a person."""
+    folder: Path = config_folder(environment) / "sessions"
+    sessions = (value(folder / f"{pid}.json", _SESSION) for pid in pids)
+    return any(session is not None and session.status != "waiting" for session in sessions)

@@ -1,0 +1,103 @@
+"""`pro0 member answer`: a person's answer to an agent that asks leave, and the hook that asks and waits for it."""
+
+import os
+import select
+import sys
+from contextlib import closing, suppress
+
+import click
+
+from pro0 import processes
+from pro0.agents.claude import permission as claude
+from pro0.cli.context import acting, here, team_option
+from pro0.cli.output import json_option, line, text_or_stdin, write, write_json
+from pro0.errors import NotFound, Pro0Error
+from pro0.model.need import Choice, PermissionAnswer, PermissionRequest
+from pro0.ops import permissions
+from pro0.ops.context import Context, new_id
+from pro0.rules.permissions import over_in_words
+from pro0.store.paths import PERMISSIONS
+from pro0.store.watch import Watch
+
+LOOK = 2.0
+"""Seconds between two looks without a change."""
+
+
+@click.command()
+@click.argument("request")
+@click.argument("choice", required=False, type=click.Choice([choice.value for choice in Choice]))
+@click.argument("text", required=False, metavar="TEXT|-")
+@team_option
+@json_option
+def answer(request: str, choice: str | None, text: str | None, team: str | None, as_json: bool) -> None:
+    """Answer an agent that asks for a permission; without a choice, show the whole request.
+
+    `always` allows it for the rest of the session, where the agent offers that. TEXT goes with deny: the agent reads
+    it. The agent's own dialog stays open meanwhile, and the first answer counts.
+
+    --json prints {id, agentId, incarnation, tool, input, key, choices, at, answer, outcome}.
+
+    \b
+    Examples:
+      pro0 needs
+      pro0 member answer 3f9a01c2be77
+      pro0 member answer 3f9a01c2be77 allow
+      pro0 member answer 3f9a01c2be77 deny "use the test database"
+    """
+    if choice is None:
+        shown = permissions.show(here(team), request)
+        write_json(shown) if as_json else _write(shown)
+        return
+    context = acting(team)
+    given = permissions.answer(context, request, Choice(choice), text_or_stdin(text) if text else "")
+    over = permissions.wait_until_taken(context, given)
+    write_json(over) if as_json else write(f"{over.agent_id} has your answer: {choice}")
+
+
+def _write(request: PermissionRequest) -> None:
+    write(f"{request.agent_id} asks for a permission: {line(request.tool)}")
+    for text in request.input.splitlines():
+        write(f"  {line(text)}")
+    if over := over_in_words(request):
+        write(f"It is {over}.")
+    else:
+        write(f"Answer with: pro0 member answer {request.id} {'|'.join(request.choices)}")
+
+
+@click.command("permission-hook", hidden=True)
+@team_option
+def hook(team: str | None) -> None:
+    """Ask the person what Claude Code is about to ask in its pane, and wait; started by the agent itself.
+
+    \b
+    Examples:
+      pro0 member permission-hook < event.json
+    """
+    event = claude.read(sys.stdin.buffer.read())
+    if event is None:
+        return
+    with suppress(Pro0Error):  # the dialog in the pane is there, whatever happens here
+        context = here(team)
+        asked = permissions.ask(context, claude.asked(event, new_id()))
+        with suppress(NotFound):
+            if given := _awaited(context, asked):
+                sys.stdout.buffer.write(claude.decision(event, given))
+                sys.stdout.buffer.flush()
+                permissions.settle(context, {asked.id: "taken"})
+
+
+def _awaited(context: Context, asked: PermissionRequest) -> PermissionAnswer | None:
+    """Return the person's answer; None once the request is over without it."""
+    agent = [process.pid for process in processes.ancestors(os.getpid())]
+    with closing(Watch([context.team.paths.team], PERMISSIONS.replace(".", r"\."))) as changed:
+        while True:
+            request = permissions.show(context, asked.id)
+            if request.outcome or agent[0] != os.getppid():
+                return None
+            if request.answer:
+                if claude.has_gone_on(agent, os.environ):
+                    permissions.settle(context, {asked.id: "elsewhere"})
+                    return None
+                return request.answer
+            select.select([changed], [], [], LOOK)
+            changed.drain()

@@ -1,0 +1,91 @@
+"""Relaying: requests for permission go from the agents' own servers to the person, and the answers back."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from pro0.agents.adapter import PermissionChannel, Sight
+from pro0.engine.background.backlog import Backlog
+from pro0.engine.background.sights import Sights, Watched
+from pro0.engine.log import Log
+from pro0.errors import Pro0Error
+from pro0.model.decision import Snapshot
+from pro0.model.need import Outcome, PermissionRequest
+from pro0.model.runtime import State
+from pro0.ops import permissions as requests
+from pro0.ops.context import lead_context
+from pro0.rules import permissions
+from pro0.store.teams import TeamStore
+
+
+class PermissionRelay:
+    """Carries the requests of one team in the background, and ends those that were answered elsewhere."""
+
+    def __init__(self, team: TeamStore, sights: Sights, log: Log, woken: Callable[[], None]) -> None:
+        self._context = lead_context(team)
+        self._sights = sights
+        self._log = log
+        self._woken = woken
+        self._under_way: set[str] = set()
+        self._backlog = Backlog(self._carry)
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """Carry what there is to carry: requests of agents that wait now, and what became of open ones."""
+        try:
+            open_ones = self._known()
+        except Pro0Error:
+            return  # the look at what needs the person has said so
+        if over := self._over(snapshot, open_ones):
+            requests.settle(self._context, over)
+        waiting = {request.incarnation for request in open_ones if request.id not in over}
+        waiting |= {incarnation for incarnation, seen in snapshot.seen.items() if seen.state is State.WAITING}
+        for watched in map(self._sights.watched, waiting - self._under_way):
+            if watched and watched.adapter.permissions:
+                self._under_way.add(watched.state.incarnation)
+                self._backlog.put(watched)
+
+    def _over(self, snapshot: Snapshot, open_ones: tuple[PermissionRequest, ...]) -> dict[str, Outcome]:
+        """Return the outcomes of requests whose agent has gone on, or is gone."""
+        seats = {seat.incarnation: seat for seat in snapshot.runtime.seats}
+        fates = {
+            request.id: permissions.fate(
+                request,
+                seats.get(request.incarnation),
+                request.incarnation not in snapshot.guards_alive,
+                snapshot.now,
+            )
+            for request in open_ones
+        }
+        return {id: fate for id, fate in fates.items() if fate}
+
+    def _carry(self, watched: Watched) -> None:
+        try:
+            if watched.adapter.permissions:
+                self._exchange(watched.adapter.permissions, watched.sight, watched)
+        except Pro0Error as error:
+            self._log.write("permission", agent=watched.state.agent_id, why=error.message)
+        finally:
+            self._under_way.discard(watched.state.incarnation)
+
+    def _exchange(self, channel: PermissionChannel, sight: Sight, watched: Watched) -> None:
+        """Put new requests before the person, hand answers over, and settle those that the agent no longer asks."""
+        asked = channel.asked(sight)
+        if asked is None:
+            return
+        open_keys = {entry.key for entry in asked}
+        known = [entry for entry in self._known() if entry.incarnation == watched.state.incarnation]
+        for entry in asked:
+            if entry.key not in {request.key for request in known}:
+                with suppress(Pro0Error):  # one that cannot be shown whole is answered where the agent asks
+                    requests.relay(self._context, watched.state, entry)
+                    self._woken()
+        outcomes: dict[str, Outcome] = {}
+        for request in known:
+            if request.key not in open_keys:
+                outcomes[request.id] = "elsewhere"
+            elif request.answer:
+                outcomes[request.id] = "taken" if channel.reply(sight, request.key, request.answer) else ""
+        if any(outcomes.values()):
+            requests.settle(self._context, outcomes)
+
+    def _known(self) -> tuple[PermissionRequest, ...]:
+        return permissions.open_requests(self._context.team.permissions.read())

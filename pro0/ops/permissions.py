@@ -1,0 +1,121 @@
+"""Permissions: what agents ask leave for, the person's answers, and what became of them."""
+
+import time
+from collections.abc import Mapping
+
+from pro0.errors import BadInput, ErrorCode, Refused, TimedOut
+from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, Who
+from pro0.model.need import (
+    INPUT_LIMIT,
+    AskedPermission,
+    Choice,
+    Outcome,
+    PermissionAnswer,
+    PermissionRequest,
+)
+from pro0.model.runtime import SeatState
+from pro0.ops.context import Context, operation
+from pro0.rules import permissions, text
+
+PATIENCE = 15.0
+"""Seconds for an agent to take the answer to its request."""
+PAUSE = 0.05
+"""Seconds between two looks whether it has."""
+_SESSIONS = frozenset({Who.MEMBER, Who.LEAD_AGENT})
+
+
+@operation("permission.ask", _SESSIONS)
+def ask(context: Context, asked: AskedPermission) -> PermissionRequest:
+    """Put a request of this session before the person; raises BadInput for an input too long to be shown whole."""
+    return _ask(context, context.caller.agent_id, context.caller.incarnation, asked)
+
+
+@operation("permission.relay", LEAD_ONLY)
+def relay(context: Context, state: SeatState, asked: AskedPermission) -> PermissionRequest:
+    """Put a request before the person that an agent's own server tells of."""
+    return _ask(context, state.agent_id, state.incarnation, asked)
+
+
+@operation("permission.answer", HUMAN_ONLY, verdict=True)
+def answer(context: Context, id: str, choice: Choice, said: str = "") -> PermissionRequest:
+    """Answer a request; raises Refused when it was answered already, or is over."""
+    said = text.checked(said, "text", text.REASON_LIMIT)
+    verdict = PermissionAnswer(choice=choice, text=said, by=context.caller.agent_id, at=context.now())
+    with context.team.require().permissions.change("answer a request") as change:
+        change.value = permissions.answered(change.value, id, verdict)
+        request = permissions.found(change.value, id)
+    _log(context, "answer", request, choice=choice)
+    return request
+
+
+@operation("permission.settle", _SESSIONS | LEAD_ONLY)
+def settle(context: Context, outcomes: Mapping[str, Outcome]) -> None:
+    """Record what became of requests, by id; a session settles its own alone."""
+    with context.team.require().permissions.change("settle a request") as change:
+        mine = {id: outcome for id, outcome in outcomes.items() if _may(context, permissions.found(change.value, id))}
+        before, change.value = change.value, permissions.settled(change.value, mine)
+    over = {request.id for request in before.requests if not request.outcome}
+    for request in change.value.requests:
+        if request.id in over and request.outcome:
+            _log(context, request.outcome, request)
+
+
+@operation("permission.list", IN_CHARGE, changes=False)
+def list_requests(context: Context) -> tuple[PermissionRequest, ...]:
+    """Return the requests that wait for the person's answer, the oldest first."""
+    return permissions.unanswered(context.team.require().permissions.read())
+
+
+@operation("permission.show", _SESSIONS | HUMAN_ONLY, changes=False)
+def show(context: Context, id: str) -> PermissionRequest:
+    """Return one request, open or over; a session sees its own alone."""
+    request = permissions.found(context.team.require().permissions.read(), id)
+    return request if _may(context, request) else permissions.found(permissions.NONE, id)
+
+
+def wait_until_taken(context: Context, given: PermissionRequest) -> PermissionRequest:
+    """Wait until the agent has taken an answer; raises Refused when it was answered elsewhere, TimedOut when neither.
+
+    The answer stays: an agent that is slow to take it may do so later.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        request = permissions.found(context.team.permissions.read(), given.id)
+        if request.outcome == "taken":
+            return request
+        if request.outcome:
+            why = permissions.over_in_words(request)
+            raise Refused(f"the answer came too late, the request is {why}", code=ErrorCode.DECIDED)
+        time.sleep(PAUSE)
+    hint = f"look: pro0 member peek {given.agent_id}"
+    raise TimedOut(f"{given.agent_id} has not taken the answer in {PATIENCE:.0f} s", hint=hint)
+
+
+def _may(context: Context, request: PermissionRequest) -> bool:
+    return context.caller.who not in _SESSIONS or context.caller.incarnation == request.incarnation
+
+
+def _ask(context: Context, agent_id: str, incarnation: str, asked: AskedPermission) -> PermissionRequest:
+    tool = text.one_line(asked.tool, "tool")
+    if len(asked.input) > INPUT_LIMIT:
+        raise BadInput(f"an input of {len(asked.input)} characters cannot be shown whole")
+    request = PermissionRequest(
+        id=permissions.request_id(agent_id, incarnation, asked.key, tool, asked.input),
+        agent_id=agent_id,
+        incarnation=incarnation,
+        tool=tool,
+        input=asked.input,
+        key=asked.key,
+        choices=asked.choices,
+        at=context.now(),
+    )
+    with context.team.require().permissions.change("ask for a permission") as change:
+        change.value = permissions.asked(change.value, request)
+        request = permissions.found(change.value, request.id)
+    _log(context, "ask", request)
+    return request
+
+
+def _log(context: Context, act: str, request: PermissionRequest, **more: str) -> None:
+    details = {"agent": request.agent_id, "request": request.id, "tool": request.tool, **more}
+    context.team.log_event(context.now(), context.caller.agent_id, f"permission.{act}", **details)

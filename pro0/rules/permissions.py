@@ -1,0 +1,127 @@
+"""Requests for permission: one id for one question, one answer, one outcome (behaviour 3.28).
+
+The laws: an answer belongs to one request of one session, known by the digest of all that it asks, never to a later
+one. The first answer counts. Nothing but a person answers, and no time-out does.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, ErrorCode, NotFound, Refused
+from pro0.model.need import Choice, Outcome, PermissionAnswer, PermissionRequest, PermissionRequests
+from pro0.model.runtime import SeatState, State
+from pro0.rules import text
+
+KEPT = 20
+"""Requests kept that are over, the newest ones."""
+OPEN = 64
+"""Requests of one session open at once, at most."""
+DRAWN = timedelta(seconds=3)
+"""Time for a dialog to be drawn: only later does another state of its agent mean that it is over."""
+
+SUMMARY = 200
+"""Characters of an input in one line."""
+_TELLING = ("command", "file_path", "filepath", "path", "url", "pattern", "query")
+"""Fields of an input that say what it does, the most telling first."""
+NONE = PermissionRequests()
+
+
+def request_id(agent_id: str, incarnation: str, key: str, tool: str, whole_input: str) -> str:
+    """Return the id of a request: the digest of all that it asks."""
+    parts = "\0".join((agent_id, incarnation, key, tool, whole_input))
+    return sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def asked(document: PermissionRequests, request: PermissionRequest) -> PermissionRequests:
+    """Return the document with a request; one that is there already stays as it is."""
+    if any(entry.id == request.id for entry in document.requests):
+        return document
+    if len([entry for entry in open_requests(document) if entry.incarnation == request.incarnation]) >= OPEN:
+        raise Refused(f"{request.agent_id} has {OPEN} open requests already", code=ErrorCode.CONFLICT)
+    return _kept(document, (*document.requests, request))
+
+
+def answered(document: PermissionRequests, id: str, answer: PermissionAnswer) -> PermissionRequests:
+    """Return the document with an answer; raises Refused for a request that is over, or that has one."""
+    request = found(document, id)
+    if over := over_in_words(request):
+        raise Refused(f"request {id} of {request.agent_id} is {over}", code=ErrorCode.DECIDED)
+    if answer.choice not in request.choices:
+        offered = ", ".join(request.choices)
+        raise BadInput(f"{request.agent_id} does not offer {answer.choice}", hint=f"it offers: {offered}")
+    if answer.text and answer.choice is not Choice.DENY:
+        raise BadInput("a text goes with deny alone: no agent takes one with a yes", hint="pro0 send reaches it too")
+    return _with(document, replace(request, answer=answer))
+
+
+def settled(document: PermissionRequests, outcomes: Mapping[str, Outcome]) -> PermissionRequests:
+    """Return the document with the outcomes of requests, by id; an outcome is final."""
+    for request in open_requests(document):
+        if outcome := outcomes.get(request.id):
+            nothing_to_take = outcome == "taken" and not request.answer
+            document = _with(document, replace(request, outcome="elsewhere" if nothing_to_take else outcome))
+    return _kept(document, document.requests)
+
+
+def open_requests(document: PermissionRequests) -> tuple[PermissionRequest, ...]:
+    """Return the requests without an outcome, the oldest first."""
+    return tuple(request for request in document.requests if not request.outcome)
+
+
+def unanswered(document: PermissionRequests) -> tuple[PermissionRequest, ...]:
+    """Return the requests that the person can answer now."""
+    return tuple(request for request in open_requests(document) if not request.answer)
+
+
+def found(document: PermissionRequests, id: str) -> PermissionRequest:
+    """Return the request of this id; raises NotFound when there is none."""
+    request = next((entry for entry in document.requests if entry.id == id), None)
+    if request is None:
+        raise NotFound(f"there is no request {text.visible(id)[:64]}", hint="what is asked: pro0 needs")
+    return request
+
+
+def fate(request: PermissionRequest, seat: SeatState | None, ended: bool, now: datetime) -> Outcome:
+    """Return what became of an open request by the state of its session, "" while it may be open."""
+    if seat is None or ended:
+        return "ended"
+    if seat.state in (State.WAITING, State.UNKNOWN) or now < max(request.at, seat.since) + DRAWN:
+        return ""
+    return "elsewhere"
+
+
+def summary(request: PermissionRequest) -> str:
+    """Return what a request is about in one line: its command, file or address, else the start of its input."""
+    fields = _fields(request.input)
+    telling = next((value for name in _TELLING if isinstance(value := fields.get(name), str)), request.input)
+    return text.visible(" ".join(telling.split()))[:SUMMARY]
+
+
+def _fields(written: str) -> dict[str, object]:
+    try:
+        return msgspec.json.decode(written, type=dict[str, object])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return {}
+
+
+def over_in_words(request: PermissionRequest) -> str:
+    """Return in words why a request takes no more answers, "" for one that waits for an answer."""
+    if request.outcome == "elsewhere":
+        return "over: it was answered where the agent asked"
+    if request.outcome == "ended":
+        return "over: its session has ended"
+    return f"answered: {request.answer.choice}" if request.answer else ""
+
+
+def _with(document: PermissionRequests, request: PermissionRequest) -> PermissionRequests:
+    requests = tuple(request if entry.id == request.id else entry for entry in document.requests)
+    return replace(document, requests=requests)
+
+
+def _kept(document: PermissionRequests, requests: tuple[PermissionRequest, ...]) -> PermissionRequests:
+    past = [entry.id for entry in requests if entry.outcome][:-KEPT]
+    return replace(document, requests=tuple(entry for entry in requests if entry.id not in past))

@@ -1,0 +1,56 @@
+"""Claude Code's permission hook: what it reads, and what it answers in Claude's words."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pro0.agents.claude import permission
+from pro0.model.need import Choice, PermissionAnswer
+from tests.teams import NOW
+
+RULE = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "localSettings"}
+EVENT = {"tool_name": "Bash", "tool_input": {"command": "ls  -l"}, "permission_suggestions": [RULE], "more": 1}
+
+
+def said(choice: Choice, text: str = "") -> dict[str, object]:
+    event = permission.read(json.dumps(EVENT).encode())
+    assert event
+    output = json.loads(permission.decision(event, PermissionAnswer(choice=choice, text=text, by="human", at=NOW)))
+    assert output["hookSpecificOutput"]["hookEventName"] == "PermissionRequest"
+    decision: dict[str, object] = output["hookSpecificOutput"]["decision"]
+    return decision
+
+
+def test_the_input_is_asked_as_it_is() -> None:
+    event = permission.read(b'{"tool_name":"Bash","tool_input":{"command" : "ls"},"tool_use_id":"toolu_1"}')
+    assert event
+    asked = permission.asked(event, "other")
+    assert (asked.key, asked.tool, asked.input) == ("toolu_1", "Bash", '{"command" : "ls"}')
+    assert asked.choices == (Choice.ALLOW, Choice.DENY)
+
+
+def test_the_answers_in_claudes_words() -> None:
+    assert said(Choice.ALLOW) == {"behavior": "allow"}
+    assert said(Choice.DENY) == {"behavior": "deny", "message": permission.REFUSED}
+    assert said(Choice.DENY, "later") == {"behavior": "deny", "message": "later"}
+    assert said(Choice.ALWAYS) == {"behavior": "allow", "updatedPermissions": [{**RULE, "destination": "session"}]}
+
+
+@pytest.mark.parametrize(
+    "event", [b"", b"{", b"[]", b"{}", b'{"tool_name":7}', b"\xff", b'{"tool_name":"AskUserQuestion"}', b"[" * 10_000]
+)
+def test_what_is_no_plain_request_is_left_to_the_pane(event: bytes) -> None:
+    assert permission.read(event) is None
+
+
+def test_a_claude_that_no_longer_waits_has_gone_on(tmp_path: Path) -> None:
+    sessions = tmp_path / "sessions"
+    sessions.mkdir()
+    environment = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
+    me = os.getpid()
+    assert not permission.has_gone_on([me], environment)
+    for status, gone_on in (("waiting", False), ("busy", True), ("idle", True)):
+        (sessions / f"{me}.json").write_text(json.dumps({"status": status}))
+        assert permission.has_gone_on([1, me], environment) is gone_on
