@@ -14,7 +14,7 @@ from pro0.ops import grants
 from pro0.ops.context import Context, lead_context
 from pro0.ops.identity import AGENT_ID, GRANT, TEAM
 from pro0.ops.mail import messages
-from pro0.rules.permissions import request_id
+from pro0.rules.person.permissions import request_id
 from pro0.store.teams import Store, TeamStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -21,7 +21,8 @@ from pro0.model.runtime import ENDED, Handle, Process, Report, Runtime, SeatStat
 from pro0.model.team import Wanted
 from pro0.ops import ownership
 from pro0.ops.team import needs
-from pro0.rules import mail, permissions
+from pro0.rules import mail
+from pro0.rules.person import permissions
 from pro0.store.teams import TeamStore
 
 T = TypeVar("T")

@@ -15,7 +15,8 @@ from pro0.model.need import (
 )
 from pro0.model.runtime import SeatState
 from pro0.ops.context import Context, operation
-from pro0.rules import permissions, text
+from pro0.rules import text
+from pro0.rules.person import permissions
 
 PATIENCE = 15.0
 """Seconds for an agent to take the answer to its request."""

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Pin
 from pro0.ops import trust
-from pro0.rules import pin as rules
+from pro0.rules.person import pin as rules
 from pro0.store.files import File, make_folder
 from pro0.store.paths import PIN
 from pro0.terminals.asking import has_terminal, hidden

@@ -15,8 +15,8 @@ from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, NeedKind, Picture
 from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.team import Seat
-from pro0.rules import permissions
 from pro0.rules.lead import turns
+from pro0.rules.person import permissions
 from pro0.rules.task_needs import (
     IDLE_CLAIM_AFTER,
     idle_claims,

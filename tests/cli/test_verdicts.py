@@ -222,7 +222,7 @@ def test_a_try_that_is_killed_counts(gated: Callable[..., Result], home: Path) -
 
     from pro0.errors import Refused
     from pro0.model.caller import Pin
-    from pro0.rules import pin as rules
+    from pro0.rules.person import pin as rules
 
     now, known = datetime.now(UTC), Pin(hash="x")
     for number in range(1, rules.TRIES + 1):

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.need import Choice, Outcome, PermissionAnswer, PermissionRequest, PermissionRequests
 from pro0.model.runtime import SeatState, State
-from pro0.rules import permissions
-from pro0.rules.permissions import DRAWN, KEPT, OPEN, answered, asked, fate, found, request_id, settled, summary
+from pro0.rules.person import permissions
+from pro0.rules.person.permissions import DRAWN, KEPT, OPEN, answered, asked, fate, found, request_id, settled, summary
 from tests.teams import NOW
 
 WORDS = st.text(max_size=6)

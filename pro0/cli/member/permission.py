@@ -15,7 +15,7 @@ from pro0.errors import NotFound, Pro0Error
 from pro0.model.need import Choice, PermissionAnswer, PermissionRequest
 from pro0.ops import permissions
 from pro0.ops.context import Context, new_id
-from pro0.rules.permissions import over_in_words
+from pro0.rules.person.permissions import over_in_words
 from pro0.store.paths import PERMISSIONS
 from pro0.store.watch import Watch
 

@@ -13,7 +13,7 @@ from pro0.model.need import Outcome, PermissionRequest
 from pro0.model.runtime import State
 from pro0.ops import permissions as requests
 from pro0.ops.context import lead_context
-from pro0.rules import permissions
+from pro0.rules.person import permissions
 from pro0.store.teams import TeamStore
 
 

@@ -18,8 +18,8 @@ from pro0.model.team import Wanted
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.team.costs import spent
-from pro0.rules import permissions
 from pro0.rules.needs import needs
+from pro0.rules.person import permissions
 from pro0.rules.task_needs import beyond
 from pro0.rules.tasks.board import Board
 from pro0.store.teams import TeamStore
