@@ -88,6 +88,24 @@ def test_nothing_hides_behind_a_command_of_pro0() -> None:
 
 
 @node
+def test_what_is_written_below_the_home_of_pro0_is_asked(tmp_path: Path) -> None:
+    """What is written there could answer for the person."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "link").symlink_to(home)
+    below = [home, home / "teams/a/sessions/i/answers/6b", tmp_path / "link/permissions.json", home / "x/../y"]
+    beside = [tmp_path / "x", tmp_path / "homes", home / "../x", tmp_path / "link/../x"]
+    modes = (EDITS, PLAN, BYPASS)
+    cases = [(mode, tool, str(path)) for path in (*below, *beside) for mode in modes for tool in ("write", "edit")]
+    got = verdicts([(settings(mode) | {"home": str(home)}, tool, path) for mode, tool, path in cases])
+    of_beside = {EDITS: "allow", PLAN: "plan", BYPASS: "allow"}
+    expected = of_beside | {EDITS: "ask"}
+    inside = {str(path) for path in below}
+    for (mode, tool, path), verdict in zip(cases, got, strict=True):
+        assert verdict == (expected if path in inside else of_beside)[mode], (mode, tool, path)
+
+
+@node
 def test_every_refusal_has_its_words() -> None:
     """Every text an agent is told is in one place."""
     words = {verdict for row in VERDICTS.values() for verdict in row} - {"allow"}

@@ -9,10 +9,21 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.agents import first_prompt, own_tools
-from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.pi import turn as pi_turn
 from pro0.agents.pi.screens import PI_SCREENS
-from pro0.agents.pi.session import FOLDER, SETTINGS, STATES, began, deliver, look, read_last_words, usage
+from pro0.agents.pi.session import (
+    FOLDER,
+    SETTINGS,
+    STATES,
+    asked,
+    began,
+    deliver,
+    look,
+    read_last_words,
+    reply,
+    usage,
+)
 from pro0.agents.variables import NETWORK, PROVIDERS
 from pro0.model.runtime import State
 from pro0.rules.words import prompts
@@ -66,6 +77,7 @@ PI = Adapter(
     look=look,
     words=(STATES,),
     screens=PI_SCREENS,
+    permissions=PermissionChannel(asked=asked, reply=reply),
     deliver=deliver,
     interrupt="Escape",
     last_words=read_last_words,

@@ -1,10 +1,11 @@
 // The bridge between pro0 and one pi. It reports pi's state in a file and hands pi the lines put into a folder. It asks
 // the person before tools run, by the team's permission mode, since pi itself asks for nothing.
 //
-// PRO0_BRIDGE names the session's folder: bridge.json (settings, read once), state.json (written here), inbox/ (taken here).
+// PRO0_BRIDGE names the session's folder: bridge.json (settings, read once), state.json (written here), inbox/ and
+// answers/ (taken here). A question is answered in pi's dialog or by a file in answers/, whichever comes first.
 
-import { mkdirSync, readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
 
 const READING = ["read", "grep", "find", "ls"];
 const EDITING = ["edit", "write"];
@@ -14,8 +15,10 @@ export default function (pi) {
   const folder = process.env.PRO0_BRIDGE;
   if (!folder) return;
   const settings = JSON.parse(readFileSync(join(folder, "bridge.json"), "utf8"));
+  settings.home = resolve(folder, "../../../.."); // above teams/TEAM/sessions/SESSION
   const inbox = join(folder, "inbox");
-  const now = { state: "starting", session: "", file: "", turns: 0, error: "", note: "" };
+  const answers = join(folder, "answers");
+  const now = { state: "starting", session: "", file: "", turns: 0, error: "", note: "", asks: [], settled: {} };
   let timer;
 
   function become(change) {
@@ -39,7 +42,7 @@ export default function (pi) {
   if (lacking) throw new Error(now.note); // without the bridge pi would run every tool unasked
 
   pi.on("session_start", (_event, context) => {
-    mkdirSync(inbox, { recursive: true, mode: 0o700 });
+    for (const place of [inbox, answers]) mkdirSync(place, { recursive: true, mode: 0o700 });
     const sessions = context.sessionManager;
     become({ state: "idle", session: sessions.getSessionId(), file: sessions.getSessionFile() ?? "", error: "" });
     timer = setInterval(() => attempt(handOver), PAUSE);
@@ -50,14 +53,39 @@ export default function (pi) {
   pi.on("tool_call", async (event, context) => {
     const verdict = judge(settings, event.toolName, event.input);
     if (verdict === "allow") return undefined;
-    if (verdict === "ask") {
-      become({ state: "waiting", note: event.toolName });
-      const allowed = context.hasUI && (await context.ui.confirm(`Allow ${event.toolName}?`, described(event.input)));
-      become({ state: "working", note: "" });
-      if (allowed) return undefined;
-    }
-    return { block: true, reason: settings.refusals[verdict] };
+    const answer = verdict === "ask" && context.hasUI ? await asked(event, context) : { choice: "deny" };
+    if (answer.choice === "allow") return undefined;
+    return { block: true, reason: answer.text || settings.refusals[verdict] };
   });
+
+  // the first answer, from pi's own dialog or from elsewhere
+  async function asked(event, context) {
+    const { toolName, toolCallId, input } = event;
+    const [dialog, over] = [new AbortController(), { elsewhere: false }];
+    const request = { key: toolCallId ?? String(process.hrtime.bigint()), tool: toolName, input: JSON.stringify(input) };
+    become({ state: "waiting", note: toolName, asks: [...now.asks, request] });
+    const here = context.ui.confirm(`Allow ${toolName}?`, described(input), { signal: dialog.signal });
+    const answer = await Promise.race([
+      here.then((yes) => ({ choice: yes ? "allow" : "deny" })),
+      new Promise((done) => {
+        over.timer = setInterval(() => attempt(() => takeAnswer(request.key, over, done)), PAUSE);
+      }),
+    ]);
+    clearInterval(over.timer);
+    dialog.abort();
+    const asks = now.asks.filter((one) => one !== request);
+    const settled = { key: request.key, elsewhere: over.elsewhere };
+    become({ state: asks.length ? "waiting" : "working", note: asks[0]?.tool ?? "", asks, settled });
+    return answer;
+  }
+
+  function takeAnswer(key, over, done) {
+    const path = join(answers, Buffer.from(key).toString("hex"));
+    const answer = JSON.parse(readFileSync(path, "utf8"));
+    over.elsewhere = true;
+    unlinkSync(path);
+    done(answer);
+  }
 }
 
 // the first function this pi lacks and the bridge needs, empty for none
@@ -66,13 +94,31 @@ export function lacks(pi) {
 }
 
 // allow, ask, or the name of a refusal
-export function judge({ mode, delegates, commands }, tool, input) {
+export function judge({ mode, delegates, commands, home }, tool, input) {
   const command = tool === "bash" ? ownCommand(input.command) : "";
   if (READING.includes(tool) || commands.includes(command)) return "allow";
   if (delegates) return command ? "allow" : "delegates";
   if (mode === "bypass") return "allow";
+  // what is written there can answer for the person
+  if (EDITING.includes(tool) && home && isBelow(home, input.path)) return mode === "plan" ? "plan" : "ask";
   if (EDITING.includes(tool) && mode !== "ask") return mode === "edits" ? "allow" : "plan";
   return "ask";
+}
+
+// true for a path below a folder, whatever links lead there
+function isBelow(folder, path) {
+  const real = resolved(resolve(String(path)));
+  const home = resolved(folder);
+  return real === home || real.startsWith(home + sep);
+}
+
+function resolved(path) {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(resolved(parent), path.slice(parent.length).replace(sep, ""));
+  }
 }
 
 // The one pro0 command run by a line; empty when the line runs anything else too.

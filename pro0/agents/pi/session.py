@@ -14,6 +14,7 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import Sight
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, last_words, shortened, tail, value
+from pro0.model.need import AskedPermission, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
@@ -24,10 +25,18 @@ FOLDER = "PRO0_BRIDGE"
 SETTINGS = "bridge.json"
 STATE = "state.json"
 INBOX = "inbox"
+ANSWERS = "answers"
 HAND_OVER = 5.0
 """The time limit of the bridge to empty its inbox, in seconds; longer means pi is stuck."""
 _PAUSE = 0.05
 _TRANSCRIPT = "transcript"
+
+
+class _Settled(msgspec.Struct):
+    """The question answered last, and whether by us."""
+
+    key: str = ""
+    elsewhere: bool = False
 
 
 class _Bridge(msgspec.Struct):
@@ -39,6 +48,8 @@ class _Bridge(msgspec.Struct):
     turns: int = 0
     error: str = ""
     note: str = ""
+    asks: list[AskedPermission] = []
+    settled: _Settled = msgspec.field(default_factory=_Settled)
 
 
 class _Cost(msgspec.Struct):
@@ -103,6 +114,34 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
     elif state is State.IDLE and not bridge.turns and first_prompt.load(sight.folder):
         state, rule = State.STARTING, "the first prompt is not taken yet"
     return Reading(state=state, source="bridge", rule=rule, note=note, session=bridge.session)
+
+
+def asked(sight: Sight) -> tuple[AskedPermission, ...] | None:
+    """Return the questions that the bridge asks now, None when it does not say."""
+    bridge = value(Path(sight.folder, STATE), _BRIDGE)
+    return tuple(bridge.asks) if bridge else None
+
+
+def reply(sight: Sight, key: str, answer: PermissionAnswer) -> bool:
+    """Put an answer where the bridge takes it; return True when it counted, and take an untaken one back."""
+    folder = Path(sight.folder, ANSWERS)
+    path, hidden = folder / key.encode().hex(), folder.parent / f"answer-{uuid.uuid4().hex}"
+    try:
+        hidden.write_bytes(msgspec.json.encode({"choice": answer.choice, "text": answer.text}))
+        hidden.rename(path)
+    except OSError:
+        hidden.unlink(missing_ok=True)
+        return False
+    deadline = time.monotonic() + HAND_OVER
+    while time.monotonic() < deadline:
+        bridge = value(Path(sight.folder, STATE), _BRIDGE)
+        if bridge and bridge.settled.key == key:
+            break
+        time.sleep(_PAUSE)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    bridge = value(Path(sight.folder, STATE), _BRIDGE)
+    return bridge is not None and bridge.settled.key == key and bridge.settled.elsewhere
 
 
 def deliver(sight: Sight, line: str) -> bool:
