@@ -14,6 +14,8 @@ class Screen(msgspec.Struct, frozen=True, kw_only=True):
     """The same rows with their SGR escapes, where the backend knows them."""
     cursor: tuple[int, int] | None = None
     """Column and row, from 0."""
+    columns: int = 0
+    """Its width; 0 where the backend does not know it."""
 
 
 class LastWords(msgspec.Struct, frozen=True, kw_only=True):

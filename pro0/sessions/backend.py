@@ -112,6 +112,10 @@ class Backend(Protocol):
         """
         ...
 
+    def type(self, handle: Handle, data: bytes) -> bool:
+        """Put bytes into a session that a person types elsewhere, and count that as typing; False when it cannot."""
+        ...
+
     def label(self, states: Mapping[Handle, str]) -> None:
         """Show each member's state beside its session's title; do nothing when the backend cannot."""
         ...

@@ -88,6 +88,10 @@ class Headless:
         """Return False: nobody reads here."""
         return False
 
+    def type(self, handle: Handle, data: bytes) -> bool:  # noqa: ARG002
+        """Return False: nobody reads here."""
+        return False
+
     def label(self, states: Mapping[Handle, str]) -> None:
         """Show nothing: there is no border."""
 

@@ -87,6 +87,14 @@ class InProcess(Headless):
         """Press one key; False while the agent takes no input or a person types, Refused when the session is gone."""
         return _put(handle, protocol.PRESS, _KEYS[key], looked)
 
+    def type(self, handle: Handle, data: bytes) -> bool:
+        """Send typed bytes; False while the agent takes no input, Refused when the session is gone."""
+        try:
+            with _connected(handle) as terminal:
+                return bool(terminal.ask(protocol.INPUT, data, protocol.TAKEN).get("taken"))
+        except Silent as error:
+            raise Refused(f"the session {handle.incarnation} is gone: {error}", code=ErrorCode.BACKEND_STALE) from None
+
     def focus(self, handle: Handle) -> bool:
         """Make every view of the team show this session; False when nobody watches."""
         try:

@@ -96,6 +96,10 @@ class InMemory:
         self.keys.append((handle.incarnation, key))
         return True
 
+    def type(self, handle: Handle, data: bytes) -> bool:  # noqa: ARG002
+        """Return False: nobody reads here."""
+        return False
+
     def label(self, states: Mapping[Handle, str]) -> None:
         """Record the labels of borders."""
         self.labels.update({handle.incarnation: text for handle, text in states.items()})

@@ -16,6 +16,7 @@ from pro0.ops import devices
 from pro0.web.admission import BODY_LIMIT, PAIR, Admission, PageAddress, refused
 from pro0.web.conversations import Conversations
 from pro0.web.proof import cookie_name
+from pro0.web.terminals import Terminals
 
 PAGE = Path(__file__).with_name("page")
 A_YEAR = 365 * 24 * 3600
@@ -32,6 +33,7 @@ class Page:
             Route(PAIR, self._pair, methods=["POST"]),
             WebSocketRoute("/rpc", self.conversations.home),
             WebSocketRoute("/rpc/{team}", self.conversations.team),
+            WebSocketRoute("/terminal/{team}/{member}", Terminals(address, self.conversations.admitted).show),
             Mount("/", files),
         ]
         self.app: ASGIApp = Admission(Starlette(routes=routes), address)

@@ -22,9 +22,8 @@ from pro0.web.admission import PageAddress
 from pro0.web.admitted import Admitted
 from pro0.web.client import DeviceClient
 from pro0.web.home import HomeClient
-from pro0.web.proof import PROTOCOL, device_of
+from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 
-FORBIDDEN = 1008
 PIECE = 64 * 1024
 """Bytes that wait here for a browser that does not read; the rest waits where it is made."""
 HOME_FAMILIES = (teams,)

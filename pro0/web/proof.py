@@ -12,6 +12,8 @@ from pro0.web.admission import PageAddress
 PROTOCOL = "pro0"
 """The subprotocol of every WebSocket; beside it the page names `secret.` and its secret."""
 SECRET = "secret."
+FORBIDDEN = 1008
+"""With this code a WebSocket is closed whose browser is not let in, or not any more."""
 
 
 def cookie_name(address: PageAddress) -> str:

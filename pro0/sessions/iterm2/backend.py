@@ -135,6 +135,10 @@ class ITerm2:
         _ours(handle, lambda pane: it2.send(pane, _KEYS[key]))
         return True
 
+    def type(self, handle: Handle, data: bytes) -> bool:  # noqa: ARG002
+        """Return False: iTerm2 does not report typing, so nobody could wait for its end."""
+        return False
+
     def label(self, states: Mapping[Handle, str]) -> None:
         """Write states into the names of the panes."""
         for handle, state in states.items():

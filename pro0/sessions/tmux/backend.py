@@ -3,6 +3,7 @@
 A pane is ours when its server, process and owner tag match the handle. The same tmux call checks this and acts.
 """
 
+import os
 import re
 import secrets
 import time
@@ -19,7 +20,7 @@ from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.starting import check
 from pro0.sessions.tmux import socket as tmux_socket
 from pro0.sessions.tmux.keys import LIST, bindings, releases
-from pro0.sessions.tmux.pasting import paste
+from pro0.sessions.tmux.pasting import paste, typed
 from pro0.sessions.tmux.persons import persons_prefix, prefix, terminal_type
 from pro0.sessions.tmux.ringing import CLIENTS, ring
 from pro0.sessions.tmux.script import (
@@ -125,6 +126,10 @@ class Tmux:
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
         """Paste a key's bytes: a sent key would reach every pane of a synchronised window, or copy mode."""
         return _act(handle, paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
+
+    def type(self, handle: Handle, data: bytes) -> bool:
+        """Put typed bytes into a pane, but for NUL, which no script can hold; False when its mode takes none."""
+        return _act(handle, typed(handle, os.fsdecode(data.replace(b"\0", b"")))) == ["sent"]
 
     def label(self, states: Mapping[Handle, str]) -> None:
         """Write states into the borders of our panes: one call of tmux for each server."""

@@ -23,6 +23,8 @@ STATE = "@pro0_state"
 """The pane option for the member's state, shown by borders beside the title."""
 NEEDED = "@pro0_needed"
 """The pane option that says that the member keeps a person waiting."""
+TYPED = "@pro0_typed"
+"""The pane option with the time at which a person last typed into it from elsewhere."""
 COLOUR = "@pro0_colour"
 """The pane option with the member's own colour."""
 NAME = "@pro0_name"
@@ -59,13 +61,15 @@ def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
 def typed_since(pane: str, since: float) -> str:
     """Return the condition "a person has typed in a pane since this time", in whole seconds of this machine's clock.
 
-    A person's keys go to the active pane of the attached session, or to all panes of a synchronised window.
+    A person's keys go to the active pane of the attached session, or to all panes of a synchronised window; those of
+    a browser to a pane of their own, which notes the time.
     A time long after it comes from a clock set back since, and does not count.
     """
     between = f"#{{>=:#{{session_activity}},{int(since)}}},#{{<=:#{{session_activity}},{int(since) + _LATEST}}}"
     recently = f"#{{&&:#{{session_attached}},#{{&&:{between}}}}}"
     pane_active = f"#{{&&:#{{==:#{{pane_id}},{pane}}},{recently}}}"
-    return f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{pane_active},1,}}}}}}"
+    attached = f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{pane_active},1,}}}}}}"
+    return f"#{{||:#{{>=:#{{{TYPED}}},{int(since)}}},{attached}}}"
 
 
 def literal(text: str) -> str:
@@ -157,7 +161,7 @@ def made_panes(lines: Iterable[str]) -> dict[str, Made]:
 
 def capture(handle: Handle, mark: str) -> str:
     """Return the line to print a pane's screen below a head; nobody in the pane can know the `mark`."""
-    head = f"{mark} {handle.incarnation} #{{cursor_x}} #{{cursor_y}} #{{pane_title}}"
+    head = f"{mark} {handle.incarnation} #{{cursor_x}} #{{cursor_y}} #{{pane_width}} #{{pane_title}}"
     return line(("display-message", "-p", "-t", handle.pane, head), ("capture-pane", "-p", "-e", "-t", handle.pane))
 
 
@@ -176,9 +180,9 @@ def screens(lines: Iterable[str], mark: str) -> dict[str, Screen]:
 
 
 def _screen(head: str, styled: list[str]) -> Screen:
-    _, _, column, row, title = head.split(" ", 4)
+    _, _, column, row, width, title = head.split(" ", 5)
     rows = tuple(_STYLE.sub("", text).rstrip() for text in styled)
-    return Screen(rows=rows, title=title, styled=tuple(styled), cursor=(int(column), int(row)))
+    return Screen(rows=rows, title=title, styled=tuple(styled), cursor=(int(column), int(row)), columns=int(width))
 
 
 def _row(text: str) -> PaneRow | None:

@@ -1,0 +1,99 @@
+"""The screen of a session as a browser gets it: text, colours and a cursor, made anew here from rows.
+
+No sequence of an agent passes: what is written is made of rows of letters with colours and of numbers.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pro0.view.drawing import clipped
+
+_HARMLESS = re.compile(r"(?:[ -~\u00c0-\u024f\u2500-\u259f\u2800-\u28ff]|\x1b\[[0-9;:]*m)*")
+"""Letters one column wide, and colours; a row of anything else is looked through letter by letter."""
+_OTHER = re.compile(r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|\[[0-?]*[ -/]*[@-ln-~]|[P^_X][^\x1b]*\x1b\\)")
+"""Sequences that are no colours, with what belongs to them: links, titles, moves."""
+_NO_WRAP = "\x1b[?7l"
+_HIDDEN, _VISIBLE = "\x1b[?25l", "\x1b[?25h"
+MODES = frozenset({1, 9, 66, 1000, 1002, 1003, 1005, 1006, 1015, 2004})
+"""Modes that say how keys and the mouse are sent; all that a browser's terminal is told beside rows."""
+LARGEST = 1000
+
+
+class BrowserScreen:
+    """What a session shows, and what of it one browser has not been told."""
+
+    def __init__(self) -> None:
+        self.size = (0, 0)
+        self.typing = False
+        """True while this browser types: only then it is told how keys are sent."""
+        self._rows: list[str] = []
+        self._unsent: set[int] = set()
+        self._cursor: tuple[int, int] | None = None
+        self._modes: frozenset[int] = frozenset()
+        self._told: tuple[tuple[int, int], frozenset[int]] = (0, 0), frozenset()
+
+    def take(self, values: Mapping[str, object]) -> bool:
+        """Take in a frame of a guard's terminal, and return whether it was one."""
+        columns, lines, rows, cursor, modes = (
+            values.get(name) for name in ("columns", "lines", "rows", "cursor", "modes")
+        )
+        if not (isinstance(columns, int) and isinstance(lines, int) and isinstance(rows, dict)):
+            return False
+        self._fit(columns, lines)
+        self.put({int(index): str(row) for index, row in rows.items() if str(index).isdecimal()})
+        place = [number for number in cursor if isinstance(number, int)] if isinstance(cursor, list) else []
+        self._cursor = (place[0], place[1]) if len(place) == 2 and values.get("visible") else None
+        known = modes if isinstance(modes, list) else []
+        self._modes = frozenset(mode for mode in known if isinstance(mode, int)) & MODES
+        return True
+
+    def show(self, rows: Iterable[str], columns: int, cursor: tuple[int, int] | None) -> bool:
+        """Take in a whole screen that was looked at, and return whether it is another one."""
+        listed = [*rows]
+        before = (self.size, self._cursor)
+        self._fit(columns, len(listed))
+        self.put({index: row for index, row in enumerate(listed) if row != self._rows[index]})
+        self._cursor = cursor
+        return bool(self._unsent) or before != (self.size, cursor)
+
+    def put(self, rows: Mapping[int, str]) -> None:
+        """Take in rows by their numbers; those outside of the screen are left out."""
+        for index, row in rows.items():
+            if 0 <= index < len(self._rows):
+                self._rows[index] = row
+                self._unsent.add(index)
+
+    def again(self) -> None:
+        """Tell the whole screen with the next changes."""
+        self._told = ((0, 0), frozenset())
+
+    def changes(self) -> str:
+        """Return what a terminal of this size has to be sent, and count it as sent."""
+        columns, lines = self.size
+        whole = self._told[0] != self.size
+        parts = [_HIDDEN]
+        if whole:
+            parts.append(f"\x1b[0m{_NO_WRAP}\x1b[2J")
+            self._unsent = set(range(lines))
+        for index in sorted(self._unsent):
+            # Cleared first: behind a full row, the cursor still stands on its last letter.
+            parts.append(f"\x1b[{index + 1};1H\x1b[0m\x1b[2K{_safe(self._rows[index], columns)}\x1b[0m")
+        modes = self._modes if self.typing else frozenset()
+        for mode in sorted(self._told[1] ^ modes):
+            parts.append(f"\x1b[?{mode}{'h' if mode in modes else 'l'}")
+        if self._cursor:
+            column, line = self._cursor
+            parts.append(f"\x1b[{line + 1};{column + 1}H{_VISIBLE}")
+        self._unsent, self._told = set(), (self.size, modes)
+        return "".join(parts)
+
+    def _fit(self, columns: int, lines: int) -> None:
+        size = (min(max(columns, 1), LARGEST), min(max(lines, 1), LARGEST))
+        if size != self.size:
+            self.size = size
+            self._rows = [*self._rows[: size[1]], *[""] * (size[1] - len(self._rows))]
+
+
+def _safe(row: str, columns: int) -> str:
+    """Return a row without anything but letters and colours."""
+    return row if _HARMLESS.fullmatch(row) and len(row) <= 8 * columns else clipped(_OTHER.sub("", row), columns)

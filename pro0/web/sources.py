@@ -1,0 +1,153 @@
+"""Where the screen of a session comes from: live from its guard's terminal, else from looks at it."""
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import NamedTuple
+
+import anyio.to_thread
+
+from pro0.engine.places import shown_at
+from pro0.errors import Pro0Error
+from pro0.model.runtime import ENDED, Handle
+from pro0.ops.seats import roster
+from pro0.sessions import backend_named
+from pro0.sessions.backend import Backend
+from pro0.store.teams import TeamStore
+from pro0.terminals import address, protocol
+from pro0.web.screen import BrowserScreen
+
+LIVE = "in-process"
+QUICK, SLOW = 0.25, 1.0
+"""Seconds between two looks at a screen that changes, and at one that does not."""
+LAST = 3.0
+"""Seconds since the last change of a screen that is looked at quickly."""
+TAIL = 200
+"""Lines of a session without a screen."""
+PIECE = 1 << 16
+
+
+class Session(NamedTuple):
+    """One session of a member: where it is shown, and whether it is over."""
+
+    handle: Handle | None
+    over: bool
+    mode: str
+
+    @property
+    def backend(self) -> Backend:
+        """Return what shows it."""
+        return backend_named(self.mode)
+
+    @property
+    def live(self) -> bool:
+        """Return True when its guard has a terminal to connect to."""
+        return bool(self.handle and self.handle.backend == LIVE and not self.over)
+
+
+def session_of(team: TeamStore, name: str) -> Session:
+    """Return the present session of a member; raises NotFound for nobody of that name."""
+    team_roster = roster(team.require())
+    state = team_roster.state(team_roster.find(name).agent_id)
+    handle = shown_at(team, state) if state else None
+    return Session(handle, state is None or state.state in ENDED, team.config.read().mode)
+
+
+class GuardTerminal:
+    """A connection to the terminal of a guard: frames come in, keys go out; its size stays as it is unless told."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
+        self._size = (0, 0)
+
+    async def frames(self, screen: BrowserScreen) -> AsyncIterator[None]:
+        """Take frames into the screen, one after the other, until the terminal is gone."""
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.setblocking(False)
+        try:
+            with address.reachable(self._handle.socket) as short:
+                await asyncio.get_running_loop().sock_connect(connection, short)
+            if address.peer(connection) != os.geteuid():
+                raise ConnectionError("another user's")
+            reader, self._writer = await asyncio.open_connection(sock=connection)
+        except OSError:
+            connection.close()
+            return
+        try:
+            while data := await reader.read(PIECE):
+                for kind, payload in self._inbox.take(data):
+                    if self._learnt(kind, protocol.unpacked(payload), screen):
+                        yield
+        except (OSError, protocol.Broken):
+            return
+        finally:
+            self._writer.close()
+
+    def _learnt(self, kind: bytes, values: dict[str, object], screen: BrowserScreen) -> bool:
+        if kind == protocol.HELLO:
+            if (values.get("version"), values.get("incarnation")) != (protocol.VERSION, self._handle.incarnation):
+                raise protocol.Broken("another session's, or of another version")
+            self._send(protocol.message(protocol.LOOK))
+        if kind != protocol.FRAME or not screen.take(values):
+            return False
+        if not any(self._size):  # the first frame tells the size: who only looks asks for no other
+            self.resize(*screen.size, protocol.WATCH)
+        self._size = screen.size
+        return True
+
+    def resize(self, columns: int, lines: int, kind: bytes = protocol.SIZE) -> None:
+        """Give the terminal a size."""
+        self._send(protocol.packed(kind, {"columns": columns, "lines": lines}))
+
+    async def type(self, data: bytes) -> bool:
+        """Send typed bytes to the agent."""
+        self._send(protocol.message(protocol.INPUT, data))
+        return True
+
+    def _send(self, message: bytes) -> None:
+        self._writer.write(message)
+
+
+class Captured:
+    """A session that is looked at again and again: as often as it changes, once a second at least."""
+
+    def __init__(self, session: Session, over: Callable[[], bool]) -> None:
+        self._session = session
+        self._over = over
+
+    async def frames(self, screen: BrowserScreen) -> AsyncIterator[None]:
+        """Take looks into the screen, until the session is over; each yield is a screen that has changed."""
+        changed_at = time.monotonic()
+        while True:
+            if await anyio.to_thread.run_sync(self._look, screen):
+                changed_at = time.monotonic()
+                yield
+            if self._session.over or await anyio.to_thread.run_sync(self._over):
+                return
+            await asyncio.sleep(QUICK if time.monotonic() < changed_at + LAST else SLOW)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Leave the size as it is: the panes of a window share it."""
+
+    async def type(self, data: bytes) -> bool:
+        """Type into the session; False when this place takes no keys."""
+        if self._session.over or self._session.handle is None:
+            return False
+        return await anyio.to_thread.run_sync(self._session.backend.type, self._session.handle, data)
+
+    def _look(self, screen: BrowserScreen) -> bool:
+        handle, backend = self._session.handle, self._session.backend
+        if handle is None:
+            return False
+        try:
+            looked = {} if self._session.over else backend.look([handle])
+            if found := looked.get(handle.incarnation):
+                rows = found.styled or found.rows
+                return screen.show(rows, found.columns or max(map(len, found.rows), default=80), found.cursor)
+            text = backend.peek(handle, TAIL).split("\n")
+        except Pro0Error:
+            return False
+        return screen.show(text, max(80, *map(len, text)), None)
