@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pro0.errors import ErrorCode, Refused
 from pro0.model.home import Device, Devices, PairingCode, Rights
-from pro0.rules import devices as rules
+from pro0.rules.person import devices as rules
 from pro0.rules.text import visible
 from pro0.store.files import File, make_folder
 from pro0.store.paths import DEVICES, web

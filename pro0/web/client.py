@@ -16,7 +16,7 @@ from pro0.ops.devices import known
 from pro0.rpc.client import RpcClient
 from pro0.rpc.lists import Lists
 from pro0.rpc.method import Method
-from pro0.rules.devices import covers
+from pro0.rules.person.devices import covers
 from pro0.store.teams import TeamStore
 
 NOT_FOR_DEVICES = frozenset({"member.env"})

@@ -29,7 +29,7 @@ TAIL = 200
 PIECE = 1 << 16
 
 
-class Session(NamedTuple):
+class MemberSession(NamedTuple):
     """One session of a member: where it is shown, and whether it is over."""
 
     handle: Handle | None
@@ -47,12 +47,12 @@ class Session(NamedTuple):
         return bool(self.handle and self.handle.backend == LIVE and not self.over)
 
 
-def session_of(team: TeamStore, name: str) -> Session:
+def session_of(team: TeamStore, name: str) -> MemberSession:
     """Return the present session of a member; raises NotFound for nobody of that name."""
     team_roster = roster(team.require())
     state = team_roster.state(team_roster.find(name).agent_id)
     handle = shown_at(team, state) if state else None
-    return Session(handle, state is None or state.state in ENDED, team.config.read().mode)
+    return MemberSession(handle, state is None or state.state in ENDED, team.config.read().mode)
 
 
 class GuardTerminal:
@@ -114,7 +114,7 @@ class GuardTerminal:
 class Captured:
     """A session that is looked at again and again: as often as it changes, once a second at least."""
 
-    def __init__(self, session: Session, over: Callable[[], bool]) -> None:
+    def __init__(self, session: MemberSession, over: Callable[[], bool]) -> None:
         self._session = session
         self._over = over
 

@@ -22,7 +22,7 @@ from pro0.web.admitted import Admitted
 from pro0.web.client import require
 from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 from pro0.web.screen import LARGEST, BrowserScreen
-from pro0.web.sources import Captured, GuardTerminal, Session, session_of
+from pro0.web.sources import Captured, GuardTerminal, MemberSession, session_of
 
 BATCH = 0.008
 """Seconds that changes are gathered before they are sent."""
@@ -75,7 +75,7 @@ class _Shown:
         self._source: GuardTerminal | Captured | None = None
         self._changed = asyncio.Event()
 
-    async def run(self, session: Session) -> None:
+    async def run(self, session: MemberSession) -> None:
         """Show it until the browser leaves."""
         tasks = [asyncio.create_task(work) for work in (self._hear(), self._follow(session), self._send())]
         try:
@@ -85,7 +85,7 @@ class _Shown:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _follow(self, session: Session) -> None:
+    async def _follow(self, session: MemberSession) -> None:
         """Take in the screens of one session after the other."""
         while True:
             handle = session.handle
@@ -103,10 +103,10 @@ class _Shown:
                 if not session.over:
                     break
 
-    async def _present(self) -> Session:
+    async def _present(self) -> MemberSession:
         return await anyio.to_thread.run_sync(session_of, self._team, self._member)
 
-    def _is_over(self, session: Session) -> bool:
+    def _is_over(self, session: MemberSession) -> bool:
         return session_of(self._team, self._member) != session
 
     async def _send(self) -> None:

@@ -65,11 +65,14 @@ def typed_since(pane: str, since: float) -> str:
     a browser to a pane of their own, which notes the time.
     A time long after it comes from a clock set back since, and does not count.
     """
-    between = f"#{{>=:#{{session_activity}},{int(since)}}},#{{<=:#{{session_activity}},{int(since) + _LATEST}}}"
-    recently = f"#{{&&:#{{session_attached}},#{{&&:{between}}}}}"
+    recently = f"#{{&&:#{{session_attached}},{_between('session_activity', since)}}}"
     pane_active = f"#{{&&:#{{==:#{{pane_id}},{pane}}},{recently}}}"
     attached = f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{pane_active},1,}}}}}}"
-    return f"#{{||:#{{>=:#{{{TYPED}}},{int(since)}}},{attached}}}"
+    return f"#{{?{_between(TYPED, since)},1,{attached}}}"
+
+
+def _between(moment: str, since: float) -> str:
+    return f"#{{&&:#{{>=:#{{{moment}}},{int(since)}}},#{{<=:#{{{moment}}},{int(since) + _LATEST}}}}}"
 
 
 def literal(text: str) -> str:
