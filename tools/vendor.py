@@ -62,7 +62,6 @@ LIBRARIES = (
     Library("htm", "3.1.1", "dist/htm.mjs", "htm.js"),
     Library("@xterm/xterm", "6.0.0", "lib/xterm.mjs", "xterm.js", (STYLE, ATTRIBUTE), ADOPTED),
     Library("@xterm/xterm", "6.0.0", "css/xterm.css", "xterm.css"),
-    Library("@xterm/addon-fit", "0.11.0", "lib/addon-fit.mjs", "fit.js"),
 )
 
 

@@ -81,6 +81,13 @@ def test_the_manifest_names_files_that_are_there() -> None:
         assert (PAGE / place).is_file(), place
 
 
+def test_every_module_is_asked_for_at_once() -> None:
+    """One round trip instead of one for each floor of imports."""
+    preloaded = set(re.findall(r'modulepreload" href="([^"]+)"', (PAGE / "index.html").read_text(encoding="utf-8")))
+    modules = {str(path.relative_to(PAGE)) for path in PAGE.rglob("*.js")}
+    assert preloaded == modules - {"app.js", "vendor/xterm.js"}
+
+
 def test_every_method_that_the_page_calls_exists() -> None:
     methods = set(METHODS) | OF_THE_HOME
     for path in own(".js"):

@@ -12,14 +12,30 @@ export class Team {
     this.members = new List(this.connection, "member", (member) => member.agent_id);
     this.needs = new List(this.connection, "need", (need) => need.id);
     this.roles = signal([]);
+    this.later = {};
     /** The needs, the most urgent first. */
     this.urgent = computed(() => this.needs.all.sort(byUrgency));
     /** Task → its subtasks, in their order; "" has the roots. */
     this.children = computed(() => children(this.tasks));
   }
 
+  /** The messages that the person may read. */
+  get messages() {
+    return (this.later.messages ??= new List(this.connection, "message", (message) => message.id));
+  }
+
+  /** What happened lately. */
+  get events() {
+    return (this.later.events ??= new List(this.connection, "event", (event) => event.id));
+  }
+
+  /** What each member has used. */
+  get costs() {
+    return (this.later.costs ??= new List(this.connection, "cost", (cost) => cost.agent_id));
+  }
+
   call(method, params, told) {
-    return this.connection.call(method, params, told);
+    return around.call((...words) => this.connection.call(...words), method, params, told);
   }
 
   async loadRoles() {
@@ -30,6 +46,9 @@ export class Team {
     this.connection.close();
   }
 }
+
+/** What goes around every call: asking for the PIN is a matter of the page. */
+export const around = { call: (call, ...words) => call(...words) };
 
 /** The team that is shown; null before one is chosen. */
 export const team = signal(null);

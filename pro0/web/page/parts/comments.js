@@ -1,6 +1,7 @@
 /** The comments of a task, and a word of one's own. */
 import { html } from "../html.js";
-import { useEffect, useState } from "../vendor/hooks.js";
+import { useState } from "../vendor/hooks.js";
+import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 import { Field, Form, Since } from "./common.js";
 import { complain } from "./notices.js";
@@ -10,7 +11,7 @@ export function Comments({ task }) {
   const own = team.value;
   const [comments, setComments] = useState(null);
   const load = () => own.call("task.comment.list", { task_id: task.id }).then((answer) => setComments(answer.comments), complain);
-  useEffect(() => void load(), [own, task.id, task.updated_at, task.status]);
+  useLoaded(load, [task.id, task.updated_at, task.status]);
   const send = async ({ content }, form) => {
     await own.call("task.comment.create", { task_id: task.id, content });
     form.reset();

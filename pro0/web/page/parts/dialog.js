@@ -21,13 +21,25 @@ export function confirmed(title, text, label, act) {
 
 export function Dialog() {
   const element = useRef(null);
+  const ours = useRef(false);
   const shown = open.value;
   useEffect(() => {
-    if (shown && !element.current.open) element.current.showModal();
-    if (!shown && element.current.open) element.current.close();
+    if (shown) {
+      if (!element.current.open) element.current.showModal();
+      element.current.querySelector("[autofocus]")?.focus();
+    }
+    if (!shown && element.current.open) {
+      ours.current = true;
+      element.current.close();
+    }
   }, [shown]);
+  // The event comes late: by then another dialog may be wanted.
+  const closed = () => {
+    if (!ours.current) closeDialog();
+    ours.current = false;
+  };
   const outside = (event) => event.target === element.current && closeDialog();
-  return html`<dialog ref=${element} class=${shown?.look ?? ""} aria-label=${shown?.title} onClose=${closeDialog} onMouseDown=${outside}>
+  return html`<dialog ref=${element} class=${shown?.look ?? ""} aria-label=${shown?.title} onClose=${closed} onMouseDown=${outside}>
     ${shown && html`<div class="stack" key=${shown.title}>
       ${shown.look ? null : html`<header class="heading"><h2>${shown.title}</h2>
         <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>×</button></header>`}

@@ -3,14 +3,16 @@ import { effect } from "../vendor/signals.js";
 import { html } from "../html.js";
 import { home, teams } from "../data/home.js";
 import { go, route } from "../data/route.js";
-import { openTeam, team } from "../data/team.js";
+import { around, openTeam, team } from "../data/team.js";
 import { Pairing } from "../screens/pairing.js";
 import { SCREENS } from "../screens/table.js";
 import { Teams } from "../screens/teams.js";
 import { Dialog } from "./dialog.js";
 import { Frame } from "./frame.js";
 import { Notices } from "./notices.js";
+import { withPin } from "./pin.js";
 
+around.call = withPin;
 effect(() => openTeam(route.value.team));
 
 let chosen = Boolean(location.hash);

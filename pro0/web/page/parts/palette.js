@@ -13,7 +13,7 @@ const SHOWN = 12;
 export const openPalette = () => openDialog("Go to", Palette, "palette");
 
 addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && team.value && !event.target.closest?.(".xterm.taken")) {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && team.value && !event.target.closest?.(".xterm-place.taken")) {
     event.preventDefault();
     openPalette();
   }

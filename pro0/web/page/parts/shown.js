@@ -1,9 +1,11 @@
 /** What a person has to see before an answer: the whole question, plan or result. */
 import { html } from "../html.js";
-import { useEffect, useState } from "../vendor/hooks.js";
+import { useState } from "../vendor/hooks.js";
+import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 
 export function Shown({ need, task }) {
+  if (need.request) return html`<${Permission} id=${need.request} />`;
   if (need.kind === "plan") return html`<${Plan} of=${need.subject} since=${need.since} />`;
   if (task && need.awaiting) return html`<${Asked} task=${task} need=${need} />`;
   return null;
@@ -18,15 +20,22 @@ function Asked({ task, need }) {
   return html`<${Text} text=${question} label="What it asks" /><${Text} text=${task.result} label="Its result" />`;
 }
 
+/** A permission: the tool and the whole of its input, to which the answer is bound. */
+function Permission({ id }) {
+  const [request, setRequest] = useState(null);
+  useLoaded(() => team.value.call("permission.show", { id }).then(setRequest, (error) => setRequest({ tool: error.message, input: "" })), [id]);
+  return html`<p class="small"><span class="tag">${request?.tool ?? "…"}</span></p>
+    <div class="text mono whole-input" tabindex="0" role="group" aria-label="The whole input">${request?.input ?? " "}</div>`;
+}
+
 function Plan({ of, since }) {
   const [plan, setPlan] = useState("");
   const own = team.value;
-  useEffect(() => {
-    const isPlan = ({ message }) => message.type === "plan_approval_request" && message.from === of;
-    own.call("message.history").then(
-      (letters) => setPlan(letters.filter(isPlan).at(-1)?.message.content ?? ""),
-      (error) => setPlan(error.message),
-    );
-  }, [own, of, since]);
+  const isPlan = ({ message }) => message.type === "plan_approval_request" && message.from === of;
+  const load = () => own.call("message.history").then(
+    (letters) => setPlan(letters.filter(isPlan).at(-1)?.message.content ?? ""),
+    (error) => setPlan(error.message),
+  );
+  useLoaded(load, [of, since]);
   return html`<${Text} text=${plan} label="The plan" />`;
 }

@@ -1,6 +1,6 @@
 /** The form of a task: a new one, or another text for one that is there. */
 import { html } from "../html.js";
-import { useEffect } from "../vendor/hooks.js";
+import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 import { Choice, Field, Form } from "./common.js";
 import { closeDialog, openDialog } from "./dialog.js";
@@ -14,7 +14,7 @@ export const editTask = (task) => openDialog(`Edit ${task.id}`, () => html`<${Ta
 
 function TaskForm({ task = null, parent = "" }) {
   const own = team.value;
-  useEffect(() => void own.loadRoles().catch(complain), [own]);
+  useLoaded(() => own.loadRoles().catch(complain));
   const roles = [["", "nobody in particular"], ...own.roles.value.map((role) => [role.id, role.name])];
   const send = async (fields) => {
     const made = await (task ? update(own, task, fields) : create(own, fields));

@@ -1,10 +1,24 @@
 /** Every screen: its place, its title, what draws it. What is not finished is not here. */
 import { Board } from "./board.js";
+import { CostAndLimits } from "./cost.js";
+import { Devices } from "./devices.js";
+import { Members } from "./members.js";
+import { Messages } from "./messages.js";
 import { Needs } from "./needs.js";
+import { Roles } from "./roles.js";
+import { Timeline } from "./timeline.js";
 import { Tree } from "./tree.js";
+import { Workers } from "./workers.js";
 
 export const SCREENS = [
   { name: "needs", title: "Needs you", draw: Needs, often: true },
   { name: "board", title: "Board", draw: Board, often: true },
   { name: "tree", title: "Tasks", draw: Tree, often: true },
+  { name: "member", title: "Members", draw: Members, often: true },
+  { name: "messages", title: "Messages", draw: Messages },
+  { name: "workers", title: "Workers and runs", draw: Workers },
+  { name: "roles", title: "Roles", draw: Roles },
+  { name: "cost", title: "Cost and limits", draw: CostAndLimits },
+  { name: "timeline", title: "Timeline", draw: Timeline },
+  { name: "devices", title: "Devices", draw: Devices },
 ];

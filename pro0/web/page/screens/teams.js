@@ -2,12 +2,13 @@
 import { html } from "../html.js";
 import { useEffect } from "../vendor/hooks.js";
 import { home, loadTeams, teams } from "../data/home.js";
+import { useLoaded } from "../data/load.js";
 import { place } from "../data/route.js";
 import { many, words } from "../data/words.js";
 import { Empty, Heading, State } from "../parts/common.js";
 
 export function Teams() {
-  useEffect(() => void (home.state.value === "open" && loadTeams()), []);
+  useLoaded(loadTeams, [], home);
   useEffect(() => void (document.title = "Teams · pro0"), []);
   const all = teams.value;
   return html`<main id="main" class="alone"><${Heading} title="Teams" />

@@ -1,0 +1,28 @@
+/** What can be done with a member. */
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { team } from "../data/team.js";
+import { Act, Field, Form } from "./common.js";
+import { confirmed } from "./dialog.js";
+import { attempt, say } from "./notices.js";
+
+export function MemberActs({ member, over }) {
+  const own = team.value;
+  const name = member.agent_id;
+  const [asked, setAsked] = useState(false);
+  const send = async ({ content }) => (await own.call("message.send", { to: name, content }), setAsked(false));
+  const reject = async ({ feedback }) => (await own.call("plan.reject", { name, feedback }), setAsked(false));
+  const ended = (force) => attempt(() => own.call("member.shutdown", { name, force }), force ? `${name} is being ended` : `${name} is asked to end`);
+  const force = () => confirmed(`End ${name} by force?`, "What it has not saved is lost.", "End it", () => ended(true));
+  const toggle = (what) => setAsked(asked === what ? false : what);
+  return html`<div class="row wrap">
+      ${member.plan === "handed in" && html`<${Act} label="Approve the plan" look="primary" run=${() => own.call("plan.approve", { name })} done=${`the plan of ${name} is approved`} />
+        <button type="button" class="act" aria-expanded=${asked === "plan"} onClick=${() => toggle("plan")}>Ask for another plan</button>`}
+      ${!over && html`<button type="button" class="act" aria-expanded=${asked === "send"} onClick=${() => toggle("send")}>Send a message</button>
+        <${Act} label="Ask it to end" run=${() => own.call("member.shutdown", { name })} done=${`${name} is asked to end`} />
+        <button type="button" class="act danger" onClick=${force}>End by force</button>`}
+      ${over && html`<${Act} label="Start again" look="primary" run=${() => own.call("member.restart", { name }, say)} done=${`${name} is back`} />`}
+    </div>
+    ${asked === "send" && html`<${Form} key="send" label="Send" send=${send} done=${`sent to ${name}`} cancel=${() => setAsked(false)}><${Field} label="Your message" name="content" area required autofocus /><//>`}
+    ${asked === "plan" && html`<${Form} key="plan" label="Ask for another" send=${reject} done=${`${name} is asked for another plan`} cancel=${() => setAsked(false)}><${Field} label="What is wrong with it" name="feedback" area required autofocus /><//>`}`;
+}

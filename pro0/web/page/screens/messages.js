@@ -1,0 +1,54 @@
+/** Messages: a thread for each pair that writes to each other, the person's own first. */
+import { html } from "../html.js";
+import { place, route } from "../data/route.js";
+import { team } from "../data/team.js";
+import { many } from "../data/words.js";
+import { Act, Empty, Field, Form, Heading, Loading, Since } from "../parts/common.js";
+import { closeDialog, openDialog } from "../parts/dialog.js";
+import { PERSON, Thread, pairOf } from "../parts/thread.js";
+
+export function Messages() {
+  const { messages } = team.value;
+  const chosen = route.value.item;
+  const all = threads(messages.all);
+  const unread = messages.all.filter((message) => message.to === PERSON && !message.read).length;
+  const other = all.find((thread) => thread.with === chosen || thread.pair === chosen);
+  return html`<${Heading} title="Messages">
+      ${unread > 0 && html`<${Act} label="Mark all as read" run=${() => team.value.call("message.inbox", { acknowledge: true })} done="all are read" />`}
+      <button type="button" class="act primary" onClick=${toAll}>Write to all</button><//>
+    ${!messages.ready.value && html`<${Loading} list=${messages} />`}
+    ${messages.ready.value && !all.length && html`<${Empty} title="Nobody has written yet">Write to a member on its page.<//>`}
+    <div class=${`threads ${chosen ? "open" : ""}`}>
+      <ul class="cards">${all.map((thread) => html`<${Line} key=${thread.pair} thread=${thread} chosen=${chosen} />`)}</ul>
+      ${chosen && html`<section class="stack" aria-label=${chosen}>
+        <div class="row between"><h2>${chosen}</h2><a class="act back" href=${place("messages")}>All threads</a></div>
+        <${Thread} key=${chosen} with=${other ? other.with : chosen} pair=${other?.pair} /></section>`}
+    </div>`;
+}
+
+function threads(messages) {
+  const found = new Map();
+  for (const message of messages) {
+    const pair = pairOf(message);
+    const others = [message.from, message.to].filter((name) => name !== PERSON);
+    const thread = found.get(pair) ?? { pair, with: others.length === 1 ? others[0] : "", unread: 0, last: message };
+    if (message.timestamp >= thread.last.timestamp) thread.last = message;
+    if (message.to === PERSON && !message.read) thread.unread += 1;
+    found.set(pair, thread);
+  }
+  return [...found.values()].sort((one, other) => Boolean(other.with) - Boolean(one.with) || other.last.timestamp.localeCompare(one.last.timestamp));
+}
+
+function Line({ thread, chosen }) {
+  const name = thread.with || thread.pair;
+  return html`<li class=${`card stack ${chosen === name ? "chosen" : ""}`}>
+    <div class="row between"><h2><a class="whole" href=${place("messages", name)}>${name}</a></h2><${Since} at=${thread.last.timestamp} /></div>
+    <p class="quote small lines">${thread.last.content}</p>
+    ${thread.unread > 0 && html`<p><span class="tag asks">${many(thread.unread, "new message")}</span></p>`}
+  </li>`;
+}
+
+function toAll() {
+  const send = async ({ content }) => (await team.value.call("message.broadcast", { content }), closeDialog());
+  openDialog("Write to all members", () => html`<${Form} label="Send" send=${send} done="sent to all" cancel=${closeDialog}><${Field} label="Your message" name="content" area required autofocus /><//>`);
+}

@@ -1,0 +1,98 @@
+"""The page in a real Chromium, at a real server, with a team that a lead leads: one of each for a module."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from pro0.ops.team.members import SeatDraft
+from tests.conftest import let_scripts
+from tests.engine.crew import Crew, crew
+from tests.waiting import STUCK
+from tests.web.conftest import Server
+from tests.web.page.pages import SIZES, Shown
+
+TALKS = "printf 'I am ready\\n'; exec sleep 86400"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The distribution's browser; without one these tests fail in CI, and are passed over elsewhere."""
+    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if program is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no Chromium is here: make browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def alpha(tmp_path_factory: pytest.TempPathFactory, short_folder: Path) -> Iterator[Crew]:
+    """A team with a lead and a member that is a shell."""
+    folder = tmp_path_factory.mktemp("team")
+    home = folder / "pro0"
+    with pytest.MonkeyPatch.context() as patch:
+        (folder / "user").mkdir()
+        patch.setenv("HOME", str(folder / "user"))
+        patch.setenv("PRO0_HOME", str(home))
+        patch.setenv("TMUX_TMPDIR", tempfile.mkdtemp(dir=short_folder))
+        patch.setenv("PRO0_END_GRACE_SECONDS", "1")
+        patch.setenv("PRO0_REVIVE_LEAD", "0")
+        let_scripts(home)
+        with crew(home, folder, "headless") as made:
+            made.lead()
+            made.spawn(SeatDraft(name="ada", agent="command", argv=("sh", "-c", TALKS)))
+            yield made
+
+
+@pytest.fixture(scope="module")
+def server(alpha: Crew) -> Iterator[Server]:
+    """`pro0 web` for that team's home."""
+    running = Server(alpha.store.home)
+    yield running
+    running.end()
+
+
+@pytest.fixture(scope="module")
+def screens(chromium: Browser, server: Server, alpha: Crew) -> Iterator[dict[str, Shown]]:
+    """A paired page in each size."""
+    shown = {}
+    for size, options in SIZES.items():
+        context = chromium.new_context(viewport=options["viewport"], has_touch=options["touch"])
+        context.set_default_timeout(STUCK * 1000)
+        shown[size] = Shown(context.new_page(), pairing(alpha))
+    yield shown
+    for one in shown.values():
+        one.page.context.close()
+
+
+@pytest.fixture(params=["phone", pytest.param("desk", marks=pytest.mark.soak)])
+def shown(request: pytest.FixtureRequest, screens: dict[str, Shown]) -> Iterator[Shown]:
+    """The page in one size; nothing that it must not do was done when the test is over."""
+    one = screens[request.param]
+    one.troubles.clear()
+    yield one
+    assert not one.troubles
+
+
+@pytest.fixture
+def page(shown: Shown) -> Page:
+    """The page of that size, as the browser's driver has it."""
+    return shown.page
+
+
+def pairing(alpha: Crew) -> str:
+    """Return the address with a code for one more browser."""
+    command = [sys.executable, "-m", "pro0", "web", "pair"]
+    environment = os.environ | {"PRO0_HOME": str(alpha.store.home)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=STUCK, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()

@@ -1,0 +1,66 @@
+"""A page as a person has it before them: where it is sent, what is seen, what went wrong behind it."""
+
+from typing import TypedDict
+
+from playwright.sync_api import Dialog, Locator, Page, ViewportSize, expect
+
+from tests.waiting import STUCK
+
+expect.set_options(timeout=STUCK * 1000)
+
+
+class Size(TypedDict):
+    """One kind of screen."""
+
+    viewport: ViewportSize
+    touch: bool
+
+
+SIZES: dict[str, Size] = {
+    "phone": {"viewport": {"width": 390, "height": 844}, "touch": True},
+    "desk": {"viewport": {"width": 1440, "height": 900}, "touch": False},
+}
+WITNESS = "addEventListener('securitypolicyviolation', ({ effectiveDirective }) => console.error(effectiveDirective))"
+
+
+class Shown:
+    """A paired page, and whatever a page must not do: errors, broken policies, dialogs, requests to elsewhere."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.origin = address.partition("#")[0]
+        self.troubles: list[str] = []
+        page.add_init_script(WITNESS)
+        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        page.on("console", lambda line: self.troubles.append(line.text) if line.type == "error" else None)
+        page.on("dialog", self._asked)
+        page.on("request", lambda request: self._requested(request.url))
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+    def _asked(self, dialog: Dialog) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _requested(self, url: str) -> None:
+        if not url.startswith((self.origin, self.origin.replace("http", "ws", 1))):
+            self.troubles.append(f"a request to {url}")
+
+    def go(self, screen: str, item: str = "") -> Page:
+        """Show a screen of the team."""
+        self.page.goto(f"{self.origin}#/alpha/{screen}/{item}")
+        expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+        return self.page
+
+    @property
+    def panel(self) -> Locator:
+        """The chosen task."""
+        return self.page.get_by_role("complementary")
+
+    def press(self, name: str, within: Locator | None = None) -> None:
+        """Press a button by the name that a person reads."""
+        (within or self.page.get_by_role("main")).get_by_role("button", name=name, exact=True).click()
+
+    def says(self, text: str) -> None:
+        """Wait until a line says this."""
+        expect(self.page.locator(".notice", has_text=text).first).to_be_visible()

@@ -1,0 +1,273 @@
+"""What people do on the page, in a real Chromium on a phone and on a desk, line by line as the documents say it."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from pro0.model.task import Awaiting, Changes, Draft, Gate, Status
+from pro0.ops.mail import messages
+from pro0.ops.tasks import gates, roles, tasks
+from tests.engine.crew import Crew
+from tests.teams import member
+from tests.waiting import STUCK, wait_until
+from tests.web.page.pages import Shown
+
+
+def made(alpha: Crew, title: str, **more: object) -> str:
+    """Make a task by the way that the command line goes, and return its id."""
+    [id] = alpha.give(Draft(title=title, **more))  # type: ignore[arg-type]
+    return id
+
+
+def need(shown: Shown, text: str) -> Locator:
+    """The card of what needs the person, by a text on it."""
+    return shown.go("needs").get_by_role("main").get_by_role("listitem").filter(has_text=text)
+
+
+def becomes(alpha: Crew, id: str, status: Status) -> None:
+    wait_until(lambda: alpha.task(id).status is status, STUCK, f"{id} is {status}")
+
+
+def test_tasks_are_a_live_tree_with_status_role_and_priority_in_their_order(shown: Shown, alpha: Crew) -> None:
+    """S000-001, 080, 088, 112, 113."""
+    root = made(alpha, "the root", role="engineer")
+    late, soon = made(alpha, "comes late", parent=root, priority=5), made(alpha, "comes soon", parent=root, priority=1)
+    page = shown.go("tree", root)
+    branch = page.locator("li", has=page.get_by_role("button", name=f"Subtasks of {root}", exact=True))
+    expect(branch.locator(".line").first).to_contain_text("engineer")
+    rows = branch.get_by_role("listitem")
+    expect(rows).to_have_text([f"comes soonopen{soon}P1", f"comes lateopen{late}P5"])
+    gates.hold(alpha.context, soon, Awaiting.APPROVAL)
+    expect(rows.first).to_contain_text("needs review")
+    tasks.delete(alpha.context, late)
+    expect(rows).to_have_count(1)
+
+
+def test_a_ticket_is_created_with_all_that_it_may_have(shown: Shown, alpha: Crew) -> None:
+    """S000-076, S003-032."""
+    parent = made(alpha, "a parent")
+    page = shown.go("tree")
+    shown.press("New task")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("made on the page")
+    form.get_by_label("Description").fill("two\nlines")
+    form.get_by_label("Role").select_option("engineer")
+    form.get_by_label("Priority").fill("7")
+    form.get_by_label("Parent").select_option(parent)
+    form.get_by_label("Gate").select_option("approval")
+    shown.press("Create", form)
+    shown.says("is there")
+    [task] = [task for task in tasks.list_tasks(alpha.context) if task.parent == parent]
+    assert (task.title, task.description, task.role, task.priority) == ("made on the page", "two\nlines", "engineer", 7)
+    assert task.requires is Gate.APPROVAL
+
+
+def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(shown: Shown) -> None:
+    page = shown.go("tree")
+    shown.press("New task")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("after nothing")
+    form.get_by_label("After").fill("task-9999")
+    shown.press("Create", form)
+    expect(form.get_by_role("alert")).to_contain_text("task-9999")
+    expect(form.get_by_label("Title")).to_have_value("after nothing")
+    shown.press("Cancel", form)
+    expect(form).not_to_be_visible()
+
+
+def test_an_open_ticket_is_started_and_a_failed_one_says_why_and_is_retried_then_closed(
+    shown: Shown, alpha: Crew
+) -> None:
+    """S000-023, 024, 031, 041."""
+    id = made(alpha, "start me", run="echo no space left; exit 3")
+    shown.go("tree", id)
+    shown.press("Start", shown.panel)
+    becomes(alpha, id, Status.FAILED)
+    expect(shown.panel).to_contain_text("no space left")
+    shown.press("Retry", shown.panel)
+    becomes(alpha, id, Status.PENDING)
+    shown.press("Close", shown.panel)
+    becomes(alpha, id, Status.COMPLETED)
+
+
+@pytest.mark.parametrize("act", ["Retry", "Close it"])
+def test_what_failed_is_answered_where_it_is_shown(shown: Shown, alpha: Crew, act: str) -> None:
+    """S000-023, 024, 031."""
+    id = made(alpha, f"fails, then {act}")
+    tasks.claim(alpha.context, id)
+    tasks.fail(alpha.context, id, "no space left")
+    card = need(shown, f"fails, then {act}").filter(has_text=id)
+    expect(card).to_contain_text("no space left")
+    card.get_by_role("button", name=f"{act}: {id}").click()
+    becomes(alpha, id, Status.PENDING if act == "Retry" else Status.COMPLETED)
+    expect(card).not_to_be_visible()
+
+
+def test_a_question_is_answered_with_a_text_and_its_asker_goes_on(shown: Shown, alpha: Crew) -> None:
+    """S000-024, S001-138."""
+    id = made(alpha, "choose a name")
+    gates.hold(alpha.context, id, Awaiting.INPUT, "grammar or parsley?")
+    card = need(shown, "choose a name").filter(has_text=id)
+    expect(card).to_contain_text("grammar or parsley?")
+    card.get_by_label("Your answer").fill("parsley")
+    shown.press("Answer", card)
+    expect(card).not_to_be_visible()
+    assert "parsley" in tasks.remarks(alpha.context, id)[-1].text
+
+
+@pytest.mark.parametrize("verdict", ["Approve", "Send back"])
+def test_a_gate_is_answered_with_a_verdict(shown: Shown, alpha: Crew, verdict: str) -> None:
+    """S001-138."""
+    id = made(alpha, f"at a gate, {verdict}", requires=Gate.APPROVAL)
+    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    tasks.claim(ada, id)
+    tasks.complete(ada, id, "it is all there")
+    card = need(shown, f"at a gate, {verdict}").filter(has_text=id)
+    expect(card).to_contain_text("it is all there")
+    card.get_by_role("button", name=f"{verdict}: {id}").click()
+    if verdict == "Send back":
+        card.get_by_label("What is wrong").fill("tests are missing")
+        shown.press("Send back", card)
+    expect(card).not_to_be_visible()
+    becomes(alpha, id, Status.COMPLETED if verdict == "Approve" else Status.PENDING)
+
+
+def test_a_ticket_is_edited_and_deleted(shown: Shown, alpha: Crew) -> None:
+    """S000-077, 078."""
+    id = made(alpha, "its first title", description="first")
+    page = shown.go("tree", id)
+    shown.press("Edit", shown.panel)
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("its second title")
+    form.get_by_label("Description").fill("second")
+    form.get_by_label("Priority").fill("9")
+    shown.press("Save", form)
+    expect(shown.panel.get_by_role("heading", name="its second title")).to_be_visible()
+    task = alpha.task(id)
+    assert (task.title, task.description, task.priority) == ("its second title", "second", 9)
+    shown.press("Delete", shown.panel)
+    shown.press("Delete", page.get_by_role("dialog"))
+    shown.says(f"{id} is deleted")
+    assert id not in {task.id for task in tasks.list_tasks(alpha.context)}
+
+
+def test_comments_are_read_and_written_as_a_person(shown: Shown, alpha: Crew) -> None:
+    """S000-006, 063, 082, 083."""
+    id = made(alpha, "much is said about it")
+    tasks.comment(alpha.context, id, "said before")
+    shown.go("tree", id)
+    expect(shown.panel).to_contain_text("said before")
+    shown.panel.get_by_label("Your comment").fill("said on the page")
+    shown.press("Comment", shown.panel)
+    expect(shown.panel.get_by_label("Comment of human").last).to_have_text("said on the page")
+    last = tasks.remarks(alpha.context, id)[-1]
+    assert (last.text, last.author) == ("said on the page", "human")
+
+
+def test_roles_are_listed_created_edited_and_deleted(shown: Shown, alpha: Crew) -> None:
+    """S000-032, 074, 084 to 087."""
+    page = shown.go("roles")
+    expect(page.get_by_role("main")).to_contain_text("engineer")
+    shown.press("New role")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Name").fill("Tester")
+    form.get_by_label("What its agents are told").fill("You test.")
+    shown.press("Create", form)
+    shown.press("Edit Tester")
+    form.get_by_label("What its agents are told").fill("You test all of it.")
+    shown.press("Save", form)
+    wait_until(
+        lambda: [role.prompt for role in roles.roles(alpha.context) if role.id == "tester"] == ["You test all of it."],
+        STUCK,
+        "the role has its new text",
+    )
+    shown.press("Delete Tester")
+    shown.press("Delete", form)
+    shown.says("Tester is deleted")
+    assert "tester" not in {role.id for role in roles.roles(alpha.context)}
+
+
+def test_a_task_is_dragged_onto_a_member_or_assigned_by_a_choice(shown: Shown, alpha: Crew) -> None:
+    id = made(alpha, "for ada")
+    page = shown.go("board")
+    card = page.get_by_role("listitem").filter(has_text=id).filter(has_text="for ada")
+    card.drag_to(page.get_by_label("Members: drop a task on one to assign it").get_by_role("listitem").first)
+    wait_until(lambda: alpha.task(id).assignee == "ada", STUCK, "it is ada's")
+    shown.go("board", id)
+    shown.panel.get_by_label("Assign to").select_option("")
+    wait_until(lambda: alpha.task(id).assignee is None, STUCK, "it is nobody's")
+
+
+def test_the_board_has_a_column_for_each_state_and_shows_what_a_task_comes_after(shown: Shown, alpha: Crew) -> None:
+    first = made(alpha, "comes first")
+    second = made(alpha, "comes second", blocked_by=(first,))
+    page = shown.go("board")
+    column = page.get_by_role("region", name="Open", exact=True)
+    expect(column.get_by_role("listitem").filter(has_text=second).get_by_role("link", name=first)).to_be_visible()
+    tasks.update(alpha.context, first, Changes(title="comes first of all"))
+    expect(column).to_contain_text("comes first of all")
+    gates.hold(alpha.context, first, Awaiting.REVIEW)
+    expect(page.get_by_role("region", name="Needs review", exact=True)).to_contain_text("comes first of all")
+
+
+def test_messages_come_by_themselves_and_are_answered(shown: Shown, alpha: Crew) -> None:
+    page = shown.go("messages", "ada")
+    thread = page.get_by_role("region", name="ada", exact=True)
+    messages.send(member(alpha.team, "ada", alpha.state("ada").incarnation), "human", "the lexer has tests now")
+    expect(thread.get_by_label("Message of ada").last).to_have_text("the lexer has tests now")
+    thread.get_by_label("To ada").fill("good")
+    shown.press("Send", thread)
+    expect(thread.get_by_label("Message of human").last).to_have_text("good")
+    shown.press("Mark all as read")
+    wait_until(lambda: not messages.unread(alpha.context), STUCK, "all are read")
+
+
+def test_a_member_shows_its_screen_its_tasks_and_its_cost(shown: Shown, alpha: Crew) -> None:
+    """S000-001, 035."""
+    page = shown.go("member", "ada")
+    expect(page.locator(".xterm-rows")).to_contain_text("I am ready")
+    page.get_by_label("As plain text").check()
+    expect(page.get_by_label("Its screen")).to_contain_text("I am ready")
+    for name in ("Tasks", "Mail", "Changes", "Cost"):
+        page.get_by_label("About ada").get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("region", name=name, exact=True)).to_be_visible()
+
+
+def test_the_timeline_is_live_and_filtered(shown: Shown, alpha: Crew) -> None:
+    page = shown.go("timeline")
+    id = made(alpha, "an event")
+    expect(page.get_by_role("listitem").filter(has_text=id).first).to_contain_text("task.create")
+    page.get_by_label("Find").fill("no such words")
+    expect(page.get_by_role("main")).to_contain_text("Nothing like that happened")
+    page.get_by_label("Find").fill(id)
+    expect(page.get_by_role("status").filter(has_text="1 event")).to_be_visible()
+
+
+def test_the_palette_reaches_every_screen_act_and_name(shown: Shown, alpha: Crew) -> None:
+    id = made(alpha, "found by its name")
+    page = shown.go("needs")
+    for typed, address in (("timeline", "timeline"), ("ada", "member/ada"), (f"{id} found", f"tree/{id}")):
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox", name="Go to").fill(typed)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/#/alpha/{address}")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Go to").fill("new task")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Title")).to_be_focused()
+    page.keyboard.press("Escape")
+
+
+def test_a_limit_is_set(shown: Shown, alpha: Crew) -> None:
+    page = shown.go("cost")
+    page.get_by_label("US dollars").fill("12.5")
+    shown.press("Set")
+    wait_until(lambda: alpha.team.wanted.read().max_cost == 12.5, STUCK, "the limit is set")
+    expect(page.get_by_role("main")).to_contain_text("of $12.50")
+    page.get_by_label("US dollars").fill("0")
+    shown.press("Set")
+    expect(page.get_by_role("main")).to_contain_text("without a limit")
+
+
+def test_devices_are_listed_with_their_rights(shown: Shown) -> None:
+    page = shown.go("devices")
+    expect(page.get_by_role("listitem").filter(has_text="this browser")).to_contain_text("may do all")
