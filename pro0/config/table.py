@@ -56,6 +56,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         target("PRO0_NOTIFY", "A command, or a URL that gets a POST, for each need of you."),
     ] = ""
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
+    continue_after_limit: Annotated[
+        bool, switch("PRO0_CONTINUE_AFTER_LIMIT", "A member goes on when the limit that stopped it is over.")
+    ] = True
     permission_mode: Annotated[
         Permission,
         choice("PRO0_PERMISSION_MODE", "What agents may do without asking.", PERMISSIONS, rising=LEAST_FIRST),

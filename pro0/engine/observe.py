@@ -85,6 +85,7 @@ class Observer:
             queued=aides.nudger.queued(),
             grounds=aides.grounds.found(wanted.seats),
             task_minutes=self._settings.task_timeout_minutes,
+            continues=self._settings.continue_after_limit,
             workers=self._workers(wanted, runtime, alive),
             hooked=HookEvent.TEAMMATE_IDLE in aides.hooking.events(),
             answers=aides.hooking.answers(),

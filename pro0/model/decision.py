@@ -147,6 +147,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     announced: frozenset[str] = frozenset()
     """The announcements that this lead has made, by their keys."""
     task_minutes: int = 30
+    continues: bool = True
+    """Whether a member goes on by itself once the limit that stopped it is over."""
     """How long one claim under a supervised parent may be worked on."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""

@@ -58,6 +58,7 @@ NO_WIDER: dict[str, list[tuple[object, object]]] = {
     "taskAgent": [("claude", "codex")],
     "bell": [(False, True)],
     "reviveLead": [(True, False)],
+    "continueAfterLimit": [(True, False)],
     "windowLayout": [("tiled", "main-vertical")],
     "panesPerWindow": [(1, 0)],
     "hookTimeoutSeconds": [(1, None), (70, 80)],

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from pro0.model.decision import Decision, Seen, Snapshot, Start, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
+from pro0.model.team import Wish
 from pro0.rules.lead.throttling import FIRST, LONGEST, REASON, is_limit, renewed, said_end
+from pro0.rules.words.prompts import GO_ON
 from tests.rules.building import at
 from tests.rules.supervising import decided, look, only, seat, session
 
@@ -226,6 +228,41 @@ def test_a_guess_moves_with_the_clock_and_a_named_end_does_not() -> None:
             team(3601, error(note=note), limits=(limit,)), moved={limit.until: limit.until + timedelta(hours=1)}
         )
         assert bool(starts(decided(asleep))) is not held
+
+
+NAMED = "usage limit; try again in 20s"
+
+
+def sent_on(decision: Decision) -> list[str]:
+    return [tell.to for tell in only(Tell, decision) if tell.content == GO_ON]
+
+
+def test_a_stopped_turn_goes_on_once_at_the_end_that_was_named() -> None:
+    first = team(1, error(note=NAMED))
+    before = decided(first)
+    assert sent_on(before) == []
+    assert before.wake_at
+    assert before.wake_at <= at(20)
+    over = replace(first, runtime=before.runtime, now=at(20))
+    after = decided(over)
+    assert sent_on(after) == ["w1"]
+    assert sent_on(decided(replace(over, runtime=after.runtime, now=at(21)))) == []
+    again = [tell.id for tell in only(Tell, decided(over)) if tell.content == GO_ON]
+    assert again == [tell.id for tell in only(Tell, after) if tell.content == GO_ON]
+
+
+@pytest.mark.parametrize("why", ["off", "no end named", "another error", "stopping", "it works again"])
+def test_a_turn_that_goes_on_by_no_message(why: str) -> None:
+    note = {"no end named": PLAIN, "another error": "401; try again in 20s"}.get(why, NAMED)
+    first = team(1, error(note=note))
+    late = replace(first, runtime=decided(first).runtime, now=at(700))
+    if why == "off":
+        late = replace(late, continues=False)
+    elif why == "stopping":
+        late = replace(late, wanted=replace(late.wanted, wish=Wish.STOP))
+    elif why == "it works again":
+        late = replace(late, seen={i: replace(s, state=State.WORKING, note="") for i, s in late.seen.items()})
+    assert sent_on(decided(late)) == []
 
 
 NOTES = st.sampled_from(["429", "429, retry in 50s", "overloaded; try again in 2 minutes", "401"])

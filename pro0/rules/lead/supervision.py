@@ -230,6 +230,7 @@ STEPS: tuple[Step, ...] = (
     turn_ends.tell,
     turns.tell_who_is_needed,
     plan_approval.tell,
+    throttling.go_on,
     turns.nudge,
 )
 

@@ -6,6 +6,7 @@ changes nothing. Its laws:
 1. Only an error that began after the last hold counts as another one; each doubles the hold, up to a bound.
 2. An end named by the error counts before any guess, within reason.
 3. A turn that ended well after the error ends the hold.
+4. A member whose turn such an error stopped is told once to go on, when the end that the provider named has come.
 """
 
 import re
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from pro0.model.decision import Seen, Snapshot, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
-from pro0.rules.lead.plan import MEMORY, View
+from pro0.rules.lead.plan import MEMORY, Plan, View
 from pro0.rules.words import prompts
 
 FIRST = timedelta(seconds=30)
@@ -76,6 +77,22 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
     fresh = {key: limit for key, limit in keys.items() if key not in runtime.told and holding(view, limit.agent)}
     new_runtime = replace(runtime, told=(*runtime.told, *fresh)[-MEMORY:])
     return new_runtime, [Tell(key, LEAD, prompts.limited(fresh[key])) for key in fresh]
+
+
+def go_on(view: View, plan: Plan) -> Plan:
+    """Tell a member that the limit which stopped its turn is over; only at an end that its provider named."""
+    state, seat = plan.living, plan.seat
+    if state is None or seat.agent_id == LEAD or view.stopping or not view.snapshot.continues:
+        return plan
+    limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == seat.agent), None)
+    stopped = state.state is State.ERROR and is_limit(state.note)
+    if limit is None or not stopped or not limit.named or state.since >= limit.until:
+        return plan
+    key = f"{state.incarnation}:limit over:{state.since.isoformat()}"
+    if view.now < limit.until or key in state.told:
+        return plan.wake(limit.until) if view.now < limit.until else plan
+    told = replace(state, told=(*state.told, key)[-MEMORY:])
+    return plan.then(told, Tell(key, seat.agent_id, prompts.GO_ON))
 
 
 def holding(view: View, agent: str) -> RateLimit | None:

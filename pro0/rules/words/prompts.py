@@ -56,6 +56,9 @@ def limited(limit: RateLimit) -> str:
     return f"no new session of {limit.agent} starts {when}, since its provider has rate-limited it: {limit.note}"
 
 
+GO_ON = "The rate limit that stopped you is over. Go on where you were."
+
+
 def moment(at: datetime) -> str:
     """Return a moment as text in UTC, for readers in any time zone."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
