@@ -52,7 +52,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """Files by name in the session's folder, written with mode 0600 before the start."""
 
 
-class Sight(msgspec.Struct, frozen=True, kw_only=True):
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """A running session, as its adapter sees it."""
 
     session: str
@@ -84,9 +84,9 @@ class OneTurn(msgspec.Struct, frozen=True, kw_only=True):
 class PermissionChannel(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent's own server tells of requests for permission and takes answers; neither ever raises."""
 
-    asked: Callable[[Sight], tuple[AskedPermission, ...] | None]
+    asked: Callable[[SessionView], tuple[AskedPermission, ...] | None]
     """Return the requests that are open now, None when that is not known."""
-    reply: Callable[[Sight, str, PermissionAnswer], bool]
+    reply: Callable[[SessionView, str, PermissionAnswer], bool]
     """Answer the request of this key; returns False when the agent did not take it."""
 
 
@@ -113,9 +113,9 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Return more such patterns for one seat, for an agent running other agents."""
     session_ids: Literal["chosen", "learned", "none"] = "none"
     """Where session ids come from: pro0 chooses one, or learns it later, or the agent cannot resume."""
-    began: Callable[[Sight], bool] | None = None
+    began: Callable[[SessionView], bool] | None = None
     """Return True when the agent has stored the session and can resume it."""
-    look: Callable[[Sight, Memory], Reading | None] | None = None
+    look: Callable[[SessionView, Memory], Reading | None] | None = None
     """Read the state from the agent's own files, events or server; None when they do not tell. It never raises."""
     words: tuple[Words, ...] = ()
     """The state words in the sources of `look`; empty for an agent without such a source."""
@@ -123,7 +123,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """How to read its title and screen; None when unknown."""
     permissions: PermissionChannel | None = None
     """Its server's channel for permissions; an agent whose hook asks the person by itself has none."""
-    deliver: Callable[[Sight, str], bool] | None = None
+    deliver: Callable[[SessionView, str], bool] | None = None
     """Deliver the fixed line by the agent's own channel, in any state; returns False when the agent did not take it."""
     asks_at_turn_end: bool = False
     """True when it checks its mail at the end of each turn; then nothing needs typing while it works."""
@@ -131,11 +131,11 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The key to stop a turn; empty for an agent without interruption."""
     forgets: bool = False
     """True when it forgets an interrupted turn. Only a person interrupts it then; urgent mail comes with a tool."""
-    stop: Callable[[Sight], bool] | None = None
+    stop: Callable[[SessionView], bool] | None = None
     """Stop the turn by the agent's own channel, tried before its key; returns False when the agent did not take it."""
-    last_words: Callable[[Sight, Memory], LastWords | None] | None = None
+    last_words: Callable[[SessionView, Memory], LastWords | None] | None = None
     """Read the last words of the newest turn from the transcript; None for none since the session's start."""
-    usage: Callable[[Sight, Memory], Usage | None] | None = None
+    usage: Callable[[SessionView, Memory], Usage | None] | None = None
     """Read the new part of the transcript and return the total usage; None before the first usage."""
     turn: OneTurn | None = None
     """How it does one turn for `pro0 run`; None for an agent running only as a member."""

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pro0.agents.adapter import Brief, Sight
+from pro0.agents.adapter import Brief, SessionView
 
 IN_ARGV = 64 * 1024
 """The longest prompt passed whole in argv, in bytes; Linux takes 128 KiB in one word."""
@@ -34,9 +34,9 @@ def was_given(folder: str) -> bool:
     return Path(folder, FILE).is_file()
 
 
-def awaited(sight: Sight) -> bool:
+def awaited(session_view: SessionView) -> bool:
     """Return True when a session was started with a prompt recently and may not have taken it yet."""
-    return was_given(sight.folder) and datetime.now(UTC) - sight.started_at < TAKING
+    return was_given(session_view.folder) and datetime.now(UTC) - session_view.started_at < TAKING
 
 
 def is_long(prompt: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import adapter_named
-from pro0.agents.adapter import Adapter, Brief, Invocation, Sight
+from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.model.agent import AGENTS
@@ -27,9 +27,9 @@ def call(brief: Brief) -> Invocation:
     return Invocation(argv=(sys.executable, "-I", "-m", "pro0.runner", *brief.seat.argv))
 
 
-def usage(sight: Sight, _memory: Memory) -> Usage | None:
+def usage(session_view: SessionView, _memory: Memory) -> Usage | None:
     """Return the turns' usage so far, as the runner reports it."""
-    return value(Path(sight.folder, USED), _USAGE)
+    return value(Path(session_view.folder, USED), _USAGE)
 
 
 def passes_of(seat: Seat) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.config import Settings
-from pro0.engine.background.aides import Aides
+from pro0.engine.background.services import Services
 from pro0.engine.log import Log
 from pro0.engine.opening.opening import Opener
 from pro0.engine.places import backend_of, place_of
@@ -59,7 +59,7 @@ class Applier:
         self,
         team: TeamStore,
         settings: Settings,
-        aides: Aides,
+        services: Services,
         record: Record,
         log: Log,
         woken: Callable[[], None],
@@ -67,7 +67,7 @@ class Applier:
         self.trouble: list[Pro0Error] = []
         """Errors from the last decision. They leave parts of it owed, but sessions still end."""
         self._team = team
-        self._aides = aides
+        self._aides = services
         self._record = record
         self._log = log
         self._woken = woken
@@ -217,7 +217,7 @@ class Applier:
                 for guard in self._guard(runtime, incarnation):
                     processes.signal_process(guard, signal.SIGTERM)
             case Prepare(seat=seat):
-                self._aides.grounds.begin(seat)
+                self._aides.worktree_jobs.begin(seat)
             case Harvest() as harvest:
                 self._aides.harvester.begin(harvest)
             case Question(key=key, state=state):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pro0 import __version__, processes
 from pro0.config import Settings
 from pro0.engine.apply import Applier
-from pro0.engine.background.aides import aides_of
+from pro0.engine.background.services import services_of
 from pro0.engine.cleanup import remove
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
@@ -69,7 +69,7 @@ class Lead:
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
         self._bell = _Bell()
-        self._aides = aides_of(team, settings, self._log, self._bell.ring)
+        self._aides = services_of(team, settings, self._log, self._bell.ring)
         self._record = Record(team)
         self._observer = Observer(team, settings, self._aides, self._record)
         self._applier = Applier(team, settings, self._aides, self._record, self._log, self._bell.ring)

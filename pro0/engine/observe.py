@@ -8,8 +8,8 @@ from typing import TypeVar
 from pro0 import processes
 from pro0.agents import adapter_named
 from pro0.config import Settings
-from pro0.engine.background.aides import Aides
 from pro0.engine.background.ledger import Ledger
+from pro0.engine.background.services import Services
 from pro0.engine.jumps import Jumps
 from pro0.engine.places import place_of
 from pro0.engine.record import Record
@@ -34,16 +34,16 @@ LOOKS = 20
 class Observer:
     """Looks at one team. It remembers lasting facts: proven guards, and dead sessions without leftovers."""
 
-    def __init__(self, team: TeamStore, settings: Settings, aides: Aides, record: Record) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, services: Services, record: Record) -> None:
         self.trouble: list[Pro0Error] = []
         """Errors from the last look. They leave parts of it missing, but supervision goes on."""
         self._team = team
         self._settings = settings
-        self._aides = aides
+        self._aides = services
         self._record = record
         self._ledger = Ledger(team)
         self._jumps = Jumps()
-        self._backend = aides.nudger.backend
+        self._backend = services.nudger.backend
         self._clean: set[str] = set()
         self._guards: set[tuple[Process, str]] = set()
         self._looked: dict[str, int] = {}
@@ -59,7 +59,7 @@ class Observer:
 
         Unreadable tasks, mailboxes and reports are left out, since the lead can do without them.
         """
-        team, aides, self.trouble, now = self._team, self._aides, [], self._jumps.look()
+        team, services, self.trouble, now = self._team, self._aides, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), self._record.read()
         tasks = self._unless_it_fails(team.tasks.read, None)
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
@@ -79,19 +79,21 @@ class Observer:
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),
-            seen=self._unless_it_fails(lambda: aides.nudger.sights.look(wanted, runtime, reports), {}),
-            spent=self._unless_it_fails(lambda: self._ledger.look(aides.nudger.sights.all(), wanted.max_cost), 0.0),
-            nudged=aides.nudger.arrived(),
-            queued=aides.nudger.queued(),
-            grounds=aides.grounds.found(wanted.seats),
+            seen=self._unless_it_fails(lambda: services.nudger.agent_states.look(wanted, runtime, reports), {}),
+            spent=self._unless_it_fails(
+                lambda: self._ledger.look(services.nudger.agent_states.all(), wanted.max_cost), 0.0
+            ),
+            nudged=services.nudger.arrived(),
+            queued=services.nudger.queued(),
+            worktree_jobs=services.worktree_jobs.found(wanted.seats),
             task_minutes=self._settings.task_timeout_minutes,
             continues=self._settings.continue_after_limit,
             workers=self._workers(wanted, runtime, alive),
-            hooked=HookEvent.TEAMMATE_IDLE in aides.hooking.events(),
-            answers=aides.hooking.answers(),
+            hooked=HookEvent.TEAMMATE_IDLE in services.hooking.events(),
+            answers=services.hooking.answers(),
             person=self._unless_it_fails(lambda: self._person(wanted, runtime), None),
-            surfaces=aides.announcer.surfaces(),
-            announced=aides.announcer.done(),
+            surfaces=services.announcer.surfaces(),
+            announced=services.announcer.done(),
             protocol=self._protocol,
             line=self._line,
         )
@@ -204,7 +206,7 @@ class Observer:
             limit=self._settings.max_workers,
             harvested=self._aides.harvester.done(),
             comments={task: document.comments for task, document in remarks.items() if document},
-            still=self._aides.stillness.look(state for state in states if state.incarnation in alive),
+            still=self._aides.stuck_watch.look(state for state in states if state.incarnation in alive),
             stuck_after=self._settings.stuck_seconds,
         )
 

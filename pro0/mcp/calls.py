@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pro0.mcp.desk import Desk
+    from pro0.mcp.tool_context import ToolContext
     from pro0.wire import JSON
 
 
@@ -24,7 +24,7 @@ class Calls:
 
     def __init__(self, done: Callable[[Call, dict[str, JSON] | Fault], None]) -> None:
         self._done = done
-        self._desk: Desk | None = None
+        self._desk: ToolContext | None = None
         self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._given = 0
         self._finished = 0
@@ -65,20 +65,20 @@ class Calls:
 
     def _outcome(self, call: Call) -> dict[str, JSON] | Fault | None:
         """Return the result of a call; None for a call with a thread of its own, which answers later."""
-        from pro0.mcp.desk import Desk
+        from pro0.mcp.tool_context import ToolContext
         from pro0.mcp.tools.table import TOOLS, failed, perform
 
         tool = TOOLS.get(call.name)
         if tool is None:
             return Fault(INVALID_PARAMS, f"Unknown tool: {call.name[:100]}")
         try:
-            desk = self._desk = self._desk or Desk(os.environ, home(os.environ))
+            tool_context = self._desk = self._desk or ToolContext(os.environ, home(os.environ))
         except Pro0Error as error:
             return failed(error)
         if tool.waits:
-            threading.Thread(target=lambda: self._done(call, perform(tool, desk, call)), daemon=True).start()
+            threading.Thread(target=lambda: self._done(call, perform(tool, tool_context, call)), daemon=True).start()
             return None
-        return perform(tool, desk, call)
+        return perform(tool, tool_context, call)
 
 
 def _show() -> None:

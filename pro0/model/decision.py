@@ -13,7 +13,7 @@ from pro0.model.task import Comment, TaskList
 from pro0.model.team import Seat, TeamConfig, Wanted
 
 
-class Ground(msgspec.Struct, frozen=True):
+class WorkFolder(msgspec.Struct, frozen=True):
     """The worktree that was made ready for a seat, or why there is none."""
 
     path: str = ""
@@ -131,7 +131,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Nudges that arrived, by incarnation."""
     queued: dict[str, str] = {}
     """Why nudges wait, by incarnation; empty for one that arrived."""
-    grounds: dict[tuple[str, int], Ground] = {}
+    worktree_jobs: dict[tuple[str, int], WorkFolder] = {}
     """The worktrees that are ready, or cannot be made, by agent id and generation."""
     workers: Workers = Workers()
     hooked: bool = False
@@ -169,7 +169,7 @@ class Start(msgspec.Struct, frozen=True):
     seat: Seat
     incarnation: str
     prepared: bool = False
-    ground: Ground = Ground()
+    work_folder: WorkFolder = WorkFolder()
 
 
 class Ask(msgspec.Struct, frozen=True):

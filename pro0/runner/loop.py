@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from pro0.agent_output import AgentOutput
 from pro0.config import Settings
 from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.run import RunOptions
@@ -20,7 +21,6 @@ from pro0.runner.account import Account
 from pro0.runner.orders import Orders
 from pro0.runner.tell import Teller
 from pro0.runner.turns import Ran, Turns
-from pro0.voice import Voice
 
 INTERRUPTED = 130
 
@@ -31,7 +31,7 @@ class Runner:
     def __init__(self, context: Context, options: RunOptions, settings: Settings) -> None:
         self._context = context
         self._options = options
-        self._voice = Voice()
+        self._voice = AgentOutput()
         self._teller = Teller(context, self._voice)
         self._orders = Orders(context, options.client, self._voice)
         self._turns = Turns(context, options, settings, self._voice)

@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pro0 import processes
+from pro0.agent_output import AgentOutput
 from pro0.errors import Pro0Error
 from pro0.model.stored import Process
 from pro0.model.task import Task
 from pro0.ops.context import Context
 from pro0.ops.team.mail_reader import MailReader
 from pro0.store.watch import Watch
-from pro0.voice import Voice
 
 
 class Orders:
     """Knows when a run must end. Its signals need the main thread."""
 
-    def __init__(self, context: Context, client: Process | None, voice: Voice) -> None:
+    def __init__(self, context: Context, client: Process | None, agent_output: AgentOutput) -> None:
         self._client = client
-        self._voice = voice
+        self._voice = agent_output
         self._asked = False
-        self._mail = MailReader(context, voice.say)
+        self._mail = MailReader(context, agent_output.say)
 
     @property
     def agreed(self) -> bool:

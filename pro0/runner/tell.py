@@ -2,18 +2,18 @@
 
 from contextlib import suppress
 
+from pro0.agent_output import AgentOutput
 from pro0.model.run import RunEvent
 from pro0.ops.context import Context
 from pro0.store import atomic, journal
-from pro0.voice import Voice
 
 
 class Teller:
     """Reports on one run. An unwritable log does not stop the work."""
 
-    def __init__(self, context: Context, voice: Voice) -> None:
+    def __init__(self, context: Context, agent_output: AgentOutput) -> None:
         self._context = context
-        self._voice = voice
+        self._voice = agent_output
         self._path = context.team.paths.run_log(context.caller.agent_id)
         self._last = ""
         self.spent: float | None = 0.0

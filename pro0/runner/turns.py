@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from pro0.agent_output import AgentOutput
 from pro0.agents import defined
 from pro0.agents.adapter import Brief, Invocation, OneTurn, TurnOutput
 from pro0.agents.first_prompt import FILE
@@ -24,7 +25,6 @@ from pro0.ops.team.members import task_identity
 from pro0.rules.lead.permissions import permission_mode
 from pro0.rules.runs.judging import Turn
 from pro0.store import atomic
-from pro0.voice import Voice
 
 ERRORS = "stderr.txt"
 MESSAGE = 64 * 1024
@@ -43,11 +43,11 @@ class Ran(msgspec.Struct, frozen=True):
 class Turns:
     """Runs the turns of one run."""
 
-    def __init__(self, context: Context, options: RunOptions, settings: Settings, voice: Voice) -> None:
+    def __init__(self, context: Context, options: RunOptions, settings: Settings, agent_output: AgentOutput) -> None:
         self._context = context
         self._options = options
         self._settings = settings
-        self._voice = voice
+        self._voice = agent_output
         self._adapter = defined(options.agent, options.definition)
         self._folder = context.team.paths.agent_folder(context.caller.incarnation)
         self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)

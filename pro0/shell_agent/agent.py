@@ -5,6 +5,7 @@ import selectors
 import time
 from contextlib import closing
 
+from pro0.agent_output import AgentOutput
 from pro0.children import Ending, Running
 from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.runtime import State
@@ -16,7 +17,6 @@ from pro0.ops.team.members import task_identity
 from pro0.ops.work import claims
 from pro0.ops.work.claims import NOT_NOW, OVER
 from pro0.store.watch import Watch
-from pro0.voice import Voice
 
 
 class ShellAgent:
@@ -30,7 +30,7 @@ class ShellAgent:
         self._context = context
         self._poll = poll
         self._grace = grace
-        self._voice = Voice()
+        self._voice = AgentOutput()
         self._mail = MailReader(context, self._voice.say)
         self._own = own_task
         self._ran = 0

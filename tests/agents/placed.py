@@ -6,7 +6,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pro0.agents.adapter import Sight
+from pro0.agents.adapter import SessionView
 from pro0.model.runtime import Process
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -26,11 +26,11 @@ ASKED = {
 """The first prompts of those that are found by them."""
 
 
-def sight(home: Path, session: str, since: datetime = EARLY, **environment: str) -> Sight:
+def session_view(home: Path, session: str, since: datetime = EARLY, **environment: str) -> SessionView:
     """Return the look at a session whose agent has this home."""
     folder = home / "session"
     folder.mkdir(parents=True, exist_ok=True)
-    return Sight(
+    return SessionView(
         session=session,
         agent=Process(pid=PID, start="1", boot_id="b"),
         started_at=since,
@@ -50,39 +50,39 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
-def claude(home: Path, transcript: bytes, state: bytes = b"") -> Sight:
+def claude(home: Path, transcript: bytes, state: bytes = b"") -> SessionView:
     written(home / ".claude/projects/-ann-shop" / f"{CLAUDE}.jsonl", transcript)
     written(home / ".claude/sessions" / f"{PID}.json", state or recording("claude-idle.json"))
-    return sight(home, CLAUDE)
+    return session_view(home, CLAUDE)
 
 
-def codex(home: Path, rollout: bytes) -> Sight:
+def codex(home: Path, rollout: bytes) -> SessionView:
     name = f"rollout-2026-11-22T03-04-37-{CODEX}.jsonl"
     written(home / ".codex/sessions/2026/11/22" / name, rollout)
-    return sight(home, CODEX)
+    return session_view(home, CODEX)
 
 
-def gemini(home: Path, chat: bytes) -> Sight:
+def gemini(home: Path, chat: bytes) -> SessionView:
     written(home / ".gemini/tmp/shop/chats/session-2026-11-22T03-03-22222222.jsonl", chat)
-    return sight(home, GEMINI)
+    return session_view(home, GEMINI)
 
 
-def pi(home: Path, transcript: bytes, state: bytes = b"") -> Sight:
+def pi(home: Path, transcript: bytes, state: bytes = b"") -> SessionView:
     name = f"2026-11-22T03-04-41-336Z_{PI}.jsonl"
     written(home / ".pi/agent/sessions/--ann-shop--" / name, transcript)
     written(home / "session/state.json", state or recording("pi-state.json"))
-    return sight(home, PI)
+    return session_view(home, PI)
 
 
-def opencode(home: Path, statements: bytes) -> Sight:
+def opencode(home: Path, statements: bytes) -> SessionView:
     path = home / ".local/share/opencode/opencode.db"
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(statements.decode())
-    return sight(home, OPENCODE)
+    return session_view(home, OPENCODE)
 
 
-PLACED: dict[str, tuple[Callable[[Path, bytes], Sight], str]] = {
+PLACED: dict[str, tuple[Callable[[Path, bytes], SessionView], str]] = {
     "claude": (claude, "claude.jsonl"),
     "codex": (codex, "codex.jsonl"),
     "gemini": (gemini, "gemini.jsonl"),

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pro0.agents import adapter_named
-from pro0.agents.adapter import Memory, Sight
+from pro0.agents.adapter import Memory, SessionView
 from tests.agents import placed
 from tests.agents.placed import recording
 
@@ -30,16 +30,16 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     return bytes(data)
 
 
-def asked_everything(agent: str, sight: Sight) -> None:
+def asked_everything(agent: str, session_view: SessionView) -> None:
     adapter = adapter_named(agent)
     assert adapter.look
     assert adapter.usage
     assert adapter.began
     memory = Memory()
     for _ in range(2):
-        adapter.look(sight, memory)
-        adapter.usage(sight, memory)
-    adapter.began(sight)
+        adapter.look(session_view, memory)
+        adapter.usage(session_view, memory)
+    adapter.began(session_view)
 
 
 @pytest.mark.parametrize("agent", placed.PLACED)
@@ -64,17 +64,17 @@ def test_damaged_state_files(agent: str, name: str, data: st.DataObject) -> None
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_damaged_database(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as home:
-        sight = placed.opencode(Path(home), recording("opencode.sql"))
+        session_view = placed.opencode(Path(home), recording("opencode.sql"))
         path = Path(home, ".local/share/opencode/opencode.db")
         path.write_bytes(data.draw(damaged(path.read_bytes())))
-        asked_everything("opencode", sight)
+        asked_everything("opencode", session_view)
 
 
 @pytest.mark.parametrize("agent", placed.PLACED)
 def test_a_folder_in_place_of_the_file(agent: str, tmp_path: Path) -> None:
     place, name = placed.PLACED[agent]
-    sight = place(tmp_path, recording(name))
+    session_view = place(tmp_path, recording(name))
     for path in [*tmp_path.rglob("*.json"), *tmp_path.rglob("*.jsonl")]:
         path.unlink()
         path.mkdir()
-    asked_everything(agent, sight)
+    asked_everything(agent, session_view)

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.agents import adapter_named, turn_end
-from pro0.agents.adapter import Adapter, Memory, Sight
+from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.agents.screens.aider import AIDER_SCREENS
 from pro0.agents.transcripts import WORDS, last_words
 from pro0.engine.background import words
@@ -25,11 +25,11 @@ LAST = {"claude": "fine", "codex": SAID, "gemini": SAID, "pi": SAID}
 ANSWER = '{"role":"assistant","finish":"stop","modelID":"m","time":{"created":1795316763900,"completed":1795316763950}}'
 
 
-def said(agent: str, sight: Sight, memory: Memory | None = None) -> LastWords | None:
+def said(agent: str, session_view: SessionView, memory: Memory | None = None) -> LastWords | None:
     """The last words that the adapter reads."""
     read = adapter_named(agent).last_words
     assert read
-    return read(sight, memory or Memory())
+    return read(session_view, memory or Memory())
 
 
 @pytest.mark.parametrize("agent", placed.PLACED)
@@ -60,28 +60,28 @@ def test_those_of_an_earlier_session_are_not_said_again(agent: str, tmp_path: Pa
 
 
 def test_opencode_keeps_them_in_its_database(tmp_path: Path) -> None:
-    sight, memory = placed.opencode(tmp_path, recording("opencode.sql")), Memory()
-    assert said("opencode", sight, memory) is None, "its turns failed, or go on"
+    session_view, memory = placed.opencode(tmp_path, recording("opencode.sql")), Memory()
+    assert said("opencode", session_view, memory) is None, "its turns failed, or go on"
     part = json.dumps({"type": "text", "text": SAID})
     with closing(sqlite3.connect(tmp_path / ".local/share/opencode/opencode.db")) as database:
         database.execute(
-            "insert into message values ('msg_z', ?, 1795316763900, 1795316763950, ?)", (sight.session, ANSWER)
+            "insert into message values ('msg_z', ?, 1795316763900, 1795316763950, ?)", (session_view.session, ANSWER)
         )
         for id, data in (("prt_1", '{"type":"step-start"}'), ("prt_2", part)):
-            database.execute("insert into part values (?, 'msg_z', ?, 1, 1, ?)", (id, sight.session, data))
+            database.execute("insert into part values (?, 'msg_z', ?, 1, 1, ?)", (id, session_view.session, data))
         database.commit()
-    found = said("opencode", sight, memory)
+    found = said("opencode", session_view, memory)
     assert found
     assert (found.text, found.id) == (SAID, "msg_z")
 
 
 def test_of_a_claude_that_does_not_say_why_an_answer_ended_only_its_state_tells(tmp_path: Path) -> None:
     line = {"type": "assistant", "uuid": "u1", "message": {"content": [{"type": "text", "text": "fine"}]}}
-    sight = placed.claude(tmp_path, json.dumps(line).encode() + b"\n")
-    found = said("claude", sight)
+    session_view = placed.claude(tmp_path, json.dumps(line).encode() + b"\n")
+    found = said("claude", session_view)
     assert found == LastWords(text="fine", id="u1", source="transcript", over=False)
-    assert chosen(State.WORKING, sight) is None
-    assert chosen(State.IDLE, sight) == found
+    assert chosen(State.WORKING, session_view) is None
+    assert chosen(State.IDLE, session_view) == found
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_a_transcript_counts_before_the_hook_and_the_hook_before_the_screen(tmp_
 def test_without_either_they_are_the_end_of_the_screen_when_the_turn_ends(tmp_path: Path) -> None:
     rows = ("architect> look at the parser", "I looked: 3 bugs.", "", "Shall I mend them?", "architect> ")
     aider = replace(adapter_named("command"), screens=AIDER_SCREENS)
-    sight, screen = placed.sight(tmp_path, "s"), Screen(rows=rows, cursor=(11, 4))
+    session_view, screen = placed.session_view(tmp_path, "s"), Screen(rows=rows, cursor=(11, 4))
     before = Seen(state=State.WORKING, since=placed.EARLY, source="screen")
-    found = chosen(State.IDLE, sight, aider, before, screen)
+    found = chosen(State.IDLE, session_view, aider, before, screen)
     assert found
     assert (found.text, found.source) == ("I looked: 3 bugs.\nShall I mend them?", "screen")
     after = Seen(state=State.IDLE, since=placed.EARLY, source="screen", words=found)
     moved = Screen(rows=("12:01", "architect> "), cursor=(11, 1))
-    assert chosen(State.IDLE, sight, aider, after, moved) == found, "a clock that ticks is no word"
+    assert chosen(State.IDLE, session_view, aider, after, moved) == found, "a clock that ticks is no word"
 
 
 def test_of_long_ones_the_end_counts() -> None:
@@ -133,8 +133,12 @@ def test_of_long_ones_the_end_counts() -> None:
 
 
 def chosen(
-    state: State, sight: Sight, adapter: Adapter | None = None, before: Seen | None = None, screen: Screen | None = None
+    state: State,
+    session_view: SessionView,
+    adapter: Adapter | None = None,
+    before: Seen | None = None,
+    screen: Screen | None = None,
 ) -> LastWords | None:
     """What counts in that state."""
     reading = Reading(state=state, source="events")
-    return words.last_words(adapter or adapter_named("claude"), sight, Memory(), reading, before, screen)
+    return words.last_words(adapter or adapter_named("claude"), session_view, Memory(), reading, before, screen)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pro0.agents.adapter import Memory, Sight
+from pro0.agents.adapter import Memory, SessionView
 from pro0.agents.opencode.adapter import OPENCODE
 from pro0.agents.opencode.server import OpenCodeServer
 from pro0.model.runtime import State
@@ -84,10 +84,10 @@ def answers() -> Iterator[Answers]:
 
 
 @pytest.fixture
-def sight(tmp_path: Path, answers: Answers) -> Sight:
-    sight = placed.opencode(tmp_path, recording("opencode.sql"))
+def session_view(tmp_path: Path, answers: Answers) -> SessionView:
+    session_view = placed.opencode(tmp_path, recording("opencode.sql"))
     placed.written(tmp_path / "session/server.json", msgspec.json.encode(answers.server))
-    return sight
+    return session_view
 
 
 @pytest.mark.parametrize(
@@ -101,76 +101,76 @@ def sight(tmp_path: Path, answers: Answers) -> Sight:
     ],
 )
 def test_the_server_says_what_it_does(
-    sight: Sight, answers: Answers, answer: dict[str, object], state: State, rule: str, note: str
+    session_view: SessionView, answers: Answers, answer: dict[str, object], state: State, rule: str, note: str
 ) -> None:
     for name, value in answer.items():
         setattr(answers, name, value)
     assert OPENCODE.look
-    reading = OPENCODE.look(sight, Memory())
+    reading = OPENCODE.look(session_view, Memory())
     assert reading
     assert (reading.state, reading.rule, reading.note) == (state, rule, note)
 
 
 @pytest.mark.parametrize("raw", [b"null", b"[1]", b"{", b"\xff", b"{" * 9999, b'{"a":{"type":7}}'])
-def test_what_cannot_be_read_leaves_it_to_the_database(sight: Sight, answers: Answers, raw: bytes) -> None:
+def test_what_cannot_be_read_leaves_it_to_the_database(session_view: SessionView, answers: Answers, raw: bytes) -> None:
     answers.raw = raw
     assert OPENCODE.look
-    reading = OPENCODE.look(sight, Memory())
+    reading = OPENCODE.look(session_view, Memory())
     assert reading
     assert (reading.state, reading.source) == (S.ERROR, "database")
 
 
-def test_a_server_that_does_not_answer_is_left_alone_for_a_while(sight: Sight, answers: Answers) -> None:
+def test_a_server_that_does_not_answer_is_left_alone_for_a_while(session_view: SessionView, answers: Answers) -> None:
     """A look is bounded in time, and the next ones ask nothing."""
     answers.stuck.set()
     memory = Memory()
     assert OPENCODE.look
-    reading = OPENCODE.look(sight, memory)
+    reading = OPENCODE.look(session_view, memory)
     assert reading
     assert reading.source == "database"
     before = memory.pause_until
-    assert OPENCODE.look(sight, memory) == reading
+    assert OPENCODE.look(session_view, memory) == reading
     assert memory.pause_until == before > 0
 
 
-def test_another_password_is_refused(sight: Sight, answers: Answers, tmp_path: Path) -> None:
+def test_another_password_is_refused(session_view: SessionView, answers: Answers, tmp_path: Path) -> None:
     other = OpenCodeServer(port=answers.server.port, password="guess")
     placed.written(tmp_path / "session/server.json", msgspec.json.encode(other))
     assert OPENCODE.deliver
-    assert not OPENCODE.deliver(sight, "hello")
+    assert not OPENCODE.deliver(session_view, "hello")
 
 
-def test_a_line_is_posted_as_a_prompt(sight: Sight, answers: Answers) -> None:
+def test_a_line_is_posted_as_a_prompt(session_view: SessionView, answers: Answers) -> None:
     assert OPENCODE.deliver
-    assert OPENCODE.deliver(sight, "You have 1 unread message: run `pro0 inbox`")
+    assert OPENCODE.deliver(session_view, "You have 1 unread message: run `pro0 inbox`")
     [(path, body)] = answers.posted
     assert path == f"/session/{placed.OPENCODE}/prompt_async"
     assert body == {"parts": [{"type": "text", "text": "You have 1 unread message: run `pro0 inbox`"}]}
 
 
-def test_a_turn_is_stopped_by_its_server(sight: Sight, answers: Answers) -> None:
+def test_a_turn_is_stopped_by_its_server(session_view: SessionView, answers: Answers) -> None:
     assert OPENCODE.stop
-    assert OPENCODE.stop(sight)
+    assert OPENCODE.stop(session_view)
     assert answers.posted == [(f"/session/{placed.OPENCODE}/abort", {})]
-    assert not OPENCODE.stop(msgspec.structs.replace(sight, session=""))
+    assert not OPENCODE.stop(msgspec.structs.replace(session_view, session=""))
 
 
 @pytest.mark.parametrize("session", ["", "../x", "ses_1/abort?x=1", "ses_ä b"])
-def test_a_line_goes_to_a_known_session_only(sight: Sight, answers: Answers, session: str) -> None:
+def test_a_line_goes_to_a_known_session_only(session_view: SessionView, answers: Answers, session: str) -> None:
     assert OPENCODE.deliver
-    assert not OPENCODE.deliver(msgspec.structs.replace(sight, session=session), "hello")
+    assert not OPENCODE.deliver(msgspec.structs.replace(session_view, session=session), "hello")
     assert not answers.posted
 
 
 def test_nothing_is_delivered_without_a_server(tmp_path: Path) -> None:
     assert OPENCODE.deliver
-    assert not OPENCODE.deliver(placed.sight(tmp_path, placed.OPENCODE), "hello")
+    assert not OPENCODE.deliver(placed.session_view(tmp_path, placed.OPENCODE), "hello")
 
 
-def test_its_session_is_known_by_its_first_prompt(sight: Sight, answers: Answers, tmp_path: Path) -> None:
+def test_its_session_is_known_by_its_first_prompt(session_view: SessionView, answers: Answers, tmp_path: Path) -> None:
     """All opencodes share one database: the session with this member's first prompt is its own."""
     assert OPENCODE.look
-    unknown = msgspec.structs.replace(sight, session="")
+    unknown = msgspec.structs.replace(session_view, session="")
     placed.written(tmp_path / "session/prompt.md", placed.ASKED["opencode"].encode())
     reading = OPENCODE.look(unknown, Memory())
     assert reading
@@ -183,33 +183,33 @@ def test_its_session_is_known_by_its_first_prompt(sight: Sight, answers: Answers
 
 @pytest.mark.parametrize(("minutes", "state"), [(0, S.STARTING), (10, S.IDLE)])
 def test_it_starts_until_its_first_prompt_is_taken(
-    sight: Sight, answers: Answers, tmp_path: Path, minutes: int, state: State
+    session_view: SessionView, answers: Answers, tmp_path: Path, minutes: int, state: State
 ) -> None:
     placed.written(tmp_path / "session/prompt.md", b"Not in the database yet.")
     began = datetime.now(UTC) - timedelta(minutes=minutes)
     assert OPENCODE.look
-    reading = OPENCODE.look(msgspec.structs.replace(sight, session="", started_at=began), Memory())
+    reading = OPENCODE.look(msgspec.structs.replace(session_view, session="", started_at=began), Memory())
     assert reading
     assert reading.state is state
 
 
 def test_it_starts_also_while_its_server_says_nothing(tmp_path: Path) -> None:
     """On a busy machine an empty input is drawn before the server answers."""
-    sight = placed.opencode(tmp_path, recording("opencode.sql"))
+    session_view = placed.opencode(tmp_path, recording("opencode.sql"))
     placed.written(tmp_path / "session/prompt.md", b"Not in the database yet.")
     assert OPENCODE.look
-    reading = OPENCODE.look(msgspec.structs.replace(sight, session="", started_at=datetime.now(UTC)), Memory())
+    reading = OPENCODE.look(msgspec.structs.replace(session_view, session="", started_at=datetime.now(UTC)), Memory())
     assert reading
     assert reading.state is S.STARTING
 
 
 def test_usage_is_what_was_sent(tmp_path: Path) -> None:
     """Issue 4, must show 1; what its subagents used counts too."""
-    sight, memory = placed.opencode(tmp_path, recording("opencode.sql")), Memory()
+    session_view, memory = placed.opencode(tmp_path, recording("opencode.sql")), Memory()
     sent = Usage(input_tokens=100, output_tokens=7, cache_read_tokens=20, models=("fake-model",))
     assert OPENCODE.usage
-    assert OPENCODE.usage(sight, memory) == sent
-    assert OPENCODE.usage(sight, memory) == sent
+    assert OPENCODE.usage(session_view, memory) == sent
+    assert OPENCODE.usage(session_view, memory) == sent
     with closing(sqlite3.connect(tmp_path / ".local/share/opencode/opencode.db")) as database:
         columns = [row[1] for row in database.execute("pragma table_info(session)")]
         chosen = ", ".join({"id": "'ses_child'", "parent_id": "id"}.get(column, column) for column in columns)
@@ -219,11 +219,11 @@ def test_usage_is_what_was_sent(tmp_path: Path) -> None:
         database.execute("insert into message values (?, ?, ?, ?, ?)", values)
         database.commit()
     more = msgspec.structs.replace(sent, input_tokens=101, output_tokens=9, cost_usd=0.5)
-    assert OPENCODE.usage(sight, memory) == more
+    assert OPENCODE.usage(session_view, memory) == more
 
 
 def test_a_session_can_go_on_when_it_is_in_the_database(tmp_path: Path) -> None:
-    sight = placed.opencode(tmp_path, recording("opencode.sql"))
+    session_view = placed.opencode(tmp_path, recording("opencode.sql"))
     assert OPENCODE.began
-    assert OPENCODE.began(sight)
-    assert not OPENCODE.began(msgspec.structs.replace(sight, session="ses_other"))
+    assert OPENCODE.began(session_view)
+    assert not OPENCODE.began(msgspec.structs.replace(session_view, session="ses_other"))

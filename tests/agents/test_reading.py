@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from pro0.agents import adapter_named
-from pro0.agents.adapter import Memory, Sight
+from pro0.agents.adapter import Memory, SessionView
 from pro0.model.runtime import State
 from pro0.model.usage import Usage
 from tests.agents import placed
@@ -29,7 +29,7 @@ def agent(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def laid_out(agent: str, home: Path) -> Sight:
+def laid_out(agent: str, home: Path) -> SessionView:
     place, name = placed.PLACED[agent]
     return place(home, recording(name))
 
@@ -53,8 +53,8 @@ def test_usage_of_a_file_that_grows_byte_by_byte(agent: str, tmp_path: Path) -> 
 
 def test_usage_of_an_earlier_session_is_not_counted_again(agent: str, tmp_path: Path) -> None:
     """A session that goes on in the same file counts from its own start."""
-    sight, usage = laid_out(agent, tmp_path), adapter_named(agent).usage
-    later = msgspec.structs.replace(sight, started_at=placed.EARLY + timedelta(hours=1))
+    session_view, usage = laid_out(agent, tmp_path), adapter_named(agent).usage
+    later = msgspec.structs.replace(session_view, started_at=placed.EARLY + timedelta(hours=1))
     assert usage
     assert usage(later, Memory()) in (None, Usage())
 
@@ -73,15 +73,15 @@ def test_a_turn_that_failed_is_an_error(agent: str, tmp_path: Path) -> None:
 def test_a_session_can_go_on_when_it_has_begun(agent: str, tmp_path: Path) -> None:
     began = adapter_named(agent).began
     assert began
-    assert not began(placed.sight(tmp_path, laid_out(agent, tmp_path / "other").session))
+    assert not began(placed.session_view(tmp_path, laid_out(agent, tmp_path / "other").session))
     assert began(laid_out(agent, tmp_path))
-    assert not began(placed.sight(tmp_path, ""))
-    assert not began(placed.sight(tmp_path, "../../etc/passwd"))
+    assert not began(placed.session_view(tmp_path, ""))
+    assert not began(placed.session_view(tmp_path, "../../etc/passwd"))
 
 
 def test_nothing_is_known_of_an_agent_that_has_written_nothing(agent: str, tmp_path: Path) -> None:
-    adapter, sight = adapter_named(agent), placed.sight(tmp_path, "22222222-2222-4222-8222-222222222222")
+    adapter, session_view = adapter_named(agent), placed.session_view(tmp_path, "22222222-2222-4222-8222-222222222222")
     assert adapter.look
     assert adapter.usage
-    assert adapter.look(sight, Memory()) is None
-    assert adapter.usage(sight, Memory()) is None
+    assert adapter.look(session_view, Memory()) is None
+    assert adapter.usage(session_view, Memory()) is None

@@ -47,15 +47,15 @@ def session_file(**changes: object) -> bytes:
 )
 def test_claude_says_what_it_does(tmp_path: Path, status: object, waiting_for: str | None, state: State | None) -> None:
     """Half a word that is known counts: who waits waits for a person, whatever for."""
-    sight = placed.claude(tmp_path, b"", session_file(status=status, waitingFor=waiting_for))
-    assert read(CLAUDE.look, sight) is state
+    session_view = placed.claude(tmp_path, b"", session_file(status=status, waitingFor=waiting_for))
+    assert read(CLAUDE.look, session_view) is state
 
 
 def test_claude_follows_its_session(tmp_path: Path) -> None:
     """The id changes with /clear; the one that Claude Code names counts."""
-    sight = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
+    session_view = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
     assert CLAUDE.look
-    reading = CLAUDE.look(sight, Memory())
+    reading = CLAUDE.look(session_view, Memory())
     assert reading
     assert reading.session == "33333333-3333-4333-8333-333333333333"
 
@@ -63,8 +63,8 @@ def test_claude_follows_its_session(tmp_path: Path) -> None:
 def test_claude_looks_where_its_configuration_is(tmp_path: Path) -> None:
     placed.claude(tmp_path, recording("claude.jsonl"))
     (tmp_path / ".claude").rename(tmp_path / "elsewhere")
-    sight = placed.sight(tmp_path, placed.CLAUDE, CLAUDE_CONFIG_DIR=str(tmp_path / "elsewhere"))
-    assert read(CLAUDE.look, sight) is S.ERROR
+    session_view = placed.session_view(tmp_path, placed.CLAUDE, CLAUDE_CONFIG_DIR=str(tmp_path / "elsewhere"))
+    assert read(CLAUDE.look, session_view) is S.ERROR
 
 
 @pytest.mark.parametrize(
@@ -83,23 +83,25 @@ def test_claude_is_idle_only_after_its_first_prompt(
     tmp_path: Path, file: str, asked: bool, ago: int, begun: bool, state: State | None
 ) -> None:
     """However slow it is: an empty input is drawn, and said to be idle, before the prompt in argv is taken."""
-    sight = placed.claude(tmp_path, b"", session_file(status=file))
-    sight = replace(sight, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC) - timedelta(seconds=ago))
+    session_view = placed.claude(tmp_path, b"", session_file(status=file))
+    session_view = replace(
+        session_view, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC) - timedelta(seconds=ago)
+    )
     if not begun:
         next(tmp_path.glob(".claude/projects/*/*.jsonl")).unlink()
     if not file:
         next(tmp_path.glob(".claude/sessions/*.json")).unlink()
     if asked:
-        placed.written(Path(sight.folder, "prompt.md"), b"Do it.")
-    assert read(CLAUDE.look, sight) is state
+        placed.written(Path(session_view.folder, "prompt.md"), b"Do it.")
+    assert read(CLAUDE.look, session_view) is state
 
 
 def test_claude_that_was_cleared_is_not_starting(tmp_path: Path) -> None:
     """`/clear` begins another session, without a transcript."""
-    sight = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
-    sight = replace(sight, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC))
-    placed.written(Path(sight.folder, "prompt.md"), b"Do it.")
-    assert read(CLAUDE.look, sight) is S.IDLE
+    session_view = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
+    session_view = replace(session_view, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC))
+    placed.written(Path(session_view.folder, "prompt.md"), b"Do it.")
+    assert read(CLAUDE.look, session_view) is S.IDLE
 
 
 def rollout(*events: str) -> bytes:
@@ -132,8 +134,8 @@ def test_codex_works_between_the_events_of_a_turn(tmp_path: Path, events: list[s
 
 def test_codex_that_was_killed_in_a_turn_is_not_at_work_afterwards(tmp_path: Path) -> None:
     """A session that goes on says nothing before its own first turn."""
-    sight = placed.codex(tmp_path, rollout("task_started"))
-    later = msgspec.structs.replace(sight, started_at=datetime(2026, 11, 22, 5, tzinfo=UTC))
+    session_view = placed.codex(tmp_path, rollout("task_started"))
+    later = msgspec.structs.replace(session_view, started_at=datetime(2026, 11, 22, 5, tzinfo=UTC))
     assert read(CODEX.look, later) is None
 
 
@@ -148,11 +150,13 @@ def test_codex_that_was_killed_in_a_turn_is_not_at_work_afterwards(tmp_path: Pat
     ],
 )
 def test_codex_is_known_by_its_first_prompt(tmp_path: Path, prompt: str, minutes: int, cwd: str, found: bool) -> None:
-    sight = placed.codex(tmp_path, recording("codex.jsonl"))
+    session_view = placed.codex(tmp_path, recording("codex.jsonl"))
     placed.written(tmp_path / "session/prompt.md", prompt.encode())
-    sight = msgspec.structs.replace(sight, session="", cwd=cwd, started_at=placed.EARLY + timedelta(minutes=minutes))
+    session_view = msgspec.structs.replace(
+        session_view, session="", cwd=cwd, started_at=placed.EARLY + timedelta(minutes=minutes)
+    )
     assert CODEX.look
-    reading = CODEX.look(sight, Memory())
+    reading = CODEX.look(session_view, Memory())
     assert (reading.session if reading else "") == (placed.CODEX if found else "")
 
 
@@ -169,24 +173,24 @@ def test_codex_is_known_by_its_first_prompt(tmp_path: Path, prompt: str, minutes
     ],
 )
 def test_pi_is_what_its_bridge_says(tmp_path: Path, says: dict[str, object], state: State | None, note: str) -> None:
-    sight = placed.pi(tmp_path, b"", json.dumps(says).encode())
+    session_view = placed.pi(tmp_path, b"", json.dumps(says).encode())
     placed.written(tmp_path / "session/prompt.md", b"Do it.")
     assert PI.look
-    reading = PI.look(sight, Memory())
+    reading = PI.look(session_view, Memory())
     assert (reading and (reading.state, reading.note)) == (state and (state, note))
 
 
 def test_gemini_that_has_not_taken_its_first_prompt_is_starting(tmp_path: Path) -> None:
     """Its title calls it ready by then, and a line that comes now would be answered before the prompt."""
     late = placed.gemini(tmp_path, b"")
-    sight = msgspec.structs.replace(late, started_at=datetime.now(UTC))
-    assert read(GEMINI.look, sight) is None
-    placed.written(Path(sight.folder) / first_prompt.FILE, b"look at the shop")
-    assert read(GEMINI.look, sight) is S.STARTING
+    session_view = msgspec.structs.replace(late, started_at=datetime.now(UTC))
+    assert read(GEMINI.look, session_view) is None
+    placed.written(Path(session_view.folder) / first_prompt.FILE, b"look at the shop")
+    assert read(GEMINI.look, session_view) is S.STARTING
     assert read(GEMINI.look, late) is None, "no session is called so for ever"
     asked = b'{"id":"1","timestamp":"2026-11-22T03:30:00Z","type":"user","content":"look at the shop"}\n'
     placed.gemini(tmp_path, recording("gemini.jsonl").split(b"\n")[0] + b"\n" + asked)
-    assert read(GEMINI.look, sight) is None
+    assert read(GEMINI.look, session_view) is None
 
 
 def test_gemini_that_was_asked_again_is_over_its_error(tmp_path: Path) -> None:
@@ -194,7 +198,7 @@ def test_gemini_that_was_asked_again_is_over_its_error(tmp_path: Path) -> None:
     assert read(GEMINI.look, placed.gemini(tmp_path, recording("gemini.jsonl") + asked)) is None
 
 
-def read(look: object, sight: object) -> State | None:
+def read(look: object, session_view: object) -> State | None:
     assert callable(look)
-    reading: Reading | None = look(sight, Memory())
+    reading: Reading | None = look(session_view, Memory())
     return reading.state if reading else None

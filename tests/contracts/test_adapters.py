@@ -143,14 +143,14 @@ def test_a_look_at_a_folder_of_anything_never_raises(
     name: str, data: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     home = tmp_path_factory.mktemp("home")
-    sight = placed.sight(home, CONVERSATION)
+    session_view = placed.session_view(home, CONVERSATION)
     for file in ("state.json", "bridge.json", "prompt.md"):
-        Path(sight.folder, file).write_bytes(data)
+        Path(session_view.folder, file).write_bytes(data)
     adapter, memory = adapter_named(name), Memory()
     assert adapter.look
     for _ in range(2):
-        adapter.look(sight, memory)
+        adapter.look(session_view, memory)
         if adapter.usage:
-            adapter.usage(sight, memory)
+            adapter.usage(session_view, memory)
         if adapter.began:
-            adapter.began(sight)
+            adapter.began(session_view)

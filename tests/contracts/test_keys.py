@@ -13,7 +13,7 @@ from pro0.sessions.backend import Opening, Place
 from tests.waiting import wait_until
 
 
-class Watched:
+class WatchedSession:
     """A team of four in two windows, and an outer terminal that shows it."""
 
     def __init__(self, folder: Path) -> None:
@@ -50,14 +50,14 @@ class Watched:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedSession]:
     monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
-    team = Watched(tmp_path)
+    team = WatchedSession(tmp_path)
     yield team
     team.close()
 
 
-def test_shift_and_an_arrow_go_where_they_point(watched: Watched) -> None:
+def test_shift_and_an_arrow_go_where_they_point(watched: WatchedSession) -> None:
     """Three panes, tiled: w1 and w2 side by side, w3 below both."""
     watched.tmux.focus(watched.handles[0])
     steps = (("S-Right", "w2"), ("S-Left", "w1"), ("S-Down", "w3"), ("S-Up", "w1"), ("S-Right", "w2"), ("S-Down", "w3"))
@@ -66,21 +66,21 @@ def test_shift_and_an_arrow_go_where_they_point(watched: Watched) -> None:
         wait_until(lambda member=member: watched.shown() == member, 10, f"{key} leads to {member}")  # type: ignore[misc]
 
 
-def test_from_a_window_with_one_member_they_go_on_to_the_next_window(watched: Watched) -> None:
+def test_from_a_window_with_one_member_they_go_on_to_the_next_window(watched: WatchedSession) -> None:
     watched.tmux.focus(watched.handles[3])
     assert watched.shown() == "w4"
     watched.press("S-Down")
     wait_until(lambda: watched.shown() in ("w1", "w2", "w3"), 10, "the other window is shown")
 
 
-def test_in_any_other_window_the_keys_reach_the_program(watched: Watched) -> None:
+def test_in_any_other_window_the_keys_reach_the_program(watched: WatchedSession) -> None:
     watched.ask("new-window", "-t", "keys:", "cat -v")
     watched.press("S-Down", "Enter")
     wait_until(lambda: "^[[1;2B" in watched.ask("capture-pane", "-p", "-t", "keys"), 10, "the key arrives")
     watched.ask("kill-window", "-t", "keys:{end}")  # the person's, so nothing of ours ends it
 
 
-def test_borders_say_what_each_member_does(watched: Watched) -> None:
+def test_borders_say_what_each_member_does(watched: WatchedSession) -> None:
     watched.tmux.label({watched.handles[0]: "waiting #(touch renamed)", watched.handles[1]: "idle"})
 
     def line(handle: Handle) -> str:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from pro0 import agents
 from pro0.agents import adapter_named, defined
-from pro0.agents.adapter import Memory, Sight
+from pro0.agents.adapter import Memory, SessionView
 from pro0.agents.opencode.database import FINISHES, ROLES, _Message, _Time, _turn
 from pro0.agents.opencode.server import STATUSES, _state
 from pro0.model.agent import AGENTS, DRAWN, Definition, Signs
@@ -109,10 +109,10 @@ SAYS: dict[tuple[str, str, str], Callable[[Path, str], Reading | None]] = {
 PLACES = [(name, words) for name in AGENTS for words in adapter_named(name).words]
 
 
-def looked(agent: str, sight: Sight) -> Reading | None:
+def looked(agent: str, session_view: SessionView) -> Reading | None:
     look = adapter_named(agent).look
     assert look
-    return look(sight, Memory())
+    return look(session_view, Memory())
 
 
 def typable(reading: Reading | None, *others: Reading) -> bool:

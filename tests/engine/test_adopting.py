@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.config import Settings
 from pro0.engine import outcomes
-from pro0.engine.background.aides import aides_of
+from pro0.engine.background.services import services_of
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
@@ -141,8 +141,8 @@ def starting(alpha: Crew) -> SeatState:
 
 
 def observer_of(alpha: Crew) -> Observer:
-    aides = aides_of(alpha.team, Settings(), Log(alpha.team), list[object]().clear)
-    return Observer(alpha.team, Settings(), aides, Record(alpha.team))
+    services = services_of(alpha.team, Settings(), Log(alpha.team), list[object]().clear)
+    return Observer(alpha.team, Settings(), services, Record(alpha.team))
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

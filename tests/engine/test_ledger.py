@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from pro0.agents.adapter import Memory, Sight
+from pro0.agents.adapter import Memory, SessionView
+from pro0.engine.background.agent_states import WatchedSession
 from pro0.engine.background.ledger import Ledger
-from pro0.engine.background.sights import Watched
 from pro0.model.runtime import SeatState, State
 from pro0.model.usage import Usage
 from pro0.ops.context import clock
@@ -20,10 +20,10 @@ class Meter:
         state = SeatState(
             agent_id=name, generation=1, incarnation=f"inc-{name}", state=State.IDLE, since=clock(), started_at=clock()
         )
-        sight = Sight(session="", agent=None, started_at=clock(), cwd="/", folder="/", environment={})
-        self.watched = Watched(replace(TOY, usage=self.used), state, sight, Memory())
+        session_view = SessionView(session="", agent=None, started_at=clock(), cwd="/", folder="/", environment={})
+        self.watched = WatchedSession(replace(TOY, usage=self.used), state, session_view, Memory())
 
-    def used(self, _sight: Sight, _memory: Memory) -> Usage | None:
+    def used(self, _sight: SessionView, _memory: Memory) -> Usage | None:
         return Usage(output_tokens=self.tokens) if self.tokens else None
 
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import sessions
-from pro0.agents.adapter import Adapter, Invocation, Sight
+from pro0.agents.adapter import Adapter, Invocation, SessionView
 from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.engine.background.nudging import FORGETS, Nudger
 from pro0.engine.log import Log
@@ -139,7 +139,7 @@ class Hand:
         runtime = replace(crew.team.runtime.read(), seats=(self.state,))
         seat = Seat(agent_id="w1", name="w1", agent="toy")
         wanted = replace(crew.team.wanted.read(), seats=(seat,))
-        self.look: Callable[[], object] = lambda: self.nudger.sights.look(wanted, runtime, {"inc-1": report})
+        self.look: Callable[[], object] = lambda: self.nudger.agent_states.look(wanted, runtime, {"inc-1": report})
         self.look()
 
     def nudge(self, *, urgent: bool = False) -> str:
@@ -232,10 +232,10 @@ def test_nothing_is_put_in_while_a_person_types(pane: Pane, hand: Hand) -> None:
 
 def test_a_turn_is_not_stopped_while_a_person_types(pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     """Escape would take away what they have typed."""
-    watched = hand.nudger.sights.watched("inc-1")
+    watched = hand.nudger.agent_states.watched("inc-1")
     assert watched
     able = replace(watched.adapter, interrupt="Escape")
-    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=able))
+    monkeypatch.setattr(hand.nudger.agent_states, "watched", lambda incarnation: replace(watched, adapter=able))
     pane.screen = drawn("", WORKING)
     pane.escape = lambda: pytest.fail("Escape was pressed")
     types_unseen(pane)
@@ -264,12 +264,12 @@ def test_a_line_that_an_earlier_try_has_left_there_only_gets_its_enter(stands: s
 
 def test_an_own_line_is_no_draft_of_a_person(pane: Pane, hand: Hand) -> None:
     """Else nobody would ever send it: nothing is done to an agent in whose input a person types."""
-    watched = hand.nudger.sights.watched("inc-1")
+    watched = hand.nudger.agent_states.watched("inc-1")
     assert watched
     states = []
     for text in (LINE, LINE + " please", "half a thought"):
         pane.show(text)
-        reading, _ = hand.nudger.sights.now(watched)
+        reading, _ = hand.nudger.agent_states.now(watched)
         states.append(reading and reading.state)
     assert states == [State.IDLE, State.DRAFT, State.DRAFT]
 
@@ -324,15 +324,15 @@ def test_an_agents_own_channel_is_used_whatever_it_does(
     pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    watched = hand.nudger.sights.watched("inc-1")
+    watched = hand.nudger.agent_states.watched("inc-1")
     assert watched
 
-    def take(sight: Sight, line: str) -> bool:
+    def take(session_view: SessionView, line: str) -> bool:
         said.append(line)
         return True
 
     own = replace(watched.adapter, deliver=take)
-    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=own))
+    monkeypatch.setattr(hand.nudger.agent_states, "watched", lambda incarnation: replace(watched, adapter=own))
     pane.screen = drawn("", WORKING)
     assert hand.nudge() == ""
     assert (said, pane.sent) == ([LINE], [])
@@ -367,10 +367,10 @@ def test_urgent_mail_stops_a_turn_where_that_can_be_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An agent puts the prompt of a turn that was stopped early back into its input: that is somebody's draft."""
-    watched = hand.nudger.sights.watched("inc-1")
+    watched = hand.nudger.agent_states.watched("inc-1")
     assert watched
     able = replace(watched.adapter, interrupt="Escape" if can_be else "")
-    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=able))
+    monkeypatch.setattr(hand.nudger.agent_states, "watched", lambda incarnation: replace(watched, adapter=able))
     pane.screen = drawn("", WORKING)
     pane.escape = lambda: then(pane)
     assert hand.nudge(urgent=urgent) == why
@@ -381,10 +381,10 @@ def test_an_agent_that_forgets_a_stopped_turn_is_not_stopped(
     pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gemini CLI would not know any more what it has done and read; urgent mail comes to it after a tool."""
-    watched = hand.nudger.sights.watched("inc-1")
+    watched = hand.nudger.agent_states.watched("inc-1")
     assert watched
     able = replace(watched.adapter, interrupt="Escape", forgets=True)
-    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=able))
+    monkeypatch.setattr(hand.nudger.agent_states, "watched", lambda incarnation: replace(watched, adapter=able))
     pane.screen = drawn("", WORKING)
     pane.escape = lambda: pytest.fail("Escape was pressed")
     assert hand.nudge(urgent=True) == FORGETS
@@ -397,7 +397,7 @@ def test_an_agents_own_channel_stops_its_turn_before_the_line_is_handed_over(
 ) -> None:
     """Else the line would wait behind the turn; its key is pressed where the channel does not work."""
     acts: list[str] = []
-    watched = hand.nudger.sights.watched("inc-1")
+    watched = hand.nudger.agent_states.watched("inc-1")
     assert watched
 
     def done(act: str, after: bool = True) -> bool:
@@ -411,7 +411,7 @@ def test_an_agents_own_channel_stops_its_turn_before_the_line_is_handed_over(
         stop=lambda _sight: done("stop", works),
         interrupt="Escape",
     )
-    monkeypatch.setattr(hand.nudger.sights, "watched", lambda incarnation: replace(watched, adapter=own))
+    monkeypatch.setattr(hand.nudger.agent_states, "watched", lambda incarnation: replace(watched, adapter=own))
     pane.screen = drawn("", WORKING)
     monkeypatch.setattr(pane, "escape", lambda: done("Escape"))
     assert hand.nudge(urgent=True) == ""

@@ -11,7 +11,7 @@ from pro0 import processes, sessions
 from pro0.config import Settings
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
-from pro0.engine.background.aides import aides_of
+from pro0.engine.background.services import services_of
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
@@ -41,10 +41,10 @@ def round_(alpha: Crew, memory: InMemory) -> Callable[[], bool]:
     """One round of a lead in this process."""
     log = Log(alpha.team)
     settings = Settings(end_grace_seconds=1, revive_lead=False)
-    aides = aides_of(alpha.team, settings, log, lambda: None)
+    services = services_of(alpha.team, settings, log, lambda: None)
     record = Record(alpha.team)
-    observer = Observer(alpha.team, settings, aides, record)
-    applier = Applier(alpha.team, settings, aides, record, log, lambda: None)
+    observer = Observer(alpha.team, settings, services, record)
+    applier = Applier(alpha.team, settings, services, record, log, lambda: None)
 
     def once() -> bool:
         snapshot = observer.snapshot()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pro0.engine.background import sights
+from pro0.engine.background import agent_states
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
 from pro0.rules.lead.turns import LOOK
@@ -38,7 +38,7 @@ def test_a_slow_look_is_no_reason_to_leave_the_next_one_out(
         clock.now += BUSY
         return {"inc-1": pane.screen}
 
-    monkeypatch.setattr(sights, "time", clock)
+    monkeypatch.setattr(agent_states, "time", clock)
     monkeypatch.setattr(pane, "look", look)
     for _ in range(3):
         began = clock.now

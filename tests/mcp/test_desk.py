@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.table import TOOLS, perform
 from pro0.model.runtime import State
 from pro0.model.task import Draft
@@ -26,14 +26,14 @@ def test_what_nobody_has_changed_is_decoded_once(home: Path, monkeypatch: pytest
         decoded[file.path.name] += 1
         return parsed(file, data)
 
-    desk = Desk(granted(team, "w1"), home)
+    tool_context = ToolContext(granted(team, "w1"), home)
     monkeypatch.setattr(File, "_parsed", counting)
-    shown = [perform(TOOLS["task_get"], desk, _call()) for _ in range(5)]
+    shown = [perform(TOOLS["task_get"], tool_context, _call()) for _ in range(5)]
     assert shown[0] == shown[4]
     assert "one" in str(shown[0])
     assert decoded["tasks.json"] == 1
     tasks.create(human(team), [Draft(title="two")])
-    perform(TOOLS["task_get"], desk, _call())
+    perform(TOOLS["task_get"], tool_context, _call())
     assert decoded["tasks.json"] == 2
 
 
@@ -44,14 +44,14 @@ def _call() -> Call:
 @pytest.mark.parametrize("tool", ["list_tasks", "task_get", "message", "create_task"])
 def test_half_a_character_is_bad_input(tool: str, home: Path) -> None:
     """JSON may spell it, and no text of ours may hold it: said in one line, and no fault of pro0."""
-    desk = Desk(granted(make_team(home, "w1"), "w1"), home)
+    tool_context = ToolContext(granted(make_team(home, "w1"), "w1"), home)
     for arguments in (
         {"status": "\ud800"},
         {"task_id": "\ud800"},
         {"to": "w1", "content": ["\udfff"]},
         {"\ud800": "x"},
     ):
-        said = str(perform(TOOLS[tool], desk, Call(1, tool, {**arguments}, lambda *_: None, stateless=True)))
+        said = str(perform(TOOLS[tool], tool_context, Call(1, tool, {**arguments}, lambda *_: None, stateless=True)))
         assert "internal error" not in said
         assert "not valid Unicode" in said or "may not call" in said
 
@@ -60,8 +60,8 @@ def test_a_message_to_a_crashed_member_says_that_it_waits(home: Path) -> None:
     """The letter is kept for the restart, and its sender is told so."""
     team = make_team(home, "w1", "w2")
     set_state(team, "w1", State.CRASHED)
-    desk = Desk(granted(team, "w2"), home)
+    tool_context = ToolContext(granted(team, "w2"), home)
     arguments: dict[str, object] = {"to": "w1", "content": "when you are back"}
-    shown = str(perform(TOOLS["message"], desk, Call(1, "message", arguments, lambda *_: None, stateless=True)))
+    shown = str(perform(TOOLS["message"], tool_context, Call(1, "message", arguments, lambda *_: None, stateless=True)))
     assert "w1 has crashed; restart it: pro0 member restart w1" in shown
     assert [message.content for message in team.mailbox("w1").head.read().messages] == ["when you are back"]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.table import perform
 from pro0.mcp.tools.tool import TOOLS
 from pro0.model.caller import Who
@@ -50,9 +50,9 @@ def test_no_tool_goes_around_a_gate(state: str, agent: str, tmp_path: Path) -> N
         ways: tuple[dict[str, object], ...] = ({one: GIVEN[one] for one in must}, {"task_id": "1"}, {})
         for given in ways:
             homes.team()
-            desk = Desk(environment, homes.home)
-            perform(tool, desk, Call(1, name, given, lambda *_: None, stateless=True))
-            bypasses += [(name, given, fault) for fault in homes.faults(desk.caller.who)]
+            tool_context = ToolContext(environment, homes.home)
+            perform(tool, tool_context, Call(1, name, given, lambda *_: None, stateless=True))
+            bypasses += [(name, given, fault) for fault in homes.faults(tool_context.caller.who)]
             moved |= {name} if homes.moved() else set()
     assert not bypasses
     if (state, agent) == ("in progress", "w1"):
@@ -60,4 +60,4 @@ def test_no_tool_goes_around_a_gate(state: str, agent: str, tmp_path: Path) -> N
 
 
 def test_an_agent_is_never_a_human_here(tmp_path: Path) -> None:
-    assert Desk({}, tmp_path).caller.who is Who.OUTSIDE
+    assert ToolContext({}, tmp_path).caller.who is Who.OUTSIDE

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pro0.agents import adapter_named
 from pro0.engine.opening.briefs import Briefs
 from pro0.errors import Refused
-from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.table import perform
 from pro0.mcp.tools.tool import TOOLS
 from pro0.model.caller import Caller, Who
@@ -197,11 +197,11 @@ def test_a_request_for_review_in_a_tree_is_a_question(way: str, kind: str, famil
     """M2, S000-022, S000-024, S000-028, S000-099, S000-130, S003-019, AC-47: its answer goes back to the agent."""
     team = team_of(home, way)
     task = gates.approve(human(team), asking(team, way, Awaiting.CHECKPOINT).id)
-    desk = Desk(granted(team, "w1"), home)
+    tool_context = ToolContext(granted(team, "w1"), home)
     call = Call(
         1, f"{family}_request_review", {"task_id": task.id, "reason": "drop it?"}, lambda *_: None, stateless=True
     )
-    perform(TOOLS[call.name], desk, call)
+    perform(TOOLS[call.name], tool_context, call)
     after = gates.approve(human(team), task.id, "no, keep it")
     told = "INPUT" if kind == "input" else "REVIEW"
     assert f'approved your {told} "drop it?"' in mail(team)[-1]

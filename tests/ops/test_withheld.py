@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.model.caller import Who
 from pro0.model.runtime import State
 from pro0.ops.withheld import WITHHELD, may_see, veil
@@ -77,6 +77,6 @@ def test_no_command_prints_it_for_a_member(
 
 def test_no_tool_tells_it(team: TeamStore, home: Path) -> None:
     """Over MCP."""
-    desk = Desk(granted(team, "w1"), home)
-    assert desk.veil()(json.dumps([OWN, OTHER])) == json.dumps([OWN, WITHHELD])
+    tool_context = ToolContext(granted(team, "w1"), home)
+    assert tool_context.veil()(json.dumps([OWN, OTHER])) == json.dumps([OWN, WITHHELD])
     assert Store(home).team("alpha").runtime.read().session(OTHER), "it is known there"

@@ -2,35 +2,35 @@
 
 from msgspec.structs import replace
 
-from pro0.model.decision import Ground, Prepare, Question, Start, Tell
+from pro0.model.decision import Prepare, Question, Start, Tell, WorkFolder
 from pro0.model.runtime import State
 from tests.rules.building import at
 from tests.rules.supervising import decided, led, look, only, recorded, seat, session
 
 ADA = seat("ada", worktree=True)
-READY = {("ada", 1): Ground(path="/trees/ada", branch="teams/alpha/ada")}
+READY = {("ada", 1): WorkFolder(path="/trees/ada", branch="teams/alpha/ada")}
 
 
 def test_a_worktree_comes_before_its_session() -> None:
     seen = look(seats=[ADA])
     first = decided(seen)
     assert (first.actions, first.runtime.seats) == ((Prepare(ADA),), ())
-    then = decided(replace(seen, grounds=READY))
+    then = decided(replace(seen, worktree_jobs=READY))
     [start] = only(Start, then)
-    assert (start.ground.path, recorded(then, "ada").worktree) == ("/trees/ada", "/trees/ada")
+    assert (start.work_folder.path, recorded(then, "ada").worktree) == ("/trees/ada", "/trees/ada")
     assert recorded(then, "ada").branch == "teams/alpha/ada"
 
 
 def test_one_that_cannot_be_made_is_the_starts_failure() -> None:
-    broken = {("ada", 1): Ground(error="no repository")}
-    [start] = only(Start, decided(replace(look(seats=[ADA]), grounds=broken)))
-    assert start.ground.error == "no repository"
+    broken = {("ada", 1): WorkFolder(error="no repository")}
+    [start] = only(Start, decided(replace(look(seats=[ADA]), worktree_jobs=broken)))
+    assert start.work_folder.error == "no repository"
 
 
 def test_a_worktree_of_an_earlier_generation_is_asked_for_again() -> None:
     again = replace(ADA, generation=2)
     over = session("ada", State.SHUTDOWN, worktree="/trees/ada")
-    assert decided(replace(look(over, seats=[again], dead=["ada"]), grounds=READY)).actions == (Prepare(again),)
+    assert decided(replace(look(over, seats=[again], dead=["ada"]), worktree_jobs=READY)).actions == (Prepare(again),)
 
 
 def test_a_session_that_a_lead_died_over_waits_for_its_worktree() -> None:
@@ -39,7 +39,7 @@ def test_a_session_that_a_lead_died_over_waits_for_its_worktree() -> None:
     first = decided(seen)
     assert first.actions == (Prepare(ADA),)
     assert recorded(first, "ada").state is State.STARTING, "however long it takes"
-    [start] = only(Start, decided(replace(seen, grounds=READY)))
+    [start] = only(Start, decided(replace(seen, worktree_jobs=READY)))
     assert (start.incarnation, start.prepared) == ("inc-ada", True)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from pro0.model.decision import End, Ground, Prepare, Snapshot, Start, Tell
+from pro0.model.decision import End, Prepare, Snapshot, Start, Tell, WorkFolder
 from pro0.model.runtime import Exit, Handle, Refusal, SeatState, State
 from pro0.model.task import Status
 from pro0.model.team import Wish
@@ -71,14 +71,14 @@ def test_a_session_that_was_never_opened_is_not_opened_to_be_ended(why: str) -> 
 def test_a_session_that_was_never_opened_is_opened_as_the_same_one() -> None:
     """With the time of a new one, so that its guard has all the time that a guard may take."""
     decision = decided(unopened())
-    assert only(Start, decision) == [Start(seat(), "inc-w1", True, Ground())]
+    assert only(Start, decision) == [Start(seat(), "inc-w1", True, WorkFolder())]
     after = recorded(decision)
     assert (after.state, after.since, after.started_at) == (State.STARTING, at(2), at(2))
     apart = seat(worktree=True)
     waiting = replace(unopened(), wanted=replace(unopened().wanted, seats=(apart,)))
     assert only(Prepare, decided(waiting)) == [Prepare(apart)]
-    ready = replace(waiting, grounds={("w1", 1): Ground(path="/t", branch="b")})
-    assert only(Start, decided(ready)) == [Start(apart, "inc-w1", True, Ground(path="/t", branch="b"))]
+    ready = replace(waiting, worktree_jobs={("w1", 1): WorkFolder(path="/t", branch="b")})
+    assert only(Start, decided(ready)) == [Start(apart, "inc-w1", True, WorkFolder(path="/t", branch="b"))]
 
 
 def test_where_another_lead_has_opened_it_is_taken_over() -> None:
@@ -96,11 +96,11 @@ def test_a_new_session_goes_on_with_the_agents_own_one(fresh: bool, own: str) ->
     """Unless a new one was asked for; it works where its seat's worktree is."""
     wanted = seat(generation=2, fresh=fresh, worktree=True)
     snapshot = look(session(state=State.CRASHED, session="s-1"), seats=[wanted], dead=["w1"])
-    snapshot = replace(snapshot, grounds={("w1", 2): Ground(path="/t", branch="b")})
+    snapshot = replace(snapshot, worktree_jobs={("w1", 2): WorkFolder(path="/t", branch="b")})
     decision = decided(snapshot)
     after = recorded(decision)
     assert (after.session, after.worktree, after.branch) == (own, "/t", "b")
-    assert [start.ground for start in only(Start, decision)] == [Ground(path="/t", branch="b")]
+    assert [start.work_folder for start in only(Start, decision)] == [WorkFolder(path="/t", branch="b")]
 
 
 def test_a_paused_team_starts_its_members_and_one_without_money_nobody() -> None:

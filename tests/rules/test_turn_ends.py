@@ -33,17 +33,17 @@ class Story:
         self.tasks = tasks
         self.letters: list[str] = []
 
-    def goes_on(self, now: float, sight: dict[str, Seen], **more: object) -> "Story":
-        decision = decided(led(look(self.state, seats=[AGENT], now=now, seen=sight, tasks=self.tasks, **more)))  # type: ignore[arg-type]
+    def goes_on(self, now: float, session_view: dict[str, Seen], **more: object) -> "Story":
+        decision = decided(led(look(self.state, seats=[AGENT], now=now, seen=session_view, tasks=self.tasks, **more)))  # type: ignore[arg-type]
         self.letters += [tell.content for tell in only(Tell, decision) if tell.to == "lead"]
         self.state = recorded(decision)
         return self
 
 
 def test_the_end_of_a_turn_is_recorded_and_told_once_with_the_words() -> None:
-    story, sight = Story(), seen(State.IDLE, said=words(), running=("make",))
+    story, session_view = Story(), seen(State.IDLE, said=words(), running=("make",))
     for now in (0, 0.5, LATER, LATER + 1, 600):
-        story.goes_on(now, sight)
+        story.goes_on(now, session_view)
     assert story.letters == ["w1 is idle; still runs: make\nIts last words:\nI found 3 bugs"]
     expected = TurnEnd(
         at=at(0), how="ended", words="I found 3 bugs", source="transcript", id="turn-1", running=("make",)
@@ -112,8 +112,8 @@ def test_the_words_of_one_that_ends_are_told() -> None:
 
 
 def test_the_end_of_a_screen_is_called_so() -> None:
-    story, sight = Story(), seen(State.IDLE, said=words("done.", source="screen"))
-    story.goes_on(0, sight).goes_on(LATER, sight)
+    story, session_view = Story(), seen(State.IDLE, said=words("done.", source="screen"))
+    story.goes_on(0, session_view).goes_on(LATER, session_view)
     assert story.letters == ["w1 is idle\nThe end of its screen:\ndone."]
 
 
@@ -157,8 +157,8 @@ def test_a_person_gets_no_letter_and_sees_the_words() -> None:
 def test_one_that_holds_a_claim_is_asked_once_for_a_word_within_fifteen_seconds() -> None:
     state, asked = session(state=State.WORKING, since=at(-5), source="events", told=()), []
     for now in (0, LATER, 9, 15, 16, 60, 119):
-        sight = seen(State.IDLE, said=words())
-        decision = decided(look(state, seats=[AGENT], now=now, seen=sight, tasks=[held(1)]))
+        session_view = seen(State.IDLE, said=words())
+        decision = decided(look(state, seats=[AGENT], now=now, seen=session_view, tasks=[held(1)]))
         asked += [(now, tell.content) for tell in only(Tell, decision) if tell.to == "w1"]
         state = recorded(decision)
     assert asked == [(15, prompts.owes_a_word(held(1)))]

@@ -180,12 +180,12 @@ def test_who_starts_behind_a_screen_that_is_known_is_left_alone() -> None:
 
 def test_a_state_is_as_old_as_when_it_was_first_seen() -> None:
     """What another lead begins to see was so before; what the guard alone said is no sight of it."""
-    sight = {"inc-w1": Seen(State.WORKING, AGO, "screen")}
+    session_view = {"inc-w1": Seen(State.WORKING, AGO, "screen")}
     for source, since in (("screen", NOW), ("", AGO)):
         known = session(state=State.WORKING, since=NOW, source=source)
-        assert recorded(decided(look(known, seats=CLAUDE, seen=sight))).since == since
+        assert recorded(decided(look(known, seats=CLAUDE, seen=session_view))).since == since
     changed = session(state=State.IDLE, since=NOW, source="screen")
-    assert recorded(decided(look(changed, seats=CLAUDE, seen=sight))).since == AGO
+    assert recorded(decided(look(changed, seats=CLAUDE, seen=session_view))).since == AGO
 
 
 def test_an_offer_says_which_mail_it_knows_of() -> None:

@@ -41,7 +41,7 @@ NOT_HERE = {
 TEAM = "pro0 team start alpha --detach -m w1=shell -m ada=claude"
 BEFORE = {
     'pro0 task create "parser"': f"{TEAM}; pro0 task create 'the list'",
-    'pro0 task create "Build the login page"': TEAM,
+    'pro0 task create "Build the login page"': "pro0 team start alpha --detach -m w1=shell",
     "eval": "pro0 team start alpha --detach -m w1=shell; pro0 task create first",
     "pro0 rpc": TEAM,
     "pro0 team list --archived": f"{TEAM}; pro0 task create first; pro0 team cleanup alpha --force",

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt, own_tools, turn_end
-from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, Sight
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, SessionView
 from pro0.agents.claude import permission
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.screens import CLAUDE_SCREENS
@@ -101,22 +101,22 @@ WAITING_FOR = {"dialog open": State.DIALOG}
 """The states behind `waitingFor`; with any other value the agent waits for a person."""
 
 
-def look(sight: Sight, _memory: Memory) -> Reading | None:
+def look(session_view: SessionView, _memory: Memory) -> Reading | None:
     """Read the state from the session file, or an error when the last turn failed."""
-    if not sight.agent:
+    if not session_view.agent:
         return None
-    folder = config_folder(sight.environment)
-    status_file = value(folder / "sessions" / f"{sight.agent.pid}.json", _SESSION)
+    folder = config_folder(session_view.environment)
+    status_file = value(folder / "sessions" / f"{session_view.agent.pid}.json", _SESSION)
     state = _state(status_file) if status_file else None
-    if state in (None, State.IDLE) and _awaits_its_prompt(sight, folder):
+    if state in (None, State.IDLE) and _awaits_its_prompt(session_view, folder):
         rule = "the first prompt is not taken yet"
-        return Reading(state=State.STARTING, source="transcript", rule=rule, session=sight.session)
+        return Reading(state=State.STARTING, source="transcript", rule=rule, session=session_view.session)
     if not status_file or state is None:
         return None
     session, note = status_file.session_id, str(status_file.waiting_for or "")
     if state is State.UNKNOWN:
         return STATUS.reading(f"{status_file.status or ''} {note}", session)
-    if state is State.IDLE and (error := last_error(transcript(folder, session, sight.cwd))):
+    if state is State.IDLE and (error := last_error(transcript(folder, session, session_view.cwd))):
         return Reading(state=State.ERROR, source="transcript", rule="API error", note=error, session=session)
     rule = note or str(status_file.status or "no status yet")
     return Reading(state=state, source="session file", rule=rule, note=note, session=session)
@@ -130,12 +130,15 @@ def _state(status_file: _Session) -> State | None:
     return State.UNKNOWN if status_file.waiting_for and state is not State.WORKING else state
 
 
-def _awaits_its_prompt(sight: Sight, folder: Path) -> bool:
+def _awaits_its_prompt(session_view: SessionView, folder: Path) -> bool:
     """Return True while the prompt in argv is untaken; until then Claude shows an empty input and `idle`.
 
     The transcript of the started session decides; its id is the folder's name. A person may have cleared the session.
     """
-    return first_prompt.awaited(sight) and not transcript(folder, Path(sight.folder).name, sight.cwd).is_file()
+    return (
+        first_prompt.awaited(session_view)
+        and not transcript(folder, Path(session_view.folder).name, session_view.cwd).is_file()
+    )
 
 
 CLAUDE = Adapter(

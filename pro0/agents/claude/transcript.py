@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents.adapter import Sight
+from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, last_words, shortened, tail
 from pro0.model.screen import LastWords
@@ -64,9 +64,12 @@ def transcript(folder: Path, session: str, cwd: str) -> Path:
     return path if path.is_file() else next(projects.glob(f"*/{glob.escape(name)}"), path)
 
 
-def began(sight: Sight) -> bool:
+def began(session_view: SessionView) -> bool:
     """Return True when the session has a transcript."""
-    return bool(sight.session) and transcript(config_folder(sight.environment), sight.session, sight.cwd).is_file()
+    return (
+        bool(session_view.session)
+        and transcript(config_folder(session_view.environment), session_view.session, session_view.cwd).is_file()
+    )
 
 
 def last_error(path: Path) -> str:
@@ -78,13 +81,13 @@ def last_error(path: Path) -> str:
     return _text(messages[-1].message) or "API error"
 
 
-def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn.
 
     Older versions of Claude Code do not write why an answer ended: then only its state tells if the turn is over.
     """
-    path = transcript(config_folder(sight.environment), sight.session, sight.cwd)
-    return memory.words(lambda: _last_words(path, sight.started_at), path) if sight.session else None
+    path = transcript(config_folder(session_view.environment), session_view.session, session_view.cwd)
+    return memory.words(lambda: _last_words(path, session_view.started_at), path) if session_view.session else None
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:
@@ -109,17 +112,17 @@ def _final(line: _Line, *, newest: bool) -> LastWords | None:
     return last_words("\n\n".join(part.text for part in parts if part.text), line.uuid or message.id, over=over)
 
 
-def usage(sight: Sight, memory: Memory) -> Usage | None:
+def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the usage of the session and its subagents since its start.
 
     Claude repeats an answer's usage on several lines. The last line is complete, and each answer counts once.
     """
-    if not sight.session:
+    if not session_view.session:
         return None
-    main = transcript(config_folder(sight.environment), sight.session, sight.cwd)
+    main = transcript(config_folder(session_view.environment), session_view.session, session_view.cwd)
     for path in (main, *sorted(main.with_suffix("").glob("subagents/*.jsonl"))):
         for line in memory.follow(path).read(_LINE):
-            _count(line, sight.started_at, memory)
+            _count(line, session_view.started_at, memory)
     return memory.total
 
 

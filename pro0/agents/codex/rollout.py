@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Sight
+from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, head, last_words, shortened, tail
 from pro0.model.runtime import State
@@ -80,21 +80,21 @@ EVENTS = Words(
 _EVENT = "event_msg"
 
 
-def began(sight: Sight) -> bool:
+def began(session_view: SessionView) -> bool:
     """Return True when the session has a rollout."""
-    return bool(sight.session) and _by_id(sight) is not None
+    return bool(session_view.session) and _by_id(session_view) is not None
 
 
-def look(sight: Sight, memory: Memory) -> Reading | None:
+def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Read the state from the last event of a turn; permissions are only in the title."""
-    path = _rollout(sight, memory)
+    path = _rollout(session_view, memory)
     if path is None:
         return None
     session, last_event = _id(path), _last_turn(path)
     if last_event is None:
         return Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
     line, state = last_event
-    if line.timestamp < sight.started_at:  # of an earlier session, maybe killed in its turn
+    if line.timestamp < session_view.started_at:  # of an earlier session, maybe killed in its turn
         return None
     if state is State.UNKNOWN:
         return EVENTS.reading(line.payload.type, session)
@@ -113,10 +113,10 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
     return None
 
 
-def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the event at its end names them."""
-    path = _rollout(sight, memory)
-    return memory.words(lambda: _last_words(path, sight.started_at), path) if path else None
+    path = _rollout(session_view, memory)
+    return memory.words(lambda: _last_words(path, session_view.started_at), path) if path else None
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:
@@ -126,15 +126,15 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
     return None
 
 
-def usage(sight: Sight, memory: Memory) -> Usage | None:
+def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start: the last sum in the rollout less the sum before the start."""
-    path = _rollout(sight, memory)
+    path = _rollout(session_view, memory)
     for line in memory.follow(path).read(_LINE) if path else ():
         if line.type == "turn_context":
             memory.model = line.payload.model or memory.model
         if line.payload.info:
             used = _used(line.payload.info.total_token_usage, memory.model)
-            if line.timestamp < sight.started_at:
+            if line.timestamp < session_view.started_at:
                 memory.before = used
             else:
                 memory.count(_ROLLOUT, used - memory.before)
@@ -152,17 +152,17 @@ def _used(tokens: _Tokens, model: str) -> Usage:
     )
 
 
-def _rollout(sight: Sight, memory: Memory) -> Path | None:
+def _rollout(session_view: SessionView, memory: Memory) -> Path | None:
     """Return the session's rollout: by its id, or by its first prompt while the id is unknown."""
-    path = memory.files.get(_ROLLOUT) or (_by_id(sight) if sight.session else _begun(sight))
+    path = memory.files.get(_ROLLOUT) or (_by_id(session_view) if session_view.session else _begun(session_view))
     if path:
         memory.files[_ROLLOUT] = path
     return path
 
 
-def _by_id(sight: Sight) -> Path | None:
-    root, name = _sessions(sight.environment), f"rollout-*-{glob.escape(sight.session)}.jsonl"
-    day = _creation_time(sight.session)
+def _by_id(session_view: SessionView) -> Path | None:
+    root, name = _sessions(session_view.environment), f"rollout-*-{glob.escape(session_view.session)}.jsonl"
+    day = _creation_time(session_view.session)
     days = [_folder(root, day + timedelta(days=n)) for n in (0, -1, 1)] if day else []
     near = (path for folder in days for path in folder.glob(name))
     return next(near, None) or next(root.glob(f"*/*/*/{name}"), None)
@@ -177,13 +177,13 @@ def _creation_time(session: str) -> datetime | None:
     return datetime.fromtimestamp((id.int >> 80) / 1000, UTC) if id.version == 7 else None
 
 
-def _begun(sight: Sight) -> Path | None:
+def _begun(session_view: SessionView) -> Path | None:
     """Return the first rollout since the session's start with its folder and its first prompt."""
-    prompt = first_prompt.load(sight.folder)
+    prompt = first_prompt.load(session_view.folder)
     if not prompt:
         return None
-    signs = [msgspec.json.encode(text)[1:-1] for text in (sight.cwd, prompt.strip())]
-    root, since = _sessions(sight.environment), sight.started_at
+    signs = [msgspec.json.encode(text)[1:-1] for text in (session_view.cwd, prompt.strip())]
+    root, since = _sessions(session_view.environment), session_view.started_at
     days = [_folder(root, since + timedelta(days=n)) for n in (-1, 0, 1)]
     fresh = sorted(path for folder in days for path in folder.glob("rollout-*.jsonl") if _since(path, since))
     return next((path for path in fresh[-_CANDIDATES:] if all(sign in head(path, FAR) for sign in signs)), None)

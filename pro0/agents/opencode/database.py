@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Sight
+from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import decoded, last_words, shortened
 from pro0.model.runtime import State
@@ -106,24 +106,24 @@ _MESSAGE = msgspec.json.Decoder(_Message)
 _PART = msgspec.json.Decoder(_Part)
 
 
-def began(sight: Sight) -> bool:
+def began(session_view: SessionView) -> bool:
     """Return True when the session is in the database."""
-    return bool(sight.session) and bool(_rows(sight, _KNOWN, tuple[int], sight.session))
+    return bool(session_view.session) and bool(_rows(session_view, _KNOWN, tuple[int], session_view.session))
 
 
-def learned(sight: Sight) -> str:
+def learned(session_view: SessionView) -> str:
     """Return the id of the first session since the start with its folder and first prompt, empty for none."""
-    prompt = first_prompt.load(sight.folder).strip()
-    where = (sight.cwd, os.path.realpath(sight.cwd), _milliseconds(sight))
-    for session, message, part in _rows(sight, _MINE, tuple[str, str, str], *where) if prompt else ():
+    prompt = first_prompt.load(session_view.folder).strip()
+    where = (session_view.cwd, os.path.realpath(session_view.cwd), _milliseconds(session_view))
+    for session, message, part in _rows(session_view, _MINE, tuple[str, str, str], *where) if prompt else ():
         if _is_prompt(message, part, prompt):
             return session
     return ""
 
 
-def turn(sight: Sight, session: str) -> Reading | None:
+def turn(session_view: SessionView, session: str) -> Reading | None:
     """Read the turn's state from the last message since the start; None when there is none."""
-    for (data,) in _rows(sight, _LAST, tuple[str], session, _milliseconds(sight)) if session else ():
+    for (data,) in _rows(session_view, _LAST, tuple[str], session, _milliseconds(session_view)) if session else ():
         for message in decoded([data.encode()], _MESSAGE):
             return replace(_turn(message), session=session)
     return None
@@ -142,28 +142,28 @@ def _turn(message: _Message) -> Reading:
     return Reading(state=state, source="database", rule=rule)
 
 
-def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the text of the last finished answer."""
-    path = _database(sight.environment)
+    path = _database(session_view.environment)
     files = (path, path.with_name(f"{path.name}-wal"))
-    return memory.words(lambda: _last_words(sight), *files) if sight.session else None
+    return memory.words(lambda: _last_words(session_view), *files) if session_view.session else None
 
 
-def _last_words(sight: Sight) -> LastWords | None:
-    for id, data in _rows(sight, _ANSWERS, tuple[str, str], sight.session, _milliseconds(sight)):
+def _last_words(session_view: SessionView) -> LastWords | None:
+    for id, data in _rows(session_view, _ANSWERS, tuple[str, str], session_view.session, _milliseconds(session_view)):
         for message in decoded([data.encode()], _MESSAGE):
             over = message.role == "assistant" and message.time.completed and not message.error
             if over and FINISHES.meaning(message.finish) is State.IDLE:
-                parts = decoded((part.encode() for (part,) in _rows(sight, _PARTS, tuple[str], id)), _PART)
+                parts = decoded((part.encode() for (part,) in _rows(session_view, _PARTS, tuple[str], id)), _PART)
                 return last_words("\n\n".join(part.text for part in parts if part.type == "text"), id)
     return None
 
 
-def usage(sight: Sight, memory: Memory) -> Usage | None:
+def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the usage of the session and its child sessions since its start."""
-    if sight.session:
-        since = (_milliseconds(sight), memory.last_change)
-        for name, data, changed in _rows(sight, _USED, tuple[str, str, int], sight.session, *since):
+    if session_view.session:
+        since = (_milliseconds(session_view), memory.last_change)
+        for name, data, changed in _rows(session_view, _USED, tuple[str, str, int], session_view.session, *since):
             for message in decoded([data.encode()], _MESSAGE):
                 if message.role == "assistant" and message.tokens:
                     memory.count(name, _used(message, message.tokens))
@@ -188,15 +188,15 @@ def _is_prompt(message: str, part: str, prompt: str) -> bool:
     return bool(messages and texts) and messages[0].role == "user" and texts[0].text.strip() == prompt
 
 
-def _milliseconds(sight: Sight) -> int:
-    return int(sight.started_at.timestamp() * 1000)
+def _milliseconds(session_view: SessionView) -> int:
+    return int(session_view.started_at.timestamp() * 1000)
 
 
-def _rows(sight: Sight, query: str, row: type[Row], *values: object) -> list[Row]:
+def _rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
     """Return the rows of a query, none when the database is slow, unreadable or of another shape."""
     deadline = time.monotonic() + PATIENCE
     try:
-        address = f"{_database(sight.environment).absolute().as_uri()}?mode=ro"
+        address = f"{_database(session_view.environment).absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
             return msgspec.convert(connection.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]

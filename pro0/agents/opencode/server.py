@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Sight
+from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.opencode.database import learned, turn
 from pro0.agents.transcripts import shortened, value
@@ -67,20 +67,20 @@ _QUESTIONS = msgspec.json.Decoder(list[msgspec.Raw])
 _FAILURES = (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError, RecursionError)
 
 
-def look(sight: Sight, memory: Memory) -> Reading | None:
+def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Ask the server about its sessions; while it is too busy, the database decides."""
-    server = value(Path(sight.folder, SERVER), _SERVER)
-    session = sight.session or learned(sight)
-    turned = turn(sight, session)
+    server = value(Path(session_view.folder, SERVER), _SERVER)
+    session = session_view.session or learned(session_view)
+    turned = turn(session_view, session)
     if server and time.monotonic() >= memory.pause_until:
         try:
             with closing(_Client(server, PATIENCE)) as client:
-                return _begun(_state(client, session, turned), sight)
+                return _begun(_state(client, session, turned), session_view)
         except TimeoutError:
             memory.pause_until = time.monotonic() + PAUSE
         except _FAILURES:
             pass
-    return turned or _starting(session, sight)
+    return turned or _starting(session, session_view)
 
 
 def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
@@ -99,15 +99,15 @@ def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
     return _reading(State.IDLE, _IDLE, "", session)
 
 
-def _begun(reading: Reading, sight: Sight) -> Reading:
+def _begun(reading: Reading, session_view: SessionView) -> Reading:
     """Return a reading, or "starting" while an idle session has not taken its first prompt."""
-    starting = _starting(reading.session, sight) if reading.state is State.IDLE else None
+    starting = _starting(reading.session, session_view) if reading.state is State.IDLE else None
     return starting or reading
 
 
-def _starting(session: str, sight: Sight) -> Reading | None:
+def _starting(session: str, session_view: SessionView) -> Reading | None:
     """Return "starting" while the session has not taken its first prompt; until then it is in no database."""
-    if session or not first_prompt.awaited(sight):
+    if session or not first_prompt.awaited(session_view):
         return None
     return _reading(State.STARTING, "the first prompt is not taken yet", "", "")
 
@@ -116,14 +116,14 @@ def _reading(state: State, rule: str, note: str, session: str) -> Reading:
     return Reading(state=state, source="http", rule=rule, note=shortened(note), session=session)
 
 
-def deliver(sight: Sight, line: str) -> bool:
+def deliver(session_view: SessionView, line: str) -> bool:
     """Post a line as a prompt; the server queues it during a turn."""
-    return _post(sight, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
+    return _post(session_view, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
 
 
-def asked(sight: Sight) -> tuple[AskedPermission, ...] | None:
+def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
     """Return the permissions that the server asks for now, None when it does not say."""
-    server = value(Path(sight.folder, SERVER), _SERVER)
+    server = value(Path(session_view.folder, SERVER), _SERVER)
     try:
         if not server:
             return None
@@ -140,9 +140,9 @@ def _as_asked(entry: "_Asked") -> AskedPermission:
     return AskedPermission(key=entry.id, tool=entry.permission or "permission", input=text, choices=choices)
 
 
-def reply(sight: Sight, key: str, answer: PermissionAnswer) -> bool:
+def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool:
     """Answer a permission that the server asks for."""
-    server = value(Path(sight.folder, SERVER), _SERVER)
+    server = value(Path(session_view.folder, SERVER), _SERVER)
     if not server or not _REQUEST.fullmatch(key):
         return False
     body = {"reply": _REPLIES[answer.choice], **({"message": answer.text} if answer.text else {})}
@@ -153,19 +153,19 @@ def reply(sight: Sight, key: str, answer: PermissionAnswer) -> bool:
         return False
 
 
-def stop(sight: Sight) -> bool:
+def stop(session_view: SessionView) -> bool:
     """Stop the turn; Escape would need two presses in time."""
-    return _post(sight, "abort", b"{}")
+    return _post(session_view, "abort", b"{}")
 
 
-def _post(sight: Sight, act: str, body: bytes) -> bool:
+def _post(session_view: SessionView, act: str, body: bytes) -> bool:
     """Post one action to the session; return True when the server agreed."""
-    server = value(Path(sight.folder, SERVER), _SERVER)
-    if not server or not _SESSION.fullmatch(sight.session):
+    server = value(Path(session_view.folder, SERVER), _SERVER)
+    if not server or not _SESSION.fullmatch(session_view.session):
         return False
     try:
         with closing(_Client(server, HAND_OVER)) as client:
-            return client.post(f"/session/{sight.session}/{act}", body)
+            return client.post(f"/session/{session_view.session}/{act}", body)
     except _FAILURES:
         return False
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import first_prompt
-from pro0.agents.adapter import Sight
+from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, last_words, shortened, tail, value
 from pro0.model.need import AskedPermission, PermissionAnswer
@@ -100,9 +100,9 @@ STATES = Words(
 )
 
 
-def look(sight: Sight, _memory: Memory) -> Reading | None:
+def look(session_view: SessionView, _memory: Memory) -> Reading | None:
     """Read the state from the bridge's report."""
-    bridge = value(Path(sight.folder, STATE), _BRIDGE)
+    bridge = value(Path(session_view.folder, STATE), _BRIDGE)
     if not bridge:
         return None
     state = STATES.meaning(bridge.state)
@@ -111,20 +111,20 @@ def look(sight: Sight, _memory: Memory) -> Reading | None:
     rule, note = str(bridge.state), bridge.note
     if state is State.IDLE and bridge.error:
         state, rule, note = State.ERROR, "failed turn", shortened(bridge.error)
-    elif state is State.IDLE and not bridge.turns and first_prompt.load(sight.folder):
+    elif state is State.IDLE and not bridge.turns and first_prompt.load(session_view.folder):
         state, rule = State.STARTING, "the first prompt is not taken yet"
     return Reading(state=state, source="bridge", rule=rule, note=note, session=bridge.session)
 
 
-def asked(sight: Sight) -> tuple[AskedPermission, ...] | None:
+def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
     """Return the questions that the bridge asks now, None when it does not say."""
-    bridge = value(Path(sight.folder, STATE), _BRIDGE)
+    bridge = value(Path(session_view.folder, STATE), _BRIDGE)
     return tuple(bridge.asks) if bridge else None
 
 
-def reply(sight: Sight, key: str, answer: PermissionAnswer) -> bool:
+def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool:
     """Put an answer where the bridge takes it; return True when it counted, and take an untaken one back."""
-    folder = Path(sight.folder, ANSWERS)
+    folder = Path(session_view.folder, ANSWERS)
     path, hidden = folder / key.encode().hex(), folder.parent / f"answer-{uuid.uuid4().hex}"
     try:
         hidden.write_bytes(msgspec.json.encode({"choice": answer.choice, "text": answer.text}))
@@ -134,19 +134,19 @@ def reply(sight: Sight, key: str, answer: PermissionAnswer) -> bool:
         return False
     deadline = time.monotonic() + HAND_OVER
     while time.monotonic() < deadline:
-        bridge = value(Path(sight.folder, STATE), _BRIDGE)
+        bridge = value(Path(session_view.folder, STATE), _BRIDGE)
         if bridge and bridge.settled.key == key:
             break
         time.sleep(_PAUSE)
     with suppress(OSError):
         path.unlink(missing_ok=True)
-    bridge = value(Path(sight.folder, STATE), _BRIDGE)
+    bridge = value(Path(session_view.folder, STATE), _BRIDGE)
     return bridge is not None and bridge.settled.key == key and bridge.settled.elsewhere
 
 
-def deliver(sight: Sight, line: str) -> bool:
+def deliver(session_view: SessionView, line: str) -> bool:
     """Put a line into the bridge's inbox and wait until it is taken; take an untaken line back."""
-    folder = Path(sight.folder, INBOX)
+    folder = Path(session_view.folder, INBOX)
     name = f"{time.time_ns():020d}-{uuid.uuid4().hex}"
     path, hidden = folder / name, folder.parent / name
     try:
@@ -164,15 +164,15 @@ def deliver(sight: Sight, line: str) -> bool:
     return True
 
 
-def began(sight: Sight) -> bool:
+def began(session_view: SessionView) -> bool:
     """Return True when the session has a transcript."""
-    return bool(sight.session) and _search(sight) is not None
+    return bool(session_view.session) and _search(session_view) is not None
 
 
-def read_last_words(sight: Sight, memory: Memory) -> LastWords | None:
+def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the text of the last answer that ended one."""
-    path = _transcript(sight, memory)
-    return memory.words(lambda: _last_words(path, sight.started_at), path) if path else None
+    path = _transcript(session_view, memory)
+    return memory.words(lambda: _last_words(path, session_view.started_at), path) if path else None
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:
@@ -186,14 +186,14 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
     return None
 
 
-def usage(sight: Sight, memory: Memory) -> Usage | None:
+def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in its transcript."""
-    transcript = _transcript(sight, memory)
+    transcript = _transcript(session_view, memory)
     if transcript is None:
         return memory.total
     for line in memory.follow(transcript).read(_LINE):
         message = line.message
-        if message and message.usage and not (line.timestamp and line.timestamp < sight.started_at):
+        if message and message.usage and not (line.timestamp and line.timestamp < session_view.started_at):
             memory.count(line.id, _used(message, message.usage))
     return memory.total
 
@@ -209,18 +209,18 @@ def _used(message: _Message, counts: _Counts) -> Usage:
     )
 
 
-def _transcript(sight: Sight, memory: Memory) -> Path | None:
+def _transcript(session_view: SessionView, memory: Memory) -> Path | None:
     transcript = memory.files.get(_TRANSCRIPT)
-    if transcript is None or not transcript.stem.endswith(sight.session):
-        transcript = _search(sight) if sight.session else None
+    if transcript is None or not transcript.stem.endswith(session_view.session):
+        transcript = _search(session_view) if session_view.session else None
     if transcript:
         memory.files[_TRANSCRIPT] = transcript
     return transcript
 
 
-def _search(sight: Sight) -> Path | None:
-    name = f"*_{glob.escape(sight.session)}.jsonl"
-    return next(_sessions(sight.environment).glob(f"*/{name}"), None)
+def _search(session_view: SessionView) -> Path | None:
+    name = f"*_{glob.escape(session_view.session)}.jsonl"
+    return next(_sessions(session_view.environment).glob(f"*/{name}"), None)
 
 
 def _sessions(environment: Mapping[str, str]) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import asdict, replace
 
-from pro0.engine.background.sights import Watched
+from pro0.engine.background.agent_states import WatchedSession
 from pro0.model.runtime import SessionUsage
 from pro0.model.usage import Usage
 from pro0.ops.context import clock
@@ -23,9 +23,9 @@ class Ledger:
         self._team = team
         self._next = 0.0
         self._known: dict[str, SessionUsage] | None = None
-        self._living: dict[str, Watched] = {}
+        self._living: dict[str, WatchedSession] = {}
 
-    def look(self, watched: Iterable[Watched], limit: float) -> float:
+    def look(self, watched: Iterable[WatchedSession], limit: float) -> float:
         """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
 
         A session ended since the last look is read once more, for its last turn.
@@ -52,13 +52,13 @@ class Ledger:
             self._known = recorded | new
 
 
-def _entry(watched: Watched) -> SessionUsage | None:
+def _entry(watched: WatchedSession) -> SessionUsage | None:
     read = watched.adapter.usage
-    usage = read(watched.sight, watched.memory) if read else None
+    usage = read(watched.session_view, watched.memory) if read else None
     return _of(watched, usage) if usage else None
 
 
-def _of(watched: Watched, usage: Usage) -> SessionUsage:
+def _of(watched: WatchedSession, usage: Usage) -> SessionUsage:
     state = watched.state
     return SessionUsage(
         agent_id=state.agent_id,

@@ -13,7 +13,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.engine.background.sights import Sights, Watched
+from pro0.engine.background.agent_states import AgentStates, WatchedSession
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of
 from pro0.errors import Pro0Error
@@ -50,7 +50,7 @@ class Nudger:
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self.backend = backend_of(team.config.read())
-        self.sights = Sights(team, self.backend)
+        self.agent_states = AgentStates(team, self.backend)
         self._log = log
         self._woken = woken
         self._tries: dict[str, Try] = {}
@@ -94,29 +94,29 @@ class Nudger:
 
     def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
         """Hand the line over; return the reason when it waits, or an empty text when it arrived."""
-        watched, handle = self.sights.watched(nudge.incarnation), state.handle
+        watched, handle = self.agent_states.watched(nudge.incarnation), state.handle
         looked = time.monotonic()
-        if nudge.urgent and watched and self.sights.busy(watched):
+        if nudge.urgent and watched and self.agent_states.busy(watched):
             if watched.adapter.forgets:
                 return FORGETS
             self._stop(watched, handle, looked)
-        if watched and watched.adapter.deliver and watched.adapter.deliver(watched.sight, nudge.line):
+        if watched and watched.adapter.deliver and watched.adapter.deliver(watched.session_view, nudge.line):
             return ""
         if handle is None:
             return "its place is not known"
         drawing = watched.adapter.screens if watched else None
         if watched is None or drawing is None:
             return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input, or somebody types there"
-        return self._paste(Input(self.sights, watched, drawing, nudge.line), handle)
+        return self._paste(Input(self.agent_states, watched, drawing, nudge.line), handle)
 
-    def _stop(self, watched: Watched, handle: Handle | None, looked: float) -> None:
+    def _stop(self, watched: WatchedSession, handle: Handle | None, looked: float) -> None:
         """Stop the agent's turn, if it can be stopped, and wait for its end."""
         adapter = watched.adapter
-        done = adapter.stop is not None and adapter.stop(watched.sight)
+        done = adapter.stop is not None and adapter.stop(watched.session_view)
         if not done and adapter.interrupt and handle:
             done = self.backend.press(handle, adapter.interrupt, looked)
         deadline = time.monotonic() + VERIFY
-        while done and self.sights.busy(watched) and time.monotonic() < deadline:
+        while done and self.agent_states.busy(watched) and time.monotonic() < deadline:
             time.sleep(PAUSE)
 
     def _paste(self, place: "Input", handle: Handle) -> str:
@@ -140,14 +140,14 @@ class Nudger:
 class Input(msgspec.Struct, frozen=True):
     """The input box of one agent, and the line to put there."""
 
-    sights: Sights
-    watched: Watched
+    agent_states: AgentStates
+    watched: WatchedSession
     drawing: Drawing
     line: str
 
     def closed(self) -> str:
         """Return the reason not to type now, empty for none."""
-        reading, screen = self.sights.now(self.watched)
+        reading, screen = self.agent_states.now(self.watched)
         if input_is_free(self.drawing, reading, screen):
             return ""
         state = reading.state if reading else State.UNKNOWN
@@ -155,12 +155,12 @@ class Input(msgspec.Struct, frozen=True):
 
     def left_over_line(self) -> str:
         """Return the fixed line already in the input, empty for none."""
-        return left_over_line(self.drawing, self.sights.now(self.watched)[1])
+        return left_over_line(self.drawing, self.agent_states.now(self.watched)[1])
 
     def shows(self) -> bool:
         """Wait until the input holds the line and nothing else. A busy agent is slow to draw it."""
         deadline = time.monotonic() + VERIFY
-        while not holds_only(self.drawing, *(now := self.sights.now(self.watched)), self.line):
+        while not holds_only(self.drawing, *(now := self.agent_states.now(self.watched)), self.line):
             if time.monotonic() > deadline or not may_still_appear(self.drawing, *now, self.line):
                 return False
             time.sleep(PAUSE)
@@ -168,7 +168,7 @@ class Input(msgspec.Struct, frozen=True):
 
     def ready(self) -> bool:
         """Return True when the input holds the line and nothing else."""
-        return holds_only(self.drawing, *self.sights.now(self.watched), self.line)
+        return holds_only(self.drawing, *self.agent_states.now(self.watched), self.line)
 
     def left(self) -> bool:
         """Wait until the line has left the input for good; False when it stays too long.
@@ -177,7 +177,7 @@ class Input(msgspec.Struct, frozen=True):
         """
         deadline, gone_since = time.monotonic() + VERIFY, 0.0
         while (now := time.monotonic()) < deadline or gone_since:
-            reading, screen = self.sights.now(self.watched)
+            reading, screen = self.agent_states.now(self.watched)
             if not was_taken(self.drawing, reading, screen, self.line):
                 gone_since = 0.0
             elif (reading and reading.state is State.WORKING) or now >= (gone_since or now) + GONE:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from pro0.agents.adapter import PermissionChannel, Sight
+from pro0.agents.adapter import PermissionChannel, SessionView
+from pro0.engine.background.agent_states import AgentStates, WatchedSession
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.background.sights import Sights, Watched
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.decision import Snapshot
@@ -20,9 +20,9 @@ from pro0.store.teams import TeamStore
 class PermissionRelay:
     """Carries the requests of one team in the background, and ends those that were answered elsewhere."""
 
-    def __init__(self, team: TeamStore, sights: Sights, log: Log, woken: Callable[[], None]) -> None:
+    def __init__(self, team: TeamStore, agent_states: AgentStates, log: Log, woken: Callable[[], None]) -> None:
         self._context = lead_context(team)
-        self._sights = sights
+        self._sights = agent_states
         self._log = log
         self._woken = woken
         self._under_way: set[str] = set()
@@ -57,18 +57,18 @@ class PermissionRelay:
         }
         return {id: fate for id, fate in fates.items() if fate}
 
-    def _carry(self, watched: Watched) -> None:
+    def _carry(self, watched: WatchedSession) -> None:
         try:
             if watched.adapter.permissions:
-                self._exchange(watched.adapter.permissions, watched.sight, watched)
+                self._exchange(watched.adapter.permissions, watched.session_view, watched)
         except Pro0Error as error:
             self._log.write("permission", agent=watched.state.agent_id, why=error.message)
         finally:
             self._under_way.discard(watched.state.incarnation)
 
-    def _exchange(self, channel: PermissionChannel, sight: Sight, watched: Watched) -> None:
+    def _exchange(self, channel: PermissionChannel, session_view: SessionView, watched: WatchedSession) -> None:
         """Put new requests before the person, hand answers over, and settle those that the agent no longer asks."""
-        asked = channel.asked(sight)
+        asked = channel.asked(session_view)
         if asked is None:
             return
         open_keys = {entry.key for entry in asked}
@@ -83,7 +83,7 @@ class PermissionRelay:
             if request.key not in open_keys:
                 outcomes[request.id] = "elsewhere"
             elif request.answer:
-                outcomes[request.id] = "taken" if channel.reply(sight, request.key, request.answer) else ""
+                outcomes[request.id] = "taken" if channel.reply(session_view, request.key, request.answer) else ""
         if any(outcomes.values()):
             requests.settle(self._context, outcomes)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pro0 import processes
 from pro0.agents import turn_end
-from pro0.agents.adapter import Adapter, Memory, Sight
+from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.model.decision import Seen
 from pro0.model.runtime import Process, State
 from pro0.model.screen import LastWords, Reading, Screen
@@ -18,15 +18,20 @@ NAMED = 5
 
 
 def last_words(
-    adapter: Adapter, sight: Sight, memory: Memory, reading: Reading, before: Seen | None, screen: Screen | None
+    adapter: Adapter,
+    session_view: SessionView,
+    memory: Memory,
+    reading: Reading,
+    before: Seen | None,
+    screen: Screen | None,
 ) -> LastWords | None:
     """Return the last words of the newest turn that is over, the last known ones when nothing tells of newer ones.
 
     Without a transcript and a hook, they are the end of the screen as it was when the turn ended.
     """
     previous_words = before.words if before else None
-    words = adapter.last_words(sight, memory) if adapter.last_words else None
-    words = words or turn_end.kept_words(Path(sight.folder))
+    words = adapter.last_words(session_view, memory) if adapter.last_words else None
+    words = words or turn_end.kept_words(Path(session_view.folder))
     if words:
         return words if words.over or reading.state in OVER else previous_words
     ended = reading.state in OVER and before is not None and before.state not in OVER

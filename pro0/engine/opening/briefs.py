@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
-from pro0.agents.adapter import Adapter, Brief, Invocation, Sight
+from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import SeatState
@@ -72,7 +72,7 @@ class Briefs:
         """Return True when an earlier conversation can be resumed."""
         if adapter.session_ids == "none" or adapter.began is None:
             return False
-        sight = Sight(
+        session_view = SessionView(
             session=state.session,
             agent=None,
             started_at=state.started_at,
@@ -80,7 +80,7 @@ class Briefs:
             folder="",
             environment=environment,
         )
-        return adapter.began(sight)
+        return adapter.began(session_view)
 
     def _prompt(self, seat: Seat, task: Task | None, branch: str) -> str:
         return self._assignment(seat, task, branch) if task else self._welcome(seat, branch)

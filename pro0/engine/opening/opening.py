@@ -97,12 +97,12 @@ class Opener:
         seat = start.seat
         if seat.task is None:
             return None
-        return trees.begin(self._lead, seat.task, seat.agent_id, start.incarnation, start.ground)
+        return trees.begin(self._lead, seat.task, seat.agent_id, start.incarnation, start.work_folder)
 
     def _opening(self, start: Start, state: SeatState, task: Task | None) -> Opening:
         paths, seat = self._team.paths, start.seat
-        if start.ground.error:
-            raise EnvironmentMissing(start.ground.error, hint=start.ground.hint or None)
+        if start.work_folder.error:
+            raise EnvironmentMissing(start.work_folder.error, hint=start.work_folder.hint or None)
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_of(seat)
         environment = self._environment(adapter, seat, state, task)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput
 from pro0.mcp import views, waiting
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.team import members_view
 from pro0.mcp.tools.tool import LEADS, tool
 from pro0.model.ids import LEAD
@@ -28,7 +28,7 @@ TITLE = 100
 
 @tool("member.spawn", LEADS, waits=True)
 def spawn_teammate(
-    desk: Desk,
+    tool_context: ToolContext,
     name: Annotated[str, Meta(description="What it is called; an ended teammate of that name is started again.")],
     category: Annotated[str, Meta(description="Its role id.")] = "",
     task: Annotated[str, Meta(description="What it should do first; it becomes a task reserved for it.")] = "",
@@ -40,7 +40,7 @@ def spawn_teammate(
     plan: Annotated[bool, Meta(description="Whether it must have a plan approved before it changes anything.")] = False,
 ) -> views.MemberView:
     """Start a teammate in a session of its own, and wait until it is up. It takes ready tasks by itself."""
-    context = desk.context
+    context = tool_context.context
     if task.strip() and todo_id:
         raise BadInput("a task or a todo_id, not both")
     if todo_id:
@@ -57,7 +57,7 @@ def spawn_teammate(
     settings = settings_to_hire(context)
     [defined] = with_definitions([draft], settings.agents)
     takeable(defined)
-    [seat] = members.spawn(context, [apply_role(desk.store, defined)], settings.max_teammates)
+    [seat] = members.spawn(context, [apply_role(tool_context.store, defined)], settings.max_teammates)
     waiting.started(context, seat)
     assigned: list[Task] = []
     if task.strip():
@@ -70,7 +70,7 @@ def spawn_teammate(
 
 @tool("member.shutdown", LEADS, waits=True, ends=True)
 def shutdown_teammate(
-    desk: Desk,
+    tool_context: ToolContext,
     teammate_name: TeammateName,
     reason: Annotated[str, Meta(description="What it is told.")] = "",
     force: Annotated[bool, Meta(description="End it even if it has not agreed in a minute.")] = False,
@@ -79,7 +79,7 @@ def shutdown_teammate(
 
     One that works says "not yet" and is asked again when it is idle; list_teammates shows how it went.
     """
-    context = desk.context
+    context = tool_context.context
     seat = members.shutdown(context, teammate_name, reason=reason, force=force)
     waiting.ended(context, seat)
     return _view(context, seat)
@@ -89,20 +89,22 @@ PlanId = Annotated[str, Meta(description="The id of the plan that you have read,
 
 
 @tool("plan.approve", LEADS)
-def approve_plan(desk: Desk, teammate_name: TeammateName, plan_id: PlanId) -> views.MemberView:
+def approve_plan(tool_context: ToolContext, teammate_name: TeammateName, plan_id: PlanId) -> views.MemberView:
     """Let a teammate carry out the plan that it has handed in, where the person lets you decide on plans."""
-    return _view(desk.context, plan_approval.approve(desk.context, teammate_name, about=plan_id))
+    return _view(tool_context.context, plan_approval.approve(tool_context.context, teammate_name, about=plan_id))
 
 
 @tool("plan.reject", LEADS)
 def reject_plan(
-    desk: Desk,
+    tool_context: ToolContext,
     teammate_name: TeammateName,
     plan_id: PlanId,
     feedback: Annotated[str, Meta(description="What is wrong with it.")],
 ) -> views.MemberView:
     """Ask a teammate for another plan, where the person lets you decide on plans."""
-    return _view(desk.context, plan_approval.reject(desk.context, teammate_name, feedback, about=plan_id))
+    return _view(
+        tool_context.context, plan_approval.reject(tool_context.context, teammate_name, feedback, about=plan_id)
+    )
 
 
 def _own_agent(context: Context) -> str:

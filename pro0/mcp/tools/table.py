@@ -6,8 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused
-from pro0.mcp.desk import Desk
 from pro0.mcp.protocol import Call
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools import lead as lead_tools
 from pro0.mcp.tools import mail as mail_tools
 from pro0.mcp.tools import team as team_tools
@@ -28,14 +28,14 @@ FAMILIES = (team_tools, lead_tools, worker_tools, work_tools, mail_tools, ticket
 __all__ = ["FAMILIES", "TOOLS", "failed", "perform"]
 
 
-def perform(tool: Tool, desk: Desk, call: Call) -> dict[str, JSON]:
+def perform(tool: Tool, tool_context: ToolContext, call: Call) -> dict[str, JSON]:
     """Do what a call asks for and return its result, or the error that an agent can act on."""
     try:
-        arguments = _arguments(tool, desk, call)
+        arguments = _arguments(tool, tool_context, call)
         if lost := tool.if_lost:
-            call.if_lost = lambda: lost(desk)
-        value = harmless(msgspec.to_builtins(tool.function(desk, **arguments)), desk.veil())
-        return _result(value, [encode(value), *_hints(tool, desk)])
+            call.if_lost = lambda: lost(tool_context)
+        value = harmless(msgspec.to_builtins(tool.function(tool_context, **arguments)), tool_context.veil())
+        return _result(value, [encode(value), *_hints(tool, tool_context)])
     except Pro0Error as error:
         return failed(error)
     except Exception as error:  # noqa: BLE001 - an agent goes on after a fault of pro0
@@ -58,8 +58,8 @@ def harmless(value: object, veil: Callable[[str], str] = str) -> object:
     return value
 
 
-def _arguments(tool: Tool, desk: Desk, call: Call) -> dict[str, object]:
-    caller = desk.caller.who
+def _arguments(tool: Tool, tool_context: ToolContext, call: Call) -> dict[str, object]:
+    caller = tool_context.caller.who
     if caller not in tool.callers:
         raise Refused(
             f"{_called(caller)} may not call {tool.name}", code=ErrorCode.NOT_ALLOWED, hint="tools/list has your tools"
@@ -78,12 +78,12 @@ def _called(caller: Who) -> str:
     return {Who.OUTSIDE: "an agent outside any team", Who.LEAD_AGENT: "the lead agent"}.get(caller, "a teammate")
 
 
-def _hints(tool: Tool, desk: Desk) -> list[str]:
+def _hints(tool: Tool, tool_context: ToolContext) -> list[str]:
     """Return the hints for an agent: it has mail, and perhaps nothing else tells it so."""
-    if tool.operation == "message.inbox" or desk.team is None:
+    if tool.operation == "message.inbox" or tool_context.team is None:
         return []
     try:
-        unread = messages.unread(desk.context)
+        unread = messages.unread(tool_context.context)
     except Pro0Error:
         return []
     return [unread_here(unread)] if unread else []

@@ -8,7 +8,7 @@ from msgspec import Meta
 from pro0.config import Mode, require_enabled
 from pro0.errors import ErrorCode, Kept, Refused
 from pro0.mcp import views, waiting
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.tool import LEADS, TEAMMATES, tool
 from pro0.model import ids
 from pro0.model.caller import Who
@@ -22,20 +22,20 @@ OUTSIDE = frozenset({Who.OUTSIDE})
 
 @tool("team.lead", OUTSIDE, waits=True)
 def create_team(
-    desk: Desk,
+    tool_context: ToolContext,
     name: Annotated[str, Meta(description="1 to 48 of a-z, 0-9 and '-'.")],
     mode: Annotated[Mode | None, Meta(description="Where teammates are shown; else as the settings say.")] = None,
 ) -> views.TeamView:
     """Make a team for the project you are in and lead it from now on, or take up again one that you led before."""
-    with desk.leading:
-        desk.lead(_taken_or_made(desk, name, mode))
-    waiting.led(desk.context)
-    return _team(desk.context)
+    with tool_context.leading:
+        tool_context.lead(_taken_or_made(tool_context, name, mode))
+    waiting.led(tool_context.context)
+    return _team(tool_context.context)
 
 
 @tool("team.stop", LEADS, waits=True, ends=True)
 def stop_team(
-    desk: Desk,
+    tool_context: ToolContext,
     reason: Annotated[str, Meta(description="What the members are told.")] = "",
     force: Annotated[bool, Meta(description="End who has not agreed in a minute.")] = False,
 ) -> views.TeamView:
@@ -43,50 +43,50 @@ def stop_team(
 
     Tasks and messages stay, for the person to look at.
     """
-    context = desk.context
+    context = tool_context.context
     waiting.stopped(context, teams.stop(context, reason=reason, force=force).stop)
     return _team(context)
 
 
 @tool("team.cleanup", LEADS, waits=True, ends=True)
-def cleanup_team(desk: Desk) -> views.Answered:
+def cleanup_team(tool_context: ToolContext) -> views.Answered:
     """Remove the team with its tasks and messages, when all is done. Refused while a teammate lives."""
     from pro0.engine.cleanup import cleanup
 
-    context = desk.context
+    context = tool_context.context
     if teams.dismiss(context):
         waiting.led(context)
         return views.Answered(answered="call approve_shutdown now: when your session has ended, the team is removed")
     told = list[str]()
     try:
-        cleanup(desk.store, context.team.name, force=False, show=told.append)
+        cleanup(tool_context.store, context.team.name, force=False, show=told.append)
         answered = f"{context.team.name} is removed"
     except Kept as kept:
         answered = kept.message
-    desk.lead(None)
+    tool_context.lead(None)
     return views.Answered(answered="\n".join((answered, *told)))
 
 
 @tool("member.list", LEADS)
-def list_teammates(desk: Desk) -> views.Members:
+def list_teammates(tool_context: ToolContext) -> views.Members:
     """List all teammates with what each does now: its state, its task, its unread messages."""
-    return members_view(desk.context, brief=False)
+    return members_view(tool_context.context, brief=False)
 
 
 @tool("member.list", TEAMMATES)
-def get_team_members(desk: Desk) -> views.Members:
+def get_team_members(tool_context: ToolContext) -> views.Members:
     """List who is on the team, to know whom you can write to."""
-    return members_view(desk.context, brief=True)
+    return members_view(tool_context.context, brief=True)
 
 
 @tool("need.list", LEADS)
-def list_needs(desk: Desk) -> views.Needs:
+def list_needs(tool_context: ToolContext) -> views.Needs:
     """List what only the person can answer now: permissions, questions, gates, crashes, failed tasks, unread mail.
 
     Say it to the person; the commands are theirs.
     """
-    listed = needs.list_needs(desk.context)
-    return views.Needs(team=desk.context.team.name, needs=[views.need_view(need) for need in listed])
+    listed = needs.list_needs(tool_context.context)
+    return views.Needs(team=tool_context.context.team.name, needs=[views.need_view(need) for need in listed])
 
 
 def members_view(context: Context, *, brief: bool) -> views.Members:
@@ -97,20 +97,22 @@ def members_view(context: Context, *, brief: bool) -> views.Members:
     return views.Members(team=context.team.name, members=lines)
 
 
-def _taken_or_made(desk: Desk, name: str, mode: Mode | None) -> Context:
+def _taken_or_made(tool_context: ToolContext, name: str, mode: Mode | None) -> Context:
     from pro0.engine.opening.founding import found
 
-    if desk.team:
-        raise Refused(f"this agent leads {desk.team} already", code=ErrorCode.CONFLICT, hint="call cleanup_team first")
+    if tool_context.team:
+        raise Refused(
+            f"this agent leads {tool_context.team} already", code=ErrorCode.CONFLICT, hint="call cleanup_team first"
+        )
     ids.team_name(name)
-    desk.store.check()
+    tool_context.store.check()
     folder = project.root(Path.cwd().resolve())
-    settings = trust.settings(desk.store.home, folder, desk.environment, {"teammateMode": mode})
+    settings = trust.settings(tool_context.store.home, folder, tool_context.environment, {"teammateMode": mode})
     require_enabled(settings)
-    team = desk.store.team(name)
+    team = tool_context.store.team(name)
     if team.exists() and team.config.read().project == str(folder):
-        return outside.lead(Context(team, desk.caller, vouch=nobody))
-    return found(desk.store, desk.caller, name, folder, settings, vouch=nobody, terminal=False)
+        return outside.lead(Context(team, tool_context.caller, vouch=nobody))
+    return found(tool_context.store, tool_context.caller, name, folder, settings, vouch=nobody, terminal=False)
 
 
 def _team(context: Context) -> views.TeamView:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pro0.mcp import views
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.tool import EVERYBODY, OwnTask, TaskId, both, tool
 from pro0.mcp.tools.work import Limit, Role
 from pro0.model.task import Awaiting, Draft, Remark
@@ -23,82 +23,92 @@ Awaited = Literal["review", "work", "approval", "input", "content", "escalation"
 
 
 @tool("task.list", EVERYBODY, names=both("list"))
-def task_list(desk: Desk, limit: Limit = 100) -> views.TaskPage:
+def task_list(tool_context: ToolContext, limit: Limit = 100) -> views.TaskPage:
     """List all tasks: open, in_progress, needs_review, done, closed or failed."""
-    return views.task_page(tasks.board(desk.context), tasks.list_tasks(desk.context), limit, ticket_status)
+    return views.task_page(
+        tasks.board(tool_context.context), tasks.list_tasks(tool_context.context), limit, ticket_status
+    )
 
 
 @tool("task.show", EVERYBODY, names=both("get"))
-def task_get(desk: Desk, task_id: TaskId) -> views.TaskDetail:
+def task_get(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
     """Get all of one task."""
-    return views.task_detail(tasks.board(desk.context), tasks.show(desk.context, task_id), ticket_status)
+    return views.task_detail(
+        tasks.board(tool_context.context), tasks.show(tool_context.context, task_id), ticket_status
+    )
 
 
 @tool("task.remarks", EVERYBODY, names=both("comment_list"))
-def task_comment_list(desk: Desk, task_id: Board = None) -> views.CommentsView:
+def task_comment_list(tool_context: ToolContext, task_id: Board = None) -> views.CommentsView:
     """List what was said about a task, oldest first. Read the comments of the task above your own before you begin."""
-    id = desk.shared_task(task_id)
-    comments = [_comment_view(remark) for remark in tasks.remarks(desk.context, id)]
+    id = tool_context.shared_task(task_id)
+    comments = [_comment_view(remark) for remark in tasks.remarks(tool_context.context, id)]
     return views.CommentsView(task_id=id, comments=comments[-COMMENTS:], left_out=max(0, len(comments) - COMMENTS))
 
 
 @tool("task.create", EVERYBODY, names=both("create"))
 def task_create(
-    desk: Desk,
+    tool_context: ToolContext,
     title: Annotated[str, Meta(description="One line.")],
     description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")],
     priority: Annotated[int | None, Meta(description="Lower goes first, 0 is the highest.")] = None,
     role_id: Role = None,
 ) -> views.TaskLine:
     """Add a task below the one your session is for; without such a one, to the team's list."""
-    draft = Draft(title=title, description=description, parent=desk.task, priority=priority, role=role_id)
-    [task] = tasks.create(desk.context, [draft], last=True)
-    return _line(desk, task.id)
+    draft = Draft(title=title, description=description, parent=tool_context.task, priority=priority, role=role_id)
+    [task] = tasks.create(tool_context.context, [draft], last=True)
+    return _line(tool_context, task.id)
 
 
 @tool("role.list", EVERYBODY)
-def role_list(desk: Desk) -> views.RolesView:
+def role_list(tool_context: ToolContext) -> views.RolesView:
     """List the roles that a task can have."""
-    listed = roles.roles(desk.context)
+    listed = roles.roles(tool_context.context)
     return views.RolesView(roles=[views.RoleView(id=r.id, name=r.name, agent=r.agent) for r in listed])
 
 
 @tool("task.complete", EVERYBODY, names=both("mark_done"))
 def task_mark_done(
-    desk: Desk, task_id: OwnTask = None, result: Annotated[str, Meta(description="What came of it.")] = ""
+    tool_context: ToolContext,
+    task_id: OwnTask = None,
+    result: Annotated[str, Meta(description="What came of it.")] = "",
 ) -> views.TaskLine:
     """Mark your own task as done."""
-    return _line(desk, tasks.complete(desk.context, desk.own_task(task_id), result).id)
+    return _line(tool_context, tasks.complete(tool_context.context, tool_context.own_task(task_id), result).id)
 
 
 @tool("task.fail", EVERYBODY, names=both("mark_failed"))
 def task_mark_failed(
-    desk: Desk, error: Annotated[str, Meta(description="What went wrong, with details.")], task_id: OwnTask = None
+    tool_context: ToolContext,
+    error: Annotated[str, Meta(description="What went wrong, with details.")],
+    task_id: OwnTask = None,
 ) -> views.TaskLine:
     """Mark your own task as failed, when it cannot be done."""
-    return _line(desk, tasks.fail(desk.context, desk.own_task(task_id), error).id)
+    return _line(tool_context, tasks.fail(tool_context.context, tool_context.own_task(task_id), error).id)
 
 
 @tool("task.hand_off", EVERYBODY, names=both("request_review"))
 def task_request_review(
-    desk: Desk,
+    tool_context: ToolContext,
     reason: Annotated[str, Meta(description="What the person should decide or look at.")],
     task_id: OwnTask = None,
     awaiting: Annotated[Awaited | None, Meta(description="What you need; an answer by default in a tree.")] = None,
 ) -> views.TaskLine:
     """Hand your own task to a person, when only they can say how it goes on; you work on it no more."""
-    id = desk.own_task(task_id)
-    kind = Awaiting(awaiting) if awaiting else gates.usual_kind(desk.context, id)
-    return _line(desk, gates.hand_off(desk.context, id, kind, reason).id)
+    id = tool_context.own_task(task_id)
+    kind = Awaiting(awaiting) if awaiting else gates.usual_kind(tool_context.context, id)
+    return _line(tool_context, gates.hand_off(tool_context.context, id, kind, reason).id)
 
 
 @tool("task.comment", EVERYBODY, names=both("comment_create"))
 def task_comment_create(
-    desk: Desk, content: Annotated[str, Meta(description="What others should know.")], task_id: Board = None
+    tool_context: ToolContext,
+    content: Annotated[str, Meta(description="What others should know.")],
+    task_id: Board = None,
 ) -> views.CommentsView:
     """Add a comment where the others of your task look: to the task above your own, or to the one you name."""
-    id = desk.shared_task(task_id)
-    comment = tasks.comment(desk.context, id, content)
+    id = tool_context.shared_task(task_id)
+    comment = tasks.comment(tool_context.context, id, content)
     remark = Remark(comment.at, comment.author, comment.text, task=comment.author_task, role=comment.author_role)
     return views.CommentsView(task_id=id, comments=[_comment_view(remark)])
 
@@ -114,5 +124,5 @@ def _comment_view(remark: Remark) -> views.Said:
     )
 
 
-def _line(desk: Desk, id: str) -> views.TaskLine:
-    return views.task_line(tasks.board(desk.context), tasks.show(desk.context, id), ticket_status)
+def _line(tool_context: ToolContext, id: str) -> views.TaskLine:
+    return views.task_line(tasks.board(tool_context.context), tasks.show(tool_context.context, id), ticket_status)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.model.caller import Who
 from pro0.ops.context import OPERATIONS
 
@@ -33,7 +33,7 @@ class Tool(msgspec.Struct, frozen=True):
     function: Function
     waits: bool = False
     ends: bool = False
-    if_lost: Callable[[Desk], object] | None = None
+    if_lost: Callable[[ToolContext], object] | None = None
     """What is done when the result did not arrive."""
 
     @property
@@ -66,7 +66,7 @@ def tool(
     names: tuple[str, ...] = (),
     waits: bool = False,
     ends: bool = False,
-    if_lost: Callable[[Desk], object] | None = None,
+    if_lost: Callable[[ToolContext], object] | None = None,
 ) -> Callable[[Function], Function]:
     """Enter a function into the table, under its own name or under others, as the way to an operation that exists."""
     if operation not in OPERATIONS:

@@ -6,7 +6,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from pro0.mcp import views
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.tool import EVERYBODY, LEADS, TaskId, tool
 from pro0.model.task import SETTLED, Changes, Draft, Gate, Task
 from pro0.ops.tasks import gates, tasks
@@ -21,53 +21,57 @@ Names = Annotated[list[str], Meta(description="Ids of tasks that must be complet
 
 @tool("task.list", EVERYBODY)
 def list_tasks(
-    desk: Desk,
+    tool_context: ToolContext,
     status: Annotated[Which, Meta(description="Only those; open is all that are not over.")] = "open",
     limit: Limit = 50,
 ) -> views.TaskPage:
     """List the team's tasks with who has each and why those that wait are not ready."""
-    listed = tasks.list_tasks(desk.context)
+    listed = tasks.list_tasks(tool_context.context)
     if status == "open":
         listed = [task for task in listed if task.status not in SETTLED]
     elif status != "all":
         listed = [task for task in listed if task.status == status]
-    return views.task_page(tasks.board(desk.context), listed, limit)
+    return views.task_page(tasks.board(tool_context.context), listed, limit)
 
 
 @tool("task.ready", EVERYBODY)
-def get_claimable_tasks(desk: Desk, limit: Limit = 20) -> views.TaskPage:
+def get_claimable_tasks(tool_context: ToolContext, limit: Limit = 20) -> views.TaskPage:
     """List the tasks that you could claim now, those reserved for you first. Claim one before you work on it."""
-    me = desk.context.caller.agent_id
-    claimable = [task for task in tasks.ready(desk.context) if task.assignee in (None, me)]
+    me = tool_context.context.caller.agent_id
+    claimable = [task for task in tasks.ready(tool_context.context) if task.assignee in (None, me)]
     claimable.sort(key=lambda task: task.assignee != me)
-    return views.task_page(tasks.board(desk.context), claimable, limit)
+    return views.task_page(tasks.board(tool_context.context), claimable, limit)
 
 
 @tool("task.claim", EVERYBODY)
-def claim_task(desk: Desk, task_id: TaskId) -> views.TaskDetail:
+def claim_task(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
     """Take a ready task, and get all of it. Of several who try exactly one gets it; the others are told who has it."""
-    return _detail(desk, tasks.claim(desk.context, task_id).id)
+    return _detail(tool_context, tasks.claim(tool_context.context, task_id).id)
 
 
 @tool("task.complete", EVERYBODY)
 def complete_task(
-    desk: Desk, task_id: TaskId, result: Annotated[str, Meta(description="What came of it, in a few sentences.")]
+    tool_context: ToolContext,
+    task_id: TaskId,
+    result: Annotated[str, Meta(description="What came of it, in a few sentences.")],
 ) -> views.TaskLine:
     """Finish a task that you have claimed; tasks that wait for it become ready."""
-    return _line(desk, tasks.complete(desk.context, task_id, result).id)
+    return _line(tool_context, tasks.complete(tool_context.context, task_id, result).id)
 
 
 @tool("task.release", EVERYBODY)
 def release_task(
-    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="Why, for whoever takes it next.")] = ""
+    tool_context: ToolContext,
+    task_id: TaskId,
+    reason: Annotated[str, Meta(description="Why, for whoever takes it next.")] = "",
 ) -> views.TaskLine:
     """Give a task that you have claimed back to the list, unfinished."""
-    return _line(desk, tasks.release(desk.context, task_id, reason).id)
+    return _line(tool_context, tasks.release(tool_context.context, task_id, reason).id)
 
 
 @tool("task.create", LEADS)
 def create_task(
-    desk: Desk,
+    tool_context: ToolContext,
     title: Annotated[str, Meta(description="One line.")],
     description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")] = "",
     dependencies: Names = [],  # noqa: B006 - never changed
@@ -94,23 +98,23 @@ def create_task(
         requires=Gate(requires) if requires else None,
         labels=tuple(labels),
     )
-    [task] = tasks.create(desk.context, [draft], last=True)
-    return _doable(desk, task)
+    [task] = tasks.create(tool_context.context, [draft], last=True)
+    return _doable(tool_context, task)
 
 
 @tool("task.assign", LEADS)
 def assign_task(
-    desk: Desk,
+    tool_context: ToolContext,
     task_id: TaskId,
     teammate_name: Annotated[str | None, Meta(description="Who; without it the reservation is dropped.")] = None,
 ) -> views.TaskLine:
     """Reserve a pending task for one teammate, who is told so."""
-    return _doable(desk, tasks.assign(desk.context, task_id, teammate_name))
+    return _doable(tool_context, tasks.assign(tool_context.context, task_id, teammate_name))
 
 
 @tool("task.update", EVERYBODY)
 def update_task(
-    desk: Desk,
+    tool_context: ToolContext,
     task_id: TaskId,
     title: str | None = None,
     description: str | None = None,
@@ -133,36 +137,40 @@ def update_task(
         drop_dependencies=tuple(drop_dependencies),
         labels=None if labels is None else tuple(labels),
     )
-    return _line(desk, tasks.update(desk.context, task_id, changes).id)
+    return _line(tool_context, tasks.update(tool_context.context, task_id, changes).id)
 
 
 @tool("task.retry", LEADS)
 def retry_task(
-    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="What should be done otherwise.")] = ""
+    tool_context: ToolContext,
+    task_id: TaskId,
+    reason: Annotated[str, Meta(description="What should be done otherwise.")] = "",
 ) -> views.TaskLine:
     """Make a failed task pending again, for somebody to take."""
-    return _line(desk, gates.retry(desk.context, task_id, reason).id)
+    return _line(tool_context, gates.retry(tool_context.context, task_id, reason).id)
 
 
 @tool("task.cancel", LEADS, ends=True)
 def cancel_task(
-    desk: Desk, task_id: TaskId, reason: Annotated[str, Meta(description="Why, for who works on it.")] = ""
+    tool_context: ToolContext,
+    task_id: TaskId,
+    reason: Annotated[str, Meta(description="Why, for who works on it.")] = "",
 ) -> views.TaskLine:
     """Cancel a task and its open subtasks; whoever works on one is told."""
-    return _line(desk, tasks.cancel(desk.context, task_id, reason).id)
+    return _line(tool_context, tasks.cancel(tool_context.context, task_id, reason).id)
 
 
-def _line(desk: Desk, id: str) -> views.TaskLine:
+def _line(tool_context: ToolContext, id: str) -> views.TaskLine:
     """Return a task as it is now; only the whole list tells why it waits."""
-    return views.task_line(tasks.board(desk.context), tasks.show(desk.context, id))
+    return views.task_line(tasks.board(tool_context.context), tasks.show(tool_context.context, id))
 
 
-def _doable(desk: Desk, task: Task) -> views.TaskLine:
+def _doable(tool_context: ToolContext, task: Task) -> views.TaskLine:
     """Return a task, with the warning that nobody there can do it."""
-    line = _line(desk, task.id)
-    warning = beyond_all(desk.context, [task])
+    line = _line(tool_context, task.id)
+    warning = beyond_all(tool_context.context, [task])
     return replace(line, note=f"{line.note}; {warning}") if warning else line
 
 
-def _detail(desk: Desk, id: str) -> views.TaskDetail:
-    return views.task_detail(tasks.board(desk.context), tasks.show(desk.context, id))
+def _detail(tool_context: ToolContext, id: str) -> views.TaskDetail:
+    return views.task_detail(tasks.board(tool_context.context), tasks.show(tool_context.context, id))

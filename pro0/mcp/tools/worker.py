@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from pro0.mcp import views, waiting
-from pro0.mcp.desk import Desk
+from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.tool import LEADS, tool
 from pro0.model.task import SETTLED
 from pro0.ops.tasks.acting import settings
@@ -18,7 +18,7 @@ WorkerName = Annotated[str, Meta(description="The worker's name, or the id of it
 
 @tool("worker.delegate", LEADS, waits=True)
 def delegate_tasks(
-    desk: Desk,
+    tool_context: ToolContext,
     tasks: Annotated[list[str], Meta(description="What to do, a text for each worker: it knows nothing else.")],
     agent: Annotated[str | None, Meta(description="The agent program; without it the usual one for tasks.")] = None,
     shared: Annotated[bool, Meta(description="Work in the project's checkout, not in a worktree each.")] = False,
@@ -27,7 +27,7 @@ def delegate_tasks(
 
     A message tells you when one is through, crashes or is blocked; answer with a comment on its task.
     """
-    context = desk.context
+    context = tool_context.context
     if agent is not None:
         with_definitions([SeatDraft(name="worker", agent=agent)], settings(context).agents)
     delegated = workers.delegate(context, [workers.draft(text, agent=agent, shared=shared) for text in tasks])
@@ -37,25 +37,27 @@ def delegate_tasks(
 
 
 @tool("worker.list", LEADS)
-def list_workers(desk: Desk) -> views.WorkersView:
+def list_workers(tool_context: ToolContext) -> views.WorkersView:
     """List delegated tasks: at work, in line, and those that left a branch that is not merged."""
     unfinished = [
-        worker for worker in workers.workers(desk.context) if worker.task.status not in SETTLED or worker.task.branch
+        worker
+        for worker in workers.workers(tool_context.context)
+        if worker.task.status not in SETTLED or worker.task.branch
     ]
     return views.WorkersView(workers=[_line(worker) for worker in unfinished])
 
 
 @tool("worker.kill", LEADS, ends=True)
-def kill_worker(desk: Desk, worker: WorkerName) -> views.WorkerLine:
+def kill_worker(tool_context: ToolContext, worker: WorkerName) -> views.WorkerLine:
     """End a worker with all its processes: its task has failed, what it has done is saved on its branch."""
-    workers.kill(desk.context, worker)
-    return _line(workers.find(desk.context, worker))
+    workers.kill(tool_context.context, worker)
+    return _line(workers.find(tool_context.context, worker))
 
 
 @tool("worker.merge", LEADS)
-def merge_worker(desk: Desk, worker: WorkerName) -> views.Answered:
+def merge_worker(tool_context: ToolContext, worker: WorkerName) -> views.Answered:
     """Merge what a worker left into the project's checkout; refused, and nothing is touched, when it would conflict."""
-    task = workers.merge(desk.context, worker)
+    task = workers.merge(tool_context.context, worker)
     return views.Answered(answered=f"{task.id} is merged")
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from pro0.model.caller import HUMAN_ONLY, LEAD_ONLY, Caller, Who
-from pro0.model.decision import Ground
+from pro0.model.decision import WorkFolder
 from pro0.model.ids import task_id
 from pro0.model.task import Task, TaskList
 from pro0.ops.context import Context, operation
@@ -24,7 +24,7 @@ def start(context: Context, id: str, agent: str | None = None) -> Task:
 
 
 @operation("task.begin", LEAD_ONLY)
-def begin(context: Context, id: str, agent_id: str, incarnation: str, ground: Ground | None = None) -> Task:
+def begin(context: Context, id: str, agent_id: str, incarnation: str, work_folder: WorkFolder | None = None) -> Task:
     """Give a session that is about to be opened the claim of its task; one that has it keeps it."""
     claiming(context)
     holder = Caller(Who.MEMBER, agent_id, incarnation)
@@ -35,8 +35,8 @@ def begin(context: Context, id: str, agent_id: str, incarnation: str, ground: Gr
         if task.claim and task.claim.incarnation == incarnation:
             return tasks, task
         changed, task = changes.act(tasks, task.id, in_turn(context, request))
-        if ground and ground.path:
-            task = replace(task, branch=ground.branch, worktree=ground.path)
+        if work_folder and work_folder.path:
+            task = replace(task, branch=work_folder.branch, worktree=work_folder.path)
         return changes.with_tasks(changed, [task]), task
 
     return edit(context, Act.START, id, change_it)

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.decision import Action, Ground, Snapshot
+from pro0.model.decision import Action, Snapshot, WorkFolder
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.team import Seat, Wish
@@ -32,9 +32,9 @@ class View(msgspec.Struct, frozen=True):
         """Return a stored moment by the clock of the snapshot, which may have jumped since."""
         return self.snapshot.moved.get(stamp, stamp)
 
-    def ground(self, seat: Seat) -> Ground | None:
+    def work_folder(self, seat: Seat) -> WorkFolder | None:
         """Return a seat's working folder: None before its worktree is ready, an empty one for the checkout."""
-        return self.snapshot.grounds.get((seat.agent_id, seat.generation)) if seat.worktree else Ground()
+        return self.snapshot.worktree_jobs.get((seat.agent_id, seat.generation)) if seat.worktree else WorkFolder()
 
     @property
     def blind(self) -> bool:

@@ -116,10 +116,12 @@ def _open_again(view: View, plan: Plan) -> Plan:
         over = replace(state, state=State.SHUTDOWN, since=view.now, note="it was never started")
         return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
     reopened = replace(state, since=view.now, started_at=view.now)
-    ground = view.ground(plan.seat)
-    if ground is None:
+    work_folder = view.work_folder(plan.seat)
+    if work_folder is None:
         return plan.then(reopened, Prepare(plan.seat))
-    return plan.then(reopened, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], ground))
+    return plan.then(
+        reopened, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], work_folder)
+    )
 
 
 def _find_the_place(view: View, plan: Plan) -> Plan:
@@ -190,8 +192,8 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan.wake(view.now + timedelta(seconds=0.2))
     if view.snapshot.runtime.failed(seat):
         return plan
-    ground = view.ground(seat)
-    if ground is None:
+    work_folder = view.work_folder(seat)
+    if work_folder is None:
         return plan.also(Prepare(seat))
     fresh = SeatState(
         agent_id=seat.agent_id,
@@ -201,10 +203,10 @@ def _start(view: View, plan: Plan) -> Plan:
         since=view.now,
         started_at=view.now,
         session=state.session if state and not seat.fresh else "",
-        worktree=ground.path,
-        branch=ground.branch,
+        worktree=work_folder.path,
+        branch=work_folder.branch,
     )
-    return plan.then(fresh, Start(seat, fresh.incarnation, ground=ground))
+    return plan.then(fresh, Start(seat, fresh.incarnation, work_folder=work_folder))
 
 
 STEPS: tuple[Step, ...] = (

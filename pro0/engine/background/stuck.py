@@ -1,4 +1,4 @@
-"""Stillness: measure how long workers have shown nothing new and run no program."""
+"""Find stuck workers: how long they have shown nothing new and run no program."""
 
 import hashlib
 import time
@@ -29,7 +29,7 @@ class Still(msgspec.Struct):
     since: float
 
 
-class Stillness:
+class StuckWatch:
     """Watches the workers of one team. A new lead starts without this memory, so a warning only comes later."""
 
     def __init__(

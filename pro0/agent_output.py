@@ -13,7 +13,7 @@ STATE_DESCRIPTOR = "PRO0_STATE_FD"
 """The variable with the number of the guard's state pipe."""
 
 
-class Voice:
+class AgentOutput:
     """Reports to the guard and the pane. Either may be missing."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ POCKODE = ("POCKODE_TASK_ID", "POCKODE_TICKET_ID")
 """What other programs call the same."""
 
 
-class Desk:
+class ToolContext:
     """The caller that one server speaks for; an agent outside every team may make one."""
 
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Grounds: worktrees for a team's seats, made in the background, one after the other."""
+"""Make the worktrees of a team's seats in the background, one after the other."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0.engine.background.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.errors import Pro0Error
-from pro0.model.decision import Ground
+from pro0.model.decision import WorkFolder
 from pro0.model.team import Seat, TeamConfig
 from pro0.ops.work import readying
 from pro0.store.paths import worktree
@@ -17,7 +17,7 @@ from pro0.worktrees import Repository, branch_of
 Key = tuple[str, int]
 
 
-class Grounds:
+class WorktreeJobs:
     """Prepares worktrees. It calls `woken` after each success or failure."""
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ class Grounds:
         self._log = log
         self._woken = woken
         self._asked: set[Key] = set()
-        self._found: dict[Key, Ground] = {}
+        self._found: dict[Key, WorkFolder] = {}
         self._backlog = Backlog(self._prepare)
 
     def begin(self, seat: Seat) -> None:
@@ -37,7 +37,7 @@ class Grounds:
         self._log.write("prepare", seat=seat.agent_id)
         self._backlog.put(seat)
 
-    def found(self, seats: Iterable[Seat]) -> dict[Key, Ground]:
+    def found(self, seats: Iterable[Seat]) -> dict[Key, WorkFolder]:
         """Return the results of requested worktrees; forget those of removed seats."""
         current_keys = {(seat.agent_id, seat.generation) for seat in seats}
         self._asked &= current_keys
@@ -46,35 +46,35 @@ class Grounds:
         return dict(self._found)
 
     def _prepare(self, seat: Seat) -> None:
-        ground = self._make_worktree(seat)
-        if ground.error:
-            self._tell(seat, ground)
+        work_folder = self._make_worktree(seat)
+        if work_folder.error:
+            self._tell(seat, work_folder)
         else:  # git's work is done one by one, the members' set-ups at once
-            threading.Thread(target=self._make_ready, args=(seat, ground), daemon=True).start()
+            threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True).start()
 
-    def _make_ready(self, seat: Seat, ground: Ground) -> None:
+    def _make_ready(self, seat: Seat, work_folder: WorkFolder) -> None:
         try:
-            readying.make_ready(self._team, seat, Path(ground.path))
+            readying.make_ready(self._team, seat, Path(work_folder.path))
         except Pro0Error as error:
-            ground = Ground(error=error.message, hint=error.hint or "")
+            work_folder = WorkFolder(error=error.message, hint=error.hint or "")
         except OSError as error:
-            ground = Ground(error=f"its worktree cannot be made ready: {error.strerror}")
-        self._tell(seat, ground)
+            work_folder = WorkFolder(error=f"its worktree cannot be made ready: {error.strerror}")
+        self._tell(seat, work_folder)
 
-    def _tell(self, seat: Seat, ground: Ground) -> None:
-        self._found[(seat.agent_id, seat.generation)] = ground
+    def _tell(self, seat: Seat, work_folder: WorkFolder) -> None:
+        self._found[(seat.agent_id, seat.generation)] = work_folder
         self._woken()
 
-    def _make_worktree(self, seat: Seat) -> Ground:
+    def _make_worktree(self, seat: Seat) -> WorkFolder:
         try:
             config = self._team.config.read()
             branch, place = _branch(config, seat), self._place(config, seat)
             tree = Repository(Path(config.project)).add(place, branch, adopt=True)
         except Pro0Error as error:
-            return Ground(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
+            return WorkFolder(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
         except OSError as error:
-            return Ground(error=f"its worktree cannot be made: {error.strerror}")
-        return Ground(path=str(tree.path), branch=tree.branch)
+            return WorkFolder(error=f"its worktree cannot be made: {error.strerror}")
+        return WorkFolder(path=str(tree.path), branch=tree.branch)
 
     def _place(self, config: TeamConfig, seat: Seat) -> Path:
         return worktree(self._team.paths.home, config.name, config.uid, seat.agent_id)

@@ -1,4 +1,4 @@
-"""Sights: read the agents' states from their own sources, titles and screens."""
+"""Read the agents' states from their own sources, titles and screens."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import adapter_of
-from pro0.agents.adapter import Adapter, Memory, Sight
+from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.engine.background.words import OVER, began_with, last_words, left_running
 from pro0.engine.opening.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
@@ -28,22 +28,22 @@ PAUSE = 0.3
 """Seconds between two looks at the same agents, less than `rules.turns.LOOK`, the lead's own pause."""
 
 
-class Watched(msgspec.Struct, frozen=True):
+class WatchedSession(msgspec.Struct, frozen=True):
     """A living session with a readable agent."""
 
     adapter: Adapter
     state: SeatState
-    sight: Sight
+    session_view: SessionView
     memory: Memory
 
 
-class Sights:
+class AgentStates:
     """Reads the agents of one team. It remembers the last readings, since unknown overwrites nothing."""
 
     def __init__(self, team: TeamStore, backend: Backend) -> None:
         self._team = team
         self._backend = backend
-        self._watched: dict[str, Watched] = {}
+        self._watched: dict[str, WatchedSession] = {}
         self._readings: dict[str, Reading] = {}
         self._seen: dict[str, Seen] = {}
         self._memories: dict[str, Memory] = {}
@@ -62,26 +62,26 @@ class Sights:
             self._renew()
         return dict(self._seen)
 
-    def watched(self, incarnation: str) -> Watched | None:
+    def watched(self, incarnation: str) -> WatchedSession | None:
         """Return one session of the last look, None for none."""
         return self._watched.get(incarnation)
 
-    def all(self) -> tuple[Watched, ...]:
+    def all(self) -> tuple[WatchedSession, ...]:
         """Return the sessions of the last look."""
         return tuple(self._watched.values())
 
-    def now(self, watched: Watched) -> tuple[Reading | None, Screen | None]:
+    def now(self, watched: WatchedSession) -> tuple[Reading | None, Screen | None]:
         """Return one session's state and screen from a fresh look, without memory."""
         screen = self._screens([watched]).get(watched.state.incarnation)
         # A memory of its own: other threads call this.
         return combine(None, _sources(replace(watched, memory=Memory()), screen)), screen
 
-    def busy(self, watched: Watched) -> bool:
+    def busy(self, watched: WatchedSession) -> bool:
         """Return True when an agent is in the middle of a turn, without a question or a draft."""
         reading, _ = self.now(watched)
         return reading is not None and reading.state is State.WORKING
 
-    def _choose(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> Iterable[Watched]:
+    def _choose(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> Iterable[WatchedSession]:
         seats = {seat.agent_id: seat for seat in wanted.seats}
         for state in runtime.seats:
             seat, report = seats.get(state.agent_id), reports.get(state.incarnation)
@@ -89,11 +89,11 @@ class Sights:
                 adapter = adapter_of(seat)
                 if adapter.look or adapter.screens:
                     memory = self._memories.setdefault(state.incarnation, Memory())
-                    yield Watched(adapter, state, self._sight(adapter, state, report), memory)
+                    yield WatchedSession(adapter, state, self._sight(adapter, state, report), memory)
 
-    def _sight(self, adapter: Adapter, state: SeatState, report: Report) -> Sight:
+    def _sight(self, adapter: Adapter, state: SeatState, report: Report) -> SessionView:
         started_in = of_agent(self._team.environment.read(), adapter.passes)
-        return Sight(
+        return SessionView(
             session=state.session,
             agent=report.agent,
             started_at=state.started_at,
@@ -112,16 +112,16 @@ class Sights:
                 before = self._seen.get(incarnation)
                 self._readings[incarnation] = reading
                 screen = current_screens.get(incarnation)
-                words = last_words(watched.adapter, watched.sight, watched.memory, reading, before, screen)
+                words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
                 running = self._left_running(watched, reading, before)
                 self._seen[incarnation] = replace(_sighting(reading, before, now), words=words, running=running)
         self._readings = {i: reading for i, reading in self._readings.items() if i in self._watched}
         self._began_with = {i: programs for i, programs in self._began_with.items() if i in self._watched}
         self._memories = {i: memory for i, memory in self._memories.items() if i in self._watched}
 
-    def _left_running(self, watched: Watched, reading: Reading, before: Seen | None) -> tuple[str, ...]:
+    def _left_running(self, watched: WatchedSession, reading: Reading, before: Seen | None) -> tuple[str, ...]:
         """Return the programs left running by a turn; looked for once, at its end."""
-        incarnation, agent = watched.state.incarnation, watched.sight.agent
+        incarnation, agent = watched.state.incarnation, watched.session_view.agent
         was_over, over = before is not None and before.state in OVER, reading.state in OVER
         if was_over and not over:
             self._began_with[incarnation] = began_with(agent)
@@ -129,7 +129,7 @@ class Sights:
             return before.running if over and before else ()
         return left_running(agent, self._began_with.get(incarnation, frozenset()))
 
-    def _screens(self, watched: list[Watched]) -> dict[str, Screen]:
+    def _screens(self, watched: list[WatchedSession]) -> dict[str, Screen]:
         handles = [w.state.handle for w in watched if w.adapter.screens and w.state.handle]
         try:
             return self._backend.look(handles) if handles else {}
@@ -137,10 +137,10 @@ class Sights:
             return {}
 
 
-def _sources(watched: Watched, screen: Screen | None) -> tuple[Reading, ...]:
+def _sources(watched: WatchedSession, screen: Screen | None) -> tuple[Reading, ...]:
     """Return the readings of all sources."""
     adapter = watched.adapter
-    own_reading = adapter.look(watched.sight, watched.memory) if adapter.look else None
+    own_reading = adapter.look(watched.session_view, watched.memory) if adapter.look else None
     return (*([own_reading] if own_reading else []), *(_screen_readings(adapter.screens, screen) if screen else ()))
 
 
