@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from pro0.agents.chats.reader import ChatReader
 from pro0.agents.memory import Memory as Memory
 from pro0.model.need import AskedPermission, PermissionAnswer
 from pro0.model.runtime import Process, State
@@ -135,6 +136,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Stop the turn by the agent's own channel, tried before its key; returns False when the agent did not take it."""
     last_words: Callable[[SessionView, Memory], LastWords | None] | None = None
     """Read the last words of the newest turn from the transcript; None for none since the session's start."""
+    chat: Callable[..., ChatReader] | None = None
+    """Return the reader of its transcript, from a view; `whole=True` reads far, with arguments and results."""
     usage: Callable[[SessionView, Memory], Usage | None] | None = None
     """Read the new part of the transcript and return the total usage; None before the first usage."""
     turn: OneTurn | None = None

@@ -27,10 +27,11 @@ Line = TypeVar("Line")
 
 
 class Follower:
-    """The new lines of a growing file since the last look."""
+    """The new lines of a growing file since the last look; with `last`, never more than that many of its last bytes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, last: int = 0) -> None:
         self.path = path
+        self._last = last
         self._offset = 0
         self._file: tuple[int, int] | None = None
         self._skipping = False
@@ -60,6 +61,8 @@ class Follower:
                 identity = (status.st_dev, status.st_ino)
                 if identity != self._file or status.st_size < self._offset:
                     self._file, self._offset, self._skipping = identity, 0, False
+                if self._last and status.st_size - self._offset > self._last:
+                    self._offset, self._skipping = status.st_size - self._last, True
                 file.seek(self._offset)
                 return file.read(limit)
         except OSError:

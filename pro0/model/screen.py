@@ -1,5 +1,8 @@
 """A session's screen, the reading of it, and the session's usage."""
 
+from datetime import datetime
+from typing import Literal
+
 import msgspec
 
 from pro0.model.runtime import State
@@ -43,3 +46,16 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own id of its session, when this source knows it."""
     lost: bool = False
     """Whether its screen shows nothing that is known, whatever else says this."""
+
+
+class ChatEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing in an agent's transcript: what it was given, what it said, a tool that it called."""
+
+    id: str
+    kind: Literal["prompt", "said", "tool"]
+    at: datetime | None = None
+    text: str = ""
+    """What was said; of a tool its title."""
+    state: Literal["", "running", "done", "failed"] = ""
+    arguments: str = ""
+    result: str = ""

@@ -57,9 +57,12 @@ class RpcClient:
         client.show = show
         return client
 
-    def subscribe(self, topic: str, source: Callable[[], Source], id: str, seq: int) -> Subscription:
-        """Return a new subscription, or a lost one that goes on; raises Refused for one too many."""
-        name = TASKS if topic == TICKETS else topic
+    def subscribe(self, topic: str, source: Callable[[], Source], id: str, seq: int, of: str = "") -> Subscription:
+        """Return a new subscription, or a lost one that goes on; raises Refused for one too many.
+
+        `of` says which list, where a topic has several.
+        """
+        name = TASKS if topic == TICKETS else f"{topic} {of}"
         subscription = Subscription(topic, self._lists.get(name, self.caller, source), id, seq)
         self.subscriptions.add(subscription)
         return subscription

@@ -1,7 +1,9 @@
 """The lists that clients subscribe to: each change has a number, so a client that was cut off goes on where it was."""
 
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from itertools import count
 from threading import Lock
 from typing import Literal, NamedTuple, Protocol
@@ -9,6 +11,8 @@ from weakref import WeakSet
 
 from pro0.model.caller import Caller
 from pro0.ops.context import new_id
+from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED
+from pro0.store.teams import TeamStore
 
 Version = Callable[[], int]
 Change = tuple[Literal["create", "update", "delete"], str, object]
@@ -20,6 +24,11 @@ SPANS = 16
 LISTS = 32
 """Lists without a reader that are kept for clients that come back."""
 
+RESCAN = 2.0
+"""Seconds between two looks."""
+TRANSCRIPTS = 1.0
+"""Seconds between two looks while a transcript is followed."""
+
 
 class Source(Protocol):
     """Where a list comes from."""
@@ -30,6 +39,10 @@ class Source(Protocol):
 
     def changes(self) -> Iterable[Change]:
         """Look again, and yield what has changed since the last look."""
+
+    @property
+    def sign(self) -> object:
+        """Return what is another when files elsewhere have changed; None for a list of the store's files alone."""
 
 
 class Reader:
@@ -74,6 +87,11 @@ class NumberedList:
     def is_read(self) -> bool:
         """Return True while somebody reads it."""
         return bool(self._readers)
+
+    @property
+    def sign(self) -> object:
+        """Return the sign of its source."""
+        return self._source.sign
 
     def snapshot(self, reader: Reader) -> Mapping[str, object]:
         """Return the whole list to a new reader."""
@@ -144,3 +162,52 @@ class Lists:
                 del self._lists[key]
             self._lists[name, caller] = listed
             return listed
+
+    def signs(self) -> list[object]:
+        """Return the signs of the lists that somebody reads and that come from files elsewhere."""
+        with self._lock:
+            return [listed.sign for listed in self._lists.values() if listed.is_read and listed.sign is not None]
+
+
+class Rescan:
+    """Looks from time to time whether anything subscribed to has changed; it reads no file.
+
+    Network file systems miss changes, and transcripts lie elsewhere.
+    """
+
+    def __init__(self, team: TeamStore, lists: Lists) -> None:
+        self._team = team
+        self._lists = lists
+        self._seen: object = None
+        self._due = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Return how long to wait at most until the next look."""
+        return min(max(0.0, self._due - time.monotonic()), self._pause)
+
+    def reset(self) -> None:
+        """Take what is there now for seen."""
+        self._seen, self._due = self._look(), time.monotonic() + self._pause
+
+    def changed(self) -> bool:
+        """Return True when it was time for a look, and something is another."""
+        if time.monotonic() < self._due:
+            return False
+        before = self._seen
+        self.reset()
+        return before != self._seen
+
+    @property
+    def _pause(self) -> float:
+        return TRANSCRIPTS if self._lists.signs() else RESCAN
+
+    def _look(self) -> object:
+        """Return what is another for every change of a list: files are replaced whole."""
+        paths = self._team.paths
+        signs: list[object] = self._lists.signs()
+        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
+            with suppress(OSError):
+                status = path.stat()
+                signs.append((status.st_ino, status.st_mtime_ns))
+        return signs

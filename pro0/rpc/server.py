@@ -17,17 +17,15 @@ from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
-from pro0.rpc.lists import Lists
+from pro0.rpc.lists import Lists, Rescan
 from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest, failed
-from pro0.store.paths import CONCERNS_A_SUBSCRIBER, EVENTS, RUNTIME, SOCKET, TASKS, WANTED
+from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
 from pro0.wire import JSON, Fault
 
 WORKERS = 4
-RESCAN = 2.0
-"""Seconds until subscriptions are looked at without an event: network file systems can miss changes."""
 LAST = 2.0
 """Seconds at most for what is under way when the lead ends."""
 
@@ -71,7 +69,7 @@ class RpcServer:
         os.set_blocking(self._readable, False)
         os.set_blocking(self._writable, False)
         self._watch: Watch | None = None
-        self._seen: list[tuple[int, int]] = []
+        self._rescan = Rescan(team, self._lists)
         self._closing = False
         self._workers = 0
         self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
@@ -95,7 +93,7 @@ class RpcServer:
         if self._listener:
             self._selector.register(self._listener, selectors.EVENT_READ)
         while not self._closing:
-            self._round(RESCAN if self._subscribed else None)
+            self._round(self._rescan.seconds if self._subscribed else None)
         if self._listener:
             self._selector.unregister(self._listener)
             self._listener.close()
@@ -116,10 +114,8 @@ class RpcServer:
 
     def _round(self, seconds: float | None) -> None:
         events = self._selector.select(seconds)
-        if not events:
-            before, self._seen = self._seen, self._signs()
-            if before != self._seen:
-                self._changed()
+        if self._subscribed and self._rescan.changed():
+            self._changed()
         for key, mask in events:
             self._heard(key.fileobj, mask)
         while self._finished:
@@ -127,16 +123,6 @@ class RpcServer:
         for connection in [*self._connections.values()]:
             self._go_on(connection)
         self._watch_if_wanted()
-
-    def _signs(self) -> list[tuple[int, int]]:
-        """Return what is another for every change of a list: files are replaced whole."""
-        paths = self._team.paths
-        signs = []
-        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
-            with suppress(OSError):
-                status = path.stat()
-                signs.append((status.st_ino, status.st_mtime_ns))
-        return signs
 
     @property
     def _subscribed(self) -> bool:
@@ -283,7 +269,7 @@ class RpcServer:
             paths = self._team.paths
             self._watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_A_SUBSCRIBER)
             self._selector.register(self._watch, selectors.EVENT_READ)
-            self._seen = self._signs()
+            self._rescan.reset()
             self._changed()
             self._ring()
 

@@ -7,6 +7,7 @@ from typing import Annotated, Generic, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
+from pro0.engine.background.chat import ChatItem
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.need import Need
 from pro0.model.task import Task
@@ -30,7 +31,7 @@ _BEGAN = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.[0-9a-f]{8}")
 LostId = Annotated[str, Meta(description="The id of a subscription whose connection was lost, to go on with it.")]
 LastSeq = Annotated[int, Meta(ge=0, le=2**53, description="The last seq heard of it.")]
 TASKS, TICKETS, MEMBERS, NEEDS = "task.list", "ticket.list", "member.list", "need.list"
-MESSAGES, EVENTS, COSTS = "message.list", "event.list", "cost.list"
+MESSAGES, EVENTS, COSTS, CHAT = "message.list", "event.list", "cost.list", "session.chat"
 
 
 class ListChange(RpcView, frozen=True, kw_only=True):
@@ -80,6 +81,12 @@ class CostChange(ListChange, frozen=True, kw_only=True):
     cost: Cost | None = None
 
 
+class ChatChange(ListChange, frozen=True, kw_only=True):
+    """A new item of a session's chat, or one that is another now: a tool that has ended, an answer that grew."""
+
+    item: ChatItem | None = None
+
+
 CHANGES: dict[str, tuple[type[ListChange], str]] = {
     TASKS: (TaskChange, "task"),
     TICKETS: (TaskChange, "task"),
@@ -88,6 +95,7 @@ CHANGES: dict[str, tuple[type[ListChange], str]] = {
     MESSAGES: (MessageChange, "message"),
     EVENTS: (EventChange, "event"),
     COSTS: (CostChange, "cost"),
+    CHAT: (ChatChange, "item"),
 }
 """Topic → how a change is told, and in which field."""
 TOPICS = tuple(CHANGES)
@@ -132,6 +140,8 @@ def _shown(value: object) -> object:
 class Tasks:
     """The task list, archived tasks among them."""
 
+    sign = None
+
     def __init__(self, context: Context) -> None:
         self._feed = feed.subscribe(context)
         self._feed.news()
@@ -151,6 +161,8 @@ class Tasks:
 class Values(Generic[V]):
     """A list that is looked at anew each time; `look` returns it by the ids of what is in it."""
 
+    sign = None
+
     def __init__(self, look: Callable[[], dict[str, V]]) -> None:
         self._look = look
         self.now = look()
@@ -167,11 +179,18 @@ class Values(Generic[V]):
 class Latest(Generic[V]):
     """A list that only grows: the newest items, by their ids; `news` returns what is new or another."""
 
-    def __init__(self, news: Callable[[], Iterable[V]], key: Callable[[V], str]) -> None:
-        self._news, self._key = news, key
+    def __init__(
+        self, news: Callable[[], Iterable[V]], key: Callable[[V], str], sign: Callable[[], object] = lambda: None
+    ) -> None:
+        self._news, self._key, self._sign = news, key, sign
         self.now: dict[str, V] = {}
         for _ in self.changes():
             pass
+
+    @property
+    def sign(self) -> object:
+        """Return what is another when files elsewhere have changed."""
+        return self._sign()
 
     def changes(self) -> Iterator[Change]:
         """Yield what has changed since the last call; what is too old to be kept is not told as deleted."""

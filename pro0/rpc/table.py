@@ -3,9 +3,9 @@
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
 from pro0.rpc.method import METHODS, Method
-from pro0.rpc.methods import feeds, members, roles, tickets, work
+from pro0.rpc.methods import chats, feeds, members, roles, tickets, work
 
-FAMILIES = (tickets, roles, members, work, feeds)
+FAMILIES = (tickets, roles, members, work, feeds, chats)
 NOT_SERVED = {
     "message.acknowledge": "message.inbox does it",
     "message.fate": "it is about a message that was just sent: pro0 message send",
@@ -13,6 +13,7 @@ NOT_SERVED = {
     "permission.ask": "it is the agent's own hook's",
     "permission.settle": "it is the agent's own hook's",
     "role.list": "it is agent.role.list",
+    "session.show": "session.list has it; its chat: session.chat.subscribe",
     "run.stop": "it is the runner's own",
     "task.comment": "it is task.comment.create",
     "task.count": "it is the runner's own",

@@ -20,7 +20,7 @@ from pro0.ops.mail import delivery, listing, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
 from pro0.ops.team import costs, events, feed, members, needs, outside, plan_approval, progress, status, teams
-from pro0.ops.work import diffs, hiring, runs, workers
+from pro0.ops.work import diffs, hiring, runs, sessions, workers
 from pro0.store.teams import Store
 from tests.faults import contents
 from tests.teams import ASKED, NOW, as_who, human, make_team, member, set_state
@@ -63,6 +63,8 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "message.sent": (PEOPLE, lambda c: messages.sent(c)),
     "message.list": (PEOPLE, lambda c: listing.listed(c)),
     "message.show": (PEOPLE, lambda c: listing.show(c, "x")),
+    "session.list": (PEOPLE, lambda c: sessions.listed(c)),
+    "session.show": (PEOPLE, lambda c: sessions.show(c, "inc-w1")),
     "event.list": (PEOPLE, lambda c: events.listed(c)),
     "message.conversation": (PEOPLE, lambda c: messages.conversation(c, "w1")),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
@@ -141,7 +143,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 25
+    assert len(NOUNS) == 26
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

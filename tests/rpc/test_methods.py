@@ -99,6 +99,11 @@ def planned(team: TeamStore) -> None:
     plan_approval.submit(member(team, "w1"), "first the parser")
 
 
+def chatting(team: TeamStore) -> None:
+    mail(team)
+    failed(team)
+
+
 def granted(team: TeamStore) -> None:
     call(client(team), "member.env", name="w1")
 
@@ -148,6 +153,11 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "plan.approve": (planned, Who.HUMAN, {"name": "w1"}),
     "plan.reject": (planned, Who.HUMAN, {"name": "w1", "feedback": "smaller"}),
     "shutdown.answer": (asked_to_end, W1, {"approve": False, "reason": "not yet"}),
+    "session.list": (claimed, W1, {}),
+    "session.chat.subscribe": (chatting, W1, {"session_id": "inc-w1"}),
+    "session.chat.unsubscribe": (None, W1, {"id": "…"}),
+    "session.chat.show": (chatting, W1, {"session_id": "w1", "item_id": "t-1"}),
+    "session.chat.send": (None, Who.HUMAN, {"session_id": "w1", "content": "hello", "urgent": True}),
     "task.approve": (asking, Who.HUMAN, {"task_id": TASK, "said": "tabs"}),
     "task.assign": (a_task, Who.LEAD_AGENT, {"task_id": TASK, "to": "w2"}),
     "task.blocked": (a_task, W1, {}),
@@ -203,6 +213,8 @@ REFUSES = {
     "member.list.unsubscribe": "not_found",
     "need.list.unsubscribe": "not_found",
     "need.seen": "not_found",
+    "session.chat.show": "not_found",
+    "session.chat.unsubscribe": "not_found",
     "task.list.unsubscribe": "not_found",
     "worker.kill": "not_found",
     "worker.merge": "not_found",

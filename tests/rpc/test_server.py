@@ -21,7 +21,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.rpc.place import CONNECTIONS
 from pro0.rpc.server import serving
-from pro0.rpc.subscriptions import LIMIT, TOPICS
+from pro0.rpc.subscriptions import CHAT, LIMIT, TOPICS
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
 from pro0.terminals import address
@@ -48,6 +48,11 @@ def asked(path: Path, *calls: str, variables: dict[str, str] | None = None, befo
     done = subprocess.run(argv, capture_output=True, text=True, env=os.environ | (variables or {}), timeout=STUCK)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) if line else None for line in done.stdout.splitlines()]
+
+
+def subscribed(wire: Wire, topic: str, **params: object) -> Any:
+    """The answer to a subscription, to a chat to that of w1."""
+    return wire.result(f"{topic}.subscribe", params | ({"session_id": "w1"} if topic == CHAT else {}))
 
 
 def alive(connect: Connect) -> bool:
@@ -348,7 +353,7 @@ class TestSubscribers:
 
     def test_a_client_has_so_many_subscriptions(self, connect: Connect) -> None:
         wire = connect()
-        ids = [wire.result(f"{topic}.subscribe")["id"] for topic in (TOPICS * LIMIT)[:LIMIT]]
+        ids = [subscribed(wire, topic)["id"] for topic in (TOPICS * LIMIT)[:LIMIT]]
         assert len(set(ids)) == LIMIT
         assert wire.ask("task.list.subscribe")["error"]["data"]["code"] == "too_many"
 
@@ -428,10 +433,11 @@ class TestLostConnections:
     def test_one_that_was_told_nothing_yet_goes_on_from_its_beginning(self, connect: Connect, team: TeamStore) -> None:
         for topic in TOPICS:
             lost = connect()
-            id = lost.result(f"{topic}.subscribe")["id"]
+            id = subscribed(lost, topic)["id"]
             lost.close()
             back = connect()
-            assert back.result(f"{topic}.subscribe", {"id": id}) == {"id": id, f"{topic.partition('.')[0]}s": []}
+            items = "items" if topic == CHAT else f"{topic.partition('.')[0]}s"
+            assert subscribed(back, topic, id=id) == {"id": id, items: []}
             back.close()
         back = connect()
         back.result("task.list.subscribe", {"id": connect().result("task.list.subscribe")["id"]})

@@ -10,6 +10,7 @@ from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, SessionView
 from pro0.agents.claude import permission
 from pro0.agents.claude import turn as claude_turn
+from pro0.agents.claude.chat import chat
 from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.agents.claude.transcript import began, config_folder, last_error, read_last_words, transcript, usage
 from pro0.agents.memory import Memory
@@ -164,6 +165,7 @@ CLAUDE = Adapter(
     asks_at_turn_end=True,
     interrupt="Escape",
     last_words=read_last_words,
+    chat=chat,
     usage=usage,
     turn=OneTurn(call=turn, read=claude_turn.read),
     takes=("model", "effort"),

@@ -3,6 +3,7 @@
 from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.codex import turn as codex_turn
+from pro0.agents.codex.chat import chat
 from pro0.agents.codex.rollout import EVENTS, began, look, read_last_words, usage
 from pro0.agents.codex.screens import CODEX_SCREENS
 from pro0.agents.toml_text import toml
@@ -88,6 +89,7 @@ CODEX = Adapter(
     screens=CODEX_SCREENS,
     interrupt="Escape",
     last_words=read_last_words,
+    chat=chat,
     usage=usage,
     turn=OneTurn(call=turn, read=codex_turn.read, reads_stdin=True),
     takes=("model", "effort"),

@@ -87,7 +87,7 @@ def began(session_view: SessionView) -> bool:
 
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Read the state from the last event of a turn; permissions are only in the title."""
-    path = _rollout(session_view, memory)
+    path = rollout(session_view, memory)
     if path is None:
         return None
     session, last_event = _id(path), _last_turn(path)
@@ -115,7 +115,7 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the event at its end names them."""
-    path = _rollout(session_view, memory)
+    path = rollout(session_view, memory)
     return memory.words(lambda: _last_words(path, session_view.started_at), path) if path else None
 
 
@@ -128,7 +128,7 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start: the last sum in the rollout less the sum before the start."""
-    path = _rollout(session_view, memory)
+    path = rollout(session_view, memory)
     for line in memory.follow(path).read(_LINE) if path else ():
         if line.type == "turn_context":
             memory.model = line.payload.model or memory.model
@@ -152,7 +152,7 @@ def _used(tokens: _Tokens, model: str) -> Usage:
     )
 
 
-def _rollout(session_view: SessionView, memory: Memory) -> Path | None:
+def rollout(session_view: SessionView, memory: Memory) -> Path | None:
     """Return the session's rollout: by its id, or by its first prompt while the id is unknown."""
     path = memory.files.get(_ROLLOUT) or (_by_id(session_view) if session_view.session else _begun(session_view))
     if path:

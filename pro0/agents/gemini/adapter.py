@@ -10,6 +10,7 @@ from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.gemini import hooks as gemini_hooks
 from pro0.agents.gemini import trust as gemini_trust
 from pro0.agents.gemini import turn as gemini_turn
+from pro0.agents.gemini.chat import chat
 from pro0.agents.gemini.chats import KINDS, began, look, read_last_words, usage
 from pro0.agents.gemini.screens import GEMINI_SCREENS
 from pro0.agents.toml_text import toml
@@ -120,6 +121,7 @@ GEMINI = Adapter(
     interrupt="Escape",
     forgets=True,
     last_words=read_last_words,
+    chat=chat,
     usage=usage,
     turn=OneTurn(call=turn, read=gemini_turn.read),
     takes=("model",),

@@ -103,6 +103,11 @@ def _last_words(path: Path, session_view: SessionView) -> LastWords | None:
     return last_words("".join(decoded([answer.content], _TEXT)), answer.id, over=over)
 
 
+def newest_chat(session_view: SessionView) -> Path | None:
+    """Return the session's newest transcript, None while there is none."""
+    return next(iter(_chats(session_view)[-1:]), None)
+
+
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start; of a rewritten message the last version counts."""
     for line in (line for path in _chats(session_view) for line in memory.follow(path).read(_LINE)):

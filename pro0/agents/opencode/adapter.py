@@ -9,6 +9,7 @@ from pro0.agents import layers, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode import turn as opencode_turn
+from pro0.agents.opencode.chat import chat
 from pro0.agents.opencode.database import FINISHES, ROLES, began, read_last_words, usage
 from pro0.agents.opencode.screens import OPENCODE_SCREENS
 from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, OpenCodeServer, asked, deliver, look, reply, stop
@@ -113,6 +114,7 @@ OPENCODE = Adapter(
     stop=stop,
     interrupt="Escape",
     last_words=read_last_words,
+    chat=chat,
     usage=usage,
     turn=OneTurn(call=turn, read=opencode_turn.read, reads_stdin=True),
     takes=("model",),

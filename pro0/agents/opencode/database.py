@@ -108,14 +108,14 @@ _PART = msgspec.json.Decoder(_Part)
 
 def began(session_view: SessionView) -> bool:
     """Return True when the session is in the database."""
-    return bool(session_view.session) and bool(_rows(session_view, _KNOWN, tuple[int], session_view.session))
+    return bool(session_view.session) and bool(rows(session_view, _KNOWN, tuple[int], session_view.session))
 
 
 def learned(session_view: SessionView) -> str:
     """Return the id of the first session since the start with its folder and first prompt, empty for none."""
     prompt = first_prompt.load(session_view.folder).strip()
     where = (session_view.cwd, os.path.realpath(session_view.cwd), _milliseconds(session_view))
-    for session, message, part in _rows(session_view, _MINE, tuple[str, str, str], *where) if prompt else ():
+    for session, message, part in rows(session_view, _MINE, tuple[str, str, str], *where) if prompt else ():
         if _is_prompt(message, part, prompt):
             return session
     return ""
@@ -123,7 +123,7 @@ def learned(session_view: SessionView) -> str:
 
 def turn(session_view: SessionView, session: str) -> Reading | None:
     """Read the turn's state from the last message since the start; None when there is none."""
-    for (data,) in _rows(session_view, _LAST, tuple[str], session, _milliseconds(session_view)) if session else ():
+    for (data,) in rows(session_view, _LAST, tuple[str], session, _milliseconds(session_view)) if session else ():
         for message in decoded([data.encode()], _MESSAGE):
             return replace(_turn(message), session=session)
     return None
@@ -144,17 +144,17 @@ def _turn(message: _Message) -> Reading:
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the text of the last finished answer."""
-    path = _database(session_view.environment)
+    path = database(session_view.environment)
     files = (path, path.with_name(f"{path.name}-wal"))
     return memory.words(lambda: _last_words(session_view), *files) if session_view.session else None
 
 
 def _last_words(session_view: SessionView) -> LastWords | None:
-    for id, data in _rows(session_view, _ANSWERS, tuple[str, str], session_view.session, _milliseconds(session_view)):
+    for id, data in rows(session_view, _ANSWERS, tuple[str, str], session_view.session, _milliseconds(session_view)):
         for message in decoded([data.encode()], _MESSAGE):
             over = message.role == "assistant" and message.time.completed and not message.error
             if over and FINISHES.meaning(message.finish) is State.IDLE:
-                parts = decoded((part.encode() for (part,) in _rows(session_view, _PARTS, tuple[str], id)), _PART)
+                parts = decoded((part.encode() for (part,) in rows(session_view, _PARTS, tuple[str], id)), _PART)
                 return last_words("\n\n".join(part.text for part in parts if part.type == "text"), id)
     return None
 
@@ -163,7 +163,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the usage of the session and its child sessions since its start."""
     if session_view.session:
         since = (_milliseconds(session_view), memory.last_change)
-        for name, data, changed in _rows(session_view, _USED, tuple[str, str, int], session_view.session, *since):
+        for name, data, changed in rows(session_view, _USED, tuple[str, str, int], session_view.session, *since):
             for message in decoded([data.encode()], _MESSAGE):
                 if message.role == "assistant" and message.tokens:
                     memory.count(name, _used(message, message.tokens))
@@ -192,11 +192,11 @@ def _milliseconds(session_view: SessionView) -> int:
     return int(session_view.started_at.timestamp() * 1000)
 
 
-def _rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
+def rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
     """Return the rows of a query, none when the database is slow, unreadable or of another shape."""
     deadline = time.monotonic() + PATIENCE
     try:
-        address = f"{_database(session_view.environment).absolute().as_uri()}?mode=ro"
+        address = f"{database(session_view.environment).absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
             return msgspec.convert(connection.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]
@@ -204,6 +204,7 @@ def _rows(session_view: SessionView, query: str, row: type[Row], *values: object
         return []
 
 
-def _database(environment: Mapping[str, str]) -> Path:
+def database(environment: Mapping[str, str]) -> Path:
+    """Return the place of the database."""
     share = environment.get("XDG_DATA_HOME") or Path(environment.get("HOME", "/"), ".local/share")
     return Path(share, "opencode", environment.get("OPENCODE_DB") or "opencode.db")

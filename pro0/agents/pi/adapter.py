@@ -11,6 +11,7 @@ from pro0 import resources
 from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.pi import turn as pi_turn
+from pro0.agents.pi.chat import chat
 from pro0.agents.pi.screens import PI_SCREENS
 from pro0.agents.pi.session import (
     FOLDER,
@@ -81,6 +82,7 @@ PI = Adapter(
     deliver=deliver,
     interrupt="Escape",
     last_words=read_last_words,
+    chat=chat,
     usage=usage,
     turn=OneTurn(call=turn, read=pi_turn.read),
     takes=("model", "effort"),

@@ -171,7 +171,7 @@ def began(session_view: SessionView) -> bool:
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
     """Return the last words of the newest turn: the text of the last answer that ended one."""
-    path = _transcript(session_view, memory)
+    path = find_transcript(session_view, memory)
     return memory.words(lambda: _last_words(path, session_view.started_at), path) if path else None
 
 
@@ -188,7 +188,7 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in its transcript."""
-    transcript = _transcript(session_view, memory)
+    transcript = find_transcript(session_view, memory)
     if transcript is None:
         return memory.total
     for line in memory.follow(transcript).read(_LINE):
@@ -209,7 +209,8 @@ def _used(message: _Message, counts: _Counts) -> Usage:
     )
 
 
-def _transcript(session_view: SessionView, memory: Memory) -> Path | None:
+def find_transcript(session_view: SessionView, memory: Memory) -> Path | None:
+    """Return the session\'s transcript, None while there is none."""
     transcript = memory.files.get(_TRANSCRIPT)
     if transcript is None or not transcript.stem.endswith(session_view.session):
         transcript = _search(session_view) if session_view.session else None

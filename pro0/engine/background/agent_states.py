@@ -89,18 +89,7 @@ class AgentStates:
                 adapter = adapter_of(seat)
                 if adapter.look or adapter.screens:
                     memory = self._memories.setdefault(state.incarnation, Memory())
-                    yield WatchedSession(adapter, state, self._sight(adapter, state, report), memory)
-
-    def _sight(self, adapter: Adapter, state: SeatState, report: Report) -> SessionView:
-        started_in = of_agent(self._team.environment.read(), adapter.passes)
-        return SessionView(
-            session=state.session,
-            agent=report.agent,
-            started_at=state.started_at,
-            cwd=state.worktree or self._team.config.read().project,
-            folder=str(self._team.paths.agent_folder(state.incarnation)),
-            environment=member_environment(started_in, {}),
-        )
+                    yield WatchedSession(adapter, state, view_of(self._team, adapter, state, report.agent), memory)
 
     def _renew(self) -> None:
         current_screens = self._screens(list(self._watched.values()))
@@ -135,6 +124,19 @@ class AgentStates:
             return self._backend.look(handles) if handles else {}
         except Pro0Error:
             return {}
+
+
+def view_of(team: TeamStore, adapter: Adapter, state: SeatState, agent: Process | None = None) -> SessionView:
+    """Return a session as its adapter sees it."""
+    started_in = of_agent(team.environment.read(), adapter.passes)
+    return SessionView(
+        session=state.session,
+        agent=agent,
+        started_at=state.started_at,
+        cwd=state.worktree or team.config.read().project,
+        folder=str(team.paths.agent_folder(state.incarnation)),
+        environment=member_environment(started_in, {}),
+    )
 
 
 def _sources(watched: WatchedSession, screen: Screen | None) -> tuple[Reading, ...]:

@@ -1,0 +1,1 @@
+"""What agents were given, said and called, entry by entry, from their transcripts."""

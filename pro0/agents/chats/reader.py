@@ -1,0 +1,172 @@
+"""One reader of transcripts in JSON lines; what a line means says the agent's own `chat`."""
+
+import os
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.agents.transcripts import FAR, ONCE, Follower
+from pro0.model.screen import ChatEntry
+
+SHOWN = 500
+"""Entries that a reader remembers."""
+LETTERS = 4000
+"""Letters of an entry's text; whoever wants more asks for it whole."""
+TITLE = 160
+_OBJECT = msgspec.json.Decoder(dict[str, object])
+_TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "title", "to", "task_id", "description")
+"""The arguments that tell most about a call, in this order."""
+
+
+class Result(NamedTuple):
+    """What came of a call."""
+
+    id: str
+    text: str
+    failed: bool = False
+
+
+Told = ChatEntry | Result
+Parse = Callable[[dict[str, object]], Iterable[Told]]
+
+
+class ChatReader(Protocol):
+    """Reads a transcript from its end on."""
+
+    def news(self) -> list[ChatEntry]:
+        """Return the entries that are new or another since the last call; first those near the end."""
+
+    @property
+    def sign(self) -> object:
+        """Return something that is another when there may be news."""
+
+
+class Chat:
+    """The entries of one transcript so far; a call and its result are one. Texts are cut unless `whole`."""
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
+        self._known: dict[str, ChatEntry] = {}
+
+    def take(self, told: Iterable[Told]) -> list[ChatEntry]:
+        """Take in what a transcript tells, and return the entries that are new or another."""
+        changed: dict[str, ChatEntry] = {}
+        for each in told:
+            entry = self._with(each) if isinstance(each, Result) else each
+            if entry is None:
+                continue
+            before = self._known.get(entry.id)
+            if before and before.state in ("done", "failed") and entry.state == "running":
+                continue  # the call is written again; its result is known
+            entry = entry if self._whole else replace(entry, text=entry.text[: LETTERS + 1], arguments="", result="")
+            if entry != before:
+                self._known[entry.id] = changed[entry.id] = entry
+                if len(self._known) > SHOWN:
+                    del self._known[next(iter(self._known))]
+        return list(changed.values())
+
+    def _with(self, result: Result) -> ChatEntry | None:
+        call = self._known.get(result.id)
+        return replace(call, state="failed" if result.failed else "done", result=result.text) if call else None
+
+
+class LinesReader:
+    """Follows a transcript in JSON lines; of a long one it reads the end."""
+
+    def __init__(self, find: Callable[[], Path | None], parse: Parse, *, whole: bool = False) -> None:
+        self._find, self._parse = find, parse
+        self._last = ONCE if whole else FAR
+        self._chat = Chat(whole=whole)
+        self._follower: Follower | None = None
+
+    def news(self) -> list[ChatEntry]:
+        """Return the entries that are new or another since the last call."""
+        path = self._find()
+        if path is None:
+            return []
+        if self._follower is None or self._follower.path != path:
+            self._follower = Follower(path, self._last)
+        lines = self._follower.read(_OBJECT, self._last)
+        return self._chat.take(told for line in lines for told in self._parse(line))
+
+    @property
+    def sign(self) -> object:
+        """Return what is another when the file has grown, None while there is none."""
+        path = self._follower.path if self._follower else None
+        return signature(path) if path and path.is_file() else None
+
+
+def signature(*files: Path) -> object:
+    """Return what is another when one of the files has changed."""
+    signs = []
+    for path in files:
+        try:
+            status = os.stat(path)
+            signs.append((status.st_ino, status.st_size, status.st_mtime_ns))
+        except OSError:
+            signs.append((0, 0, 0))
+    return tuple(signs)
+
+
+def call(id: str, name: str, arguments: object, at: datetime | None) -> ChatEntry:
+    """Return the entry of a call whose result is not known yet."""
+    if isinstance(arguments, str):
+        whole = arguments
+        try:
+            arguments = msgspec.json.decode(arguments)
+        except msgspec.DecodeError:
+            pass
+    else:
+        whole = msgspec.json.encode(arguments, enc_hook=str).decode()
+    return ChatEntry(id=id, kind="tool", at=at, text=_title(name, arguments), state="running", arguments=whole)
+
+
+def part(value: object, *keys: str) -> object:
+    """Return what stands at the end of some keys, None for nothing there."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def text(value: object, *keys: str) -> str:
+    """Return the text at the end of some keys, "" for none there."""
+    found = part(value, *keys)
+    return found if isinstance(found, str) else ""
+
+
+def parts(value: object, *keys: str) -> list[object]:
+    """Return the list at the end of some keys, an empty one for none there."""
+    found = part(value, *keys)
+    return found if isinstance(found, list) else []
+
+
+def words(content: object) -> str:
+    """Return the words of a content: a text, a part with a text, or a list of these."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n\n".join(filter(None, map(words, content)))
+    return text(content, "text")
+
+
+def moment(value: object, *keys: str) -> datetime | None:
+    """Return the moment at the end of some keys, None for none with its zone."""
+    try:
+        at = datetime.fromisoformat(text(value, *keys))
+    except ValueError:
+        return None
+    return at if at.tzinfo else None
+
+
+def _title(name: str, arguments: object) -> str:
+    telling = next((found for key in _TELLING if (found := part(arguments, key))), None)
+    if isinstance(telling, list):
+        telling = " ".join(map(str, telling))
+    if not isinstance(telling, str):
+        telling = msgspec.json.encode(arguments, enc_hook=str).decode() if arguments else ""
+    title = " ".join(f"{name}: {telling}".split() if telling else name.split())
+    return title if len(title) <= TITLE else f"{title[:TITLE]}…"

@@ -1,0 +1,206 @@
+"""The chat of a session: what its agent was given, said and called, its mail, and what was said about its task."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from pro0.agents import adapter_named, adapter_of
+from pro0.agents.adapter import Adapter
+from pro0.agents.chats.reader import LETTERS, ChatReader
+from pro0.engine.background.agent_states import view_of
+from pro0.errors import BadInput, NotFound
+from pro0.model.runtime import SeatState, State
+from pro0.model.screen import ChatEntry
+from pro0.model.task import Remark
+from pro0.ops.context import Context
+from pro0.ops.mail.listing import ListedMessage, MailFeed
+from pro0.ops.tasks import tasks
+from pro0.ops.work.sessions import TeamSession
+from pro0.rules.words.prompts import is_fixed_line
+
+TASKS = 5
+"""Tasks of one session whose remarks are shown, at most: the newest."""
+SEARCH = 2.0
+"""Seconds between two searches for a transcript that is not there yet."""
+KEPT = 5000
+"""Items that a feed remembers."""
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class ChatItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing in the chat of a session; its `id` stays, and it belongs at `at`."""
+
+    id: str
+    type: Literal["prompt", "said", "tool", "message", "remark"]
+    at: datetime
+    author: str = ""
+    """Who said it; "" for a prompt, which a person may have typed."""
+    text: str = ""
+    """What was said; of a tool its title."""
+    to: str = ""
+    """Whom a message was sent to."""
+    state: Literal["", "running", "done", "failed"] = ""
+    """How far a tool is; `failed` also for an answer that is an error."""
+    act: str = ""
+    """What a remark came with: approve, reject, fail…; "" for a comment."""
+    task_id: str = ""
+    """The task that a remark is about."""
+    cut: bool = False
+    """True when this is only the beginning of the text."""
+
+
+class ChatFeed:
+    """The chat of one session; it remembers what it has shown."""
+
+    def __init__(self, context: Context, session: TeamSession) -> None:
+        self._context = context
+        self._session = session
+        self._session_of_agent = ""
+        self._reader: ChatReader | None = None
+        self._mail = MailFeed(context)
+        self._last = session.started_at or _LONG_AGO
+        self._shown: dict[str, ChatItem] = {}
+        self._waiting: list[ChatItem] = []
+
+    def news(self) -> list[ChatItem]:
+        """Return the items that are new or another since the last call, by time; first the newest of all."""
+        state = _state(self._context, self._session)
+        if state and (self._reader is None or state.session != self._session_of_agent):
+            self._session_of_agent = state.session
+            self._reader = _reader(self._context, self._session, state)
+        for source in (self._of_transcript, self._of_mail, self._of_tasks):
+            self._waiting.extend(source())  # kept when the next one cannot be read now
+        fresh, self._waiting = self._waiting, []
+        return sorted(fresh, key=lambda item: item.at)
+
+    @property
+    def sign(self) -> object:
+        """Return what is another when the transcript may have more to say; one not found yet is looked for again."""
+        sign = self._reader.sign if self._reader else ()
+        return sign if sign is not None else int(time.monotonic() / SEARCH)
+
+    def _of_transcript(self) -> Iterator[ChatItem]:
+        if self._reader is None:
+            yield from self._of_screen()
+            return
+        for entry in self._reader.news():
+            self._last = entry.at or self._last
+            if not (entry.kind == "prompt" and is_fixed_line(entry.text)):
+                author = "" if entry.kind == "prompt" else self._session.agent_id
+                item = ChatItem(
+                    id=f"t-{entry.id}"[:200],
+                    type=entry.kind,
+                    at=self._last,
+                    author=author,
+                    text=entry.text[:LETTERS],
+                    state=entry.state,
+                    cut=len(entry.text) > LETTERS,
+                )
+                yield from self._new(item)
+
+    def _of_screen(self) -> Iterator[ChatItem]:
+        """Yield the last words of an agent without a transcript: those that its screen or its hook told."""
+        state = _state(self._context, self._session)
+        if state and state.turn and state.turn.words:
+            turn, author = state.turn, self._session.agent_id
+            item = ChatItem(id=f"s-{turn.id}", type="said", at=turn.at, author=author, text=turn.words)
+            yield from self._new(item)
+
+    def _of_mail(self) -> Iterator[ChatItem]:
+        for message in self._mail.news():
+            if self._session.agent_id in (message.from_, message.to):
+                yield from self._new(_of_message(message))
+
+    def _of_tasks(self) -> Iterator[ChatItem]:
+        session = self._session
+        listed = self._context.team.tasks.read().tasks
+        mine = [t.id for t in listed if session.id in (t.session, t.claim and t.claim.incarnation)]
+        for id in dict.fromkeys([*mine[-TASKS:], *([session.task_id] if session.task_id else [])]):
+            try:
+                remarks = tasks.remarks(self._context, id)
+            except NotFound:
+                continue
+            for remark in remarks:
+                yield from self._new(_of_remark(id, remark))
+
+    def _new(self, item: ChatItem) -> Iterator[ChatItem]:
+        """Yield an item that was not shown as it is now."""
+        if self._shown.get(item.id) != item:
+            self._shown[item.id] = item
+            if len(self._shown) > KEPT:
+                del self._shown[next(iter(self._shown))]
+            yield item
+
+
+def whole_entry(context: Context, session: TeamSession, item_id: str) -> ChatEntry:
+    """Return an entry of a session's transcript with all its texts; raises NotFound."""
+    state = _state(context, session)
+    reader = _reader(context, session, state, whole=True) if state else None
+    for entry in reader.news() if reader else ():
+        if f"t-{entry.id}"[:200] == item_id:
+            return entry
+    hint = "items that are messages: message.show; one that is too far back cannot be read any more"
+    raise NotFound(f"the transcript of {session.agent_id} has no item {item_id[:64]!r}", hint=hint)
+
+
+def _reader(context: Context, session: TeamSession, state: SeatState, *, whole: bool = False) -> ChatReader | None:
+    """Return what reads the transcript of a session, None for an agent that has none."""
+    adapter = _adapter(context, session)
+    if adapter is None or adapter.chat is None:
+        return None
+    return adapter.chat(view_of(context.team, adapter, state), whole=whole)
+
+
+def _adapter(context: Context, session: TeamSession) -> Adapter | None:
+    seats = context.team.wanted.read().seats
+    seat = next((seat for seat in seats if seat.agent_id == session.agent_id and seat.agent == session.agent), None)
+    try:
+        return adapter_of(seat) if seat else adapter_named(session.agent)
+    except BadInput:
+        return None
+
+
+def _state(context: Context, session: TeamSession) -> SeatState | None:
+    """Return the record of a session; of a past one what its usage tells, as far as transcripts need it."""
+    if state := context.team.runtime.read().session(session.id):
+        return state
+    for used in context.team.usage.read().sessions:
+        if used.incarnation == session.id and used.session:
+            return SeatState(
+                agent_id=used.agent_id,
+                generation=0,
+                incarnation=used.incarnation,
+                state=State.EXITED,
+                since=_LONG_AGO,
+                started_at=_LONG_AGO,
+                session=used.session,
+            )
+    return None
+
+
+def _of_message(message: ListedMessage) -> ChatItem:
+    return ChatItem(
+        id=f"m-{message.id}",
+        type="message",
+        at=message.timestamp,
+        author=message.from_,
+        to=message.to,
+        text=message.content,
+        cut=message.cut,
+    )
+
+
+def _of_remark(task_id: str, remark: Remark) -> ChatItem:
+    return ChatItem(
+        id=f"r-{remark.id or f'{task_id}-{remark.at.timestamp()}-{remark.act}'}",
+        type="remark",
+        at=remark.at,
+        author=remark.author,
+        text=remark.text[:LETTERS],
+        act=remark.act or "",
+        task_id=task_id,
+        cut=len(remark.text) > LETTERS,
+    )
