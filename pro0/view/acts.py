@@ -5,8 +5,9 @@ from pathlib import Path
 
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import ErrorCode, Refused
+from pro0.model.need import Choice
 from pro0.model.task import Draft
-from pro0.ops import verdicts
+from pro0.ops import permissions, verdicts
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
@@ -15,12 +16,15 @@ from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.team import members, needs, plan_approval
 from pro0.rules.text import title as checked_title
 
+_COMMANDS = {"plan": "member {word}-plan", "permission": "member answer"}
+"""The commands of verdicts that are not about a task."""
+
 
 def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
     """Refuse a verdict if it needs a PIN: keys typed into the view may go to a member."""
     if verdicts.has_pin(home):
         noun, _, word = act.rpartition(".")
-        command = f"member {word}-plan" if noun == "plan" else f"task {word}"
+        command = _COMMANDS.get(noun, "task {word}").format(word=word)
         raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 {command}", code=ErrorCode.NO_TERMINAL)
     verdicts.on_terminal(home, project, act)
 
@@ -52,6 +56,24 @@ def answer_plan(context: Context, name: str, text: str) -> str:
     seat = plan_approval.approve(context, name)
     ensure_lead(context.team)
     return f"the plan of {seat.agent_id} is approved"
+
+
+def allow(context: Context, request: str, text: str) -> str:
+    """Allow what an agent asks for, once the person has confirmed with y."""
+    if not _yes(text):
+        return "the request waits on"
+    return _answered(context, request, Choice.ALLOW, "")
+
+
+def deny(context: Context, request: str, text: str) -> str:
+    """Refuse what an agent asks for; it reads the words."""
+    return _answered(context, request, Choice.DENY, text)
+
+
+def _answered(context: Context, request: str, choice: Choice, text: str) -> str:
+    ensure_lead(context.team)
+    over = permissions.wait_until_taken(context, permissions.answer(context, request, choice, text))
+    return f"{over.agent_id} has your answer: {choice}"
 
 
 def reject_plan(context: Context, name: str, text: str) -> str:
@@ -134,6 +156,8 @@ ACTS: dict[str, Callable[[Context, str, str], str]] = {
     "reject": reject,
     "approve-plan": answer_plan,
     "reject-plan": reject_plan,
+    "allow": allow,
+    "deny": deny,
     "create": create,
     "assign": assign,
     "retry": retry,

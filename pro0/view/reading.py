@@ -8,6 +8,7 @@ from pro0.engine.places import backend_of, shown_at
 from pro0.errors import NotFound
 from pro0.model.runtime import State
 from pro0.model.task import Task
+from pro0.ops import permissions
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members
@@ -34,7 +35,8 @@ def whole(context: Context, news: News, id: str) -> str:
             return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
     if need := next((candidate for candidate in news.needs if candidate.id == id), None):
         since = f", since {_at(need.since)}" if need.since else ""
-        return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{need.why}" if need.why else "")
+        why = permissions.show(context, need.request).input if need.request else need.why
+        return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{why}" if why else "")
     task = tasks.show(context, id)
     remarks = [
         f"{_at(remark.at)} {remark.author}{f' ({remark.act})' if remark.act else ''}\n{answers.line(remark)}"

@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from pro0.model.need import NeedKind
+from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import SETTLED, Awaiting, Status, Task
+from pro0.rules.person.permissions import CUT
 from pro0.view.items import FOLDED, WAITS, Item
 from pro0.view.line import Line
 from pro0.view.news import News
@@ -96,6 +97,8 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
         return Prompt("approve-plan", item.member, f"approve the plan of {item.member}? y or n", at_once=True)
     if name == "a" and item.need and kind in (NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES):
         return ViewRequest("seen", item.need.command.rpartition(" ")[2])
+    if item.need and item.need.request:
+        return _permission(name, item.need)
     if kind in (NeedKind.PERMISSION, NeedKind.DIALOG) or (
         item.part == "members" and item.look in ("waiting", "dialog")
     ):
@@ -105,6 +108,15 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
     if item.need:
         return _say(f"what answers it: {item.need.command}")
     return _say("choose a task that waits for you: a approves and r rejects it")
+
+
+def _permission(name: str, need: Need) -> ViewRequest | Prompt:
+    """Return the question about a request for permission; one too long for a line is read whole first."""
+    if name == "r":
+        return Prompt("deny", need.request, f"refuse it to {need.member}, since")
+    if need.why.endswith(CUT):
+        return _say(f"Space shows all of it; then: {need.command}")
+    return Prompt("allow", need.request, f"allow {need.member} this: {need.why}? y or n", at_once=True)
 
 
 def _again(name: str, item: Item, task: Task | None, news: News) -> ViewRequest | Prompt:

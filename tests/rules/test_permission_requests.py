@@ -109,11 +109,13 @@ def test_a_request_is_over_once_its_agent_goes_on(state: State) -> None:
 @pytest.mark.parametrize(
     ("shown", "line"),
     [
-        ('{"description": "d", "command": "make  test\\nthen"}', "make test then"),
-        ('{"file_path": "/a/b", "content": "x"}', "/a/b"),
-        ('{"command": ["a"], "url": "http://x"}', "http://x"),
+        ('{"description": "d", "command": "make  test\\nthen"}', "make test then …"),
+        ('{"file_path": "/a/b", "content": "x"}', "/a/b …"),
+        ('{"file_path": "/a/b"}', "/a/b"),
+        ('{"command": ["a"], "url": "http://x"}', "http://x …"),
         ('{"other": 1}', '{"other": 1}'),
         ("not json", "not json"),
+        ('{"command": "' + "x" * 201 + '"}', "x" * 198 + " …"),
         ('{"command": "\\u001b[2J"}', r"\x1b[2J"),
     ],
 )

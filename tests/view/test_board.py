@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, NeedKind, Picture
@@ -16,9 +17,10 @@ from pro0.rules.needs import needs
 from pro0.view.bar import bar
 from pro0.view.board import HELP, KEYS, BoardView
 from pro0.view.drawing import columns_of, plain
+from pro0.view.items import WAITS, Item
 from pro0.view.keys import Key
 from pro0.view.news import News
-from pro0.view.wishes import ViewRequest
+from pro0.view.wishes import Prompt, ViewRequest, asked
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EVIL = "evil\x1b]52;c;x\x07\u202e name"
@@ -299,3 +301,28 @@ def test_every_key_is_told_on_80_columns_and_24_rows() -> None:
     assert len(HELP) < 24
     assert plain(BoardView().rows(TWO, 80, 24, "")[-1]).rstrip() == f" {KEYS}"
     assert plain(BoardView().rows(TWO, 30, 24, "")[-1]).startswith(" ? help · q leave")
+
+
+ASKS = replace(NEEDS[0], request="3f9a01c2be77", why="make build")
+
+
+@pytest.mark.parametrize(
+    ("need", "key", "wish"),
+    [
+        (ASKS, "a", Prompt("allow", ASKS.request, "allow w2 this: make build? y or n", at_once=True)),
+        (ASKS, "r", Prompt("deny", ASKS.request, "refuse it to w2, since")),
+        (replace(ASKS, why="/a/b …"), "r", Prompt("deny", ASKS.request, "refuse it to w2, since")),
+        (replace(ASKS, why="/a/b …"), "a", "Space shows all of it; then: "),
+        (NEEDS[0], "a", ViewRequest("view", "w2")),
+    ],
+)
+def test_a_permission_is_answered_here_where_all_of_it_is_seen(
+    need: Need, key: str, wish: ViewRequest | Prompt | str
+) -> None:
+    item = Item(WAITS, need.id, (need.what,), "w2", need=need)
+    got = asked(key, item, TWO)
+    if isinstance(wish, str):
+        assert isinstance(got, ViewRequest)
+        assert got.text.startswith(wish)
+    else:
+        assert got == wish

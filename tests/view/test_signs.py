@@ -1,17 +1,20 @@
 """What the view does with the person's terminal besides drawing: bell, title, wheel, colours; and who ended before."""
 
 import re
+import threading
 from pathlib import Path
 
 import pytest
 
 from pro0.engine import outcomes
 from pro0.model.task import Draft, Status
+from pro0.ops import permissions
 from pro0.ops.context import Context
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 from pro0.view import acts
 from tests.engine.crew import Crew
+from tests.teams import ASKED, REQUEST, human, make_team, member
 from tests.view.person import Person
 from tests.view.test_driven import ATTACH, ECHO, program
 from tests.waiting import STUCK, wait_until
@@ -90,3 +93,28 @@ def test_a_message_in_one_line_may_begin_with_the_sign_again(to: str, alpha: Cre
     assert acts.message(context, "", f"{to} go on") == "sent to w1"
     assert acts.create(context, "", "write it") == "task-1 is made"
     assert alpha.task("1").status is Status.PENDING
+
+
+@pytest.mark.parametrize(("act", "text", "choice"), [("allow", "y", "allow"), ("deny", "not now", "deny")])
+def test_a_permission_is_answered_on_the_board(
+    act: str, text: str, choice: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board says that the agent has its answer once it has, and a "no" to the question answers nothing."""
+    monkeypatch.setattr(acts, "ensure_lead", lambda _team: "")
+    team = make_team(home, "w1")
+    permissions.ask(member(team, "w1"), ASKED)
+    if act == "allow":
+        assert acts.ACTS[act](human(team), REQUEST, "n") == "the request waits on"
+        assert permissions.list_requests(human(team))
+
+    def take() -> None:
+        wait_until(lambda: permissions.show(human(team), REQUEST).answer, 10, "it is answered")
+        permissions.settle(member(team, "w1"), {REQUEST: "taken"})
+
+    agent = threading.Thread(target=take)
+    agent.start()
+    assert acts.ACTS[act](human(team), REQUEST, text) == f"w1 has your answer: {choice}"
+    agent.join()
+    answer = permissions.show(human(team), REQUEST).answer
+    assert answer
+    assert (answer.choice, answer.text) == (choice, "" if act == "allow" else text)

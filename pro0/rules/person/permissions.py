@@ -25,6 +25,10 @@ DRAWN = timedelta(seconds=3)
 
 SUMMARY = 200
 """Characters of an input in one line."""
+_ASIDE = frozenset({"description", "timeout", "run_in_background"})
+"""Fields that change nothing about what is done."""
+CUT = "…"
+"""The end of a line that does not tell all."""
 _TELLING = ("command", "file_path", "filepath", "path", "url", "pattern", "query")
 """Fields of an input that say what it does, the most telling first."""
 NONE = PermissionRequests()
@@ -95,10 +99,14 @@ def fate(request: PermissionRequest, seat: SeatState | None, ended: bool, now: d
 
 
 def summary(request: PermissionRequest) -> str:
-    """Return what a request is about in one line: its command, file or address, else the start of its input."""
+    """Return what a request is about in one line, its command, file or address; CUT ends one that does not tell all."""
     fields = _fields(request.input)
-    telling = next((value for name in _TELLING if isinstance(value := fields.get(name), str)), request.input)
-    return text.visible(" ".join(telling.split()))[:SUMMARY]
+    telling = next((name for name in _TELLING if isinstance(fields.get(name), str)), "")
+    words = str(fields[telling]) if telling else request.input
+    line = text.visible(" ".join(words.split()))
+    more = set(fields) - {telling, *_ASIDE} if telling else set()
+    whole = len(line) <= SUMMARY and not more and len(words.strip().splitlines()) <= 1
+    return line if whole else f"{line[: SUMMARY - 2].rstrip()} {CUT}"
 
 
 def _fields(written: str) -> dict[str, object]:
