@@ -88,6 +88,7 @@ class ErrorCode(StrEnum):
     PIN_NEEDED = "pin_needed", "A verdict PIN is set, and none was given."
     RECIPIENT_ENDED = "recipient_ended", "The member has ended."
     RESERVED = "reserved", "The task is reserved for another member."
+    STALE_ANSWER = "stale_answer", "The thing is another now than the one that was shown."
     STALE_CLAIM = "stale_claim", "The claim belongs to an earlier session."
     STALE_PLAN = "stale_plan", "Another plan has been handed in since."
     STALE_SESSION = "stale_session", "Another session has taken the caller's place."

@@ -87,8 +87,8 @@ def _agents(_context: click.Context) -> Iterable[Offer]:
 
 def _layouts(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
-    from pro0.cli.layout_file import layout_names
     from pro0.ops.team import project
+    from pro0.ops.trust import layout_names
 
     return [(name, "") for name in layout_names(project.root(Path.cwd().resolve()), store().home)]
 

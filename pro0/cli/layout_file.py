@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from pro0 import resources
 from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
@@ -16,25 +15,15 @@ def layout_named(name: str, project: Path, home: Path) -> Layout:
     """Return the layout of a file, or of that name; raises NotFound naming those there are, BadInput for a bad one."""
     if "/" in name or name == "-" or Path(name).suffix in LAYOUT_SUFFIXES:
         return _read(name, data_of(name))
-    for place in _places(project, home):
+    for place in trust.layout_places(project, home):
         for suffix in LAYOUT_SUFFIXES:
             if (path := place / f"{name}{suffix}").is_file():
                 data = data_of(str(path))
                 trust.require_layout(home, project, path, data)
                 return _read(str(path), data)
     raise NotFound(
-        f"there is no layout {name!r}", hint=f"there are {', '.join(layout_names(project, home))}, or name a file"
+        f"there is no layout {name!r}", hint=f"there are {', '.join(trust.layout_names(project, home))}, or name a file"
     )
-
-
-def layout_names(project: Path, home: Path) -> list[str]:
-    """Return the names of all layouts that there are."""
-    files = [path for place in _places(project, home) if place.is_dir() for path in place.iterdir()]
-    return sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
-
-
-def _places(project: Path, home: Path) -> tuple[Path, ...]:
-    return project / trust.LAYOUTS, home / "layouts", resources.data("layouts")
 
 
 def drafts_of(layout: Layout) -> list[SeatDraft]:

@@ -64,6 +64,8 @@ class Context(msgspec.Struct, frozen=True):
     new_id: Callable[[], str] = new_id
     vouch: Vouch = in_process
     """The check of a person's verdict; calls from outside choose a stricter one."""
+    shown: str = ""
+    """The digest of the task that the caller was shown, "" for none: another task as it is now is not changed."""
 
     def person(self, act: str) -> None:
         """Raise Refused for a human's unproven verdict; other callers are judged by their permissions."""

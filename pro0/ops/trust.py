@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0 import config
+from pro0 import config, resources
 from pro0.errors import ErrorCode, Refused
 from pro0.model.home import Consent
 from pro0.store.files import File, make_folder
@@ -79,6 +79,17 @@ def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None
             code=ErrorCode.NOT_TRUSTED,
             hint="look at it, then: pro0 config trust",
         )
+
+
+def layout_places(project: Path, home: Path) -> tuple[Path, ...]:
+    """Return the folders of layouts: of the project, of the person, and those that are shipped."""
+    return project / LAYOUTS, home / "layouts", resources.data("layouts")
+
+
+def layout_names(project: Path, home: Path) -> list[str]:
+    """Return the names of all layouts that there are."""
+    files = [path for place in layout_places(project, home) if place.is_dir() for path in place.iterdir()]
+    return sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
 
 
 def digest(powers: config.Powers) -> str:

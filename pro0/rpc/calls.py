@@ -72,7 +72,7 @@ def news(client: RpcClient) -> list[JSON]:
     """Return what a client's subscriptions have to tell now."""
     changes = client.subscriptions.changes()
     veil = client.veil() if changes else str
-    return [_told(topic, change, veil) for topic, change in changes]
+    return [_told(methods_of(client)[f"{topic}.subscribe"], topic, change, veil) for topic, change in changes]
 
 
 def fault(error: Pro0Error) -> Fault:
@@ -102,8 +102,7 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     return {name: getattr(arguments, name) for name in arguments.__struct_fields__}
 
 
-def _told(topic: str, change: object, veil: Callable[[str], str]) -> JSON:
-    method = METHODS[f"{topic}.subscribe"]
+def _told(method: Method, topic: str, change: object, veil: Callable[[str], str]) -> JSON:
     return notice(f"{topic}.changed", encode(_harmless(plain(change, method.worded), veil)))
 
 

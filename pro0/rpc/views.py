@@ -12,8 +12,9 @@ from msgspec.structs import FieldInfo, fields
 from pro0.model.home import Role
 from pro0.model.stored import iso
 from pro0.model.task import Awaiting, Gate, Kind, Policy, Remark, Task
+from pro0.model.task import Status as TaskPhase
 from pro0.model.team import Grant, Seat, Wanted, Wish
-from pro0.rules.views import ticket_status
+from pro0.rules.views import task_digest, ticket_status
 
 Status = Literal["open", "in_progress", "needs_review", "done", "closed", "failed"]
 WORDS: tuple[Status, ...] = get_args(Status)
@@ -53,6 +54,8 @@ class TaskView(RpcView, frozen=True, kw_only=True):
     result: str | None = None
     created_by: str = ""
     closed_reason: str = ""
+    digest: str = ""
+    """Of all that a person judges in one that waits or failed: a verdict on the page names the one that was shown."""
 
 
 class CommentView(RpcView, frozen=True, kw_only=True):
@@ -118,6 +121,7 @@ def task_view(task: Task) -> TaskView:
     return TaskView(
         **same_fields,
         status=status,
+        digest=task_digest(task) if task.waits or task.status is TaskPhase.FAILED else "",
         role_id=task.role,
         parent_id=task.parent,
         session_id=task.claim.incarnation if task.claim else task.session,

@@ -1,4 +1,8 @@
-"""The ticket words for the status of a task (behaviour 2.23)."""
+"""What others are shown of a task: the ticket words for its status (behaviour 2.23), a digest of what is judged."""
+
+from hashlib import sha256
+
+import msgspec
 
 from pro0.model.task import Status, Task
 
@@ -15,3 +19,11 @@ _WORDS = {
 def ticket_status(task: Task) -> str:
     """Return the ticket word of a task: open, in_progress, needs_review, done, closed or failed."""
     return "needs_review" if task.waits else _WORDS[task.status]
+
+
+def task_digest(task: Task) -> str:
+    """Return a digest of all that a person judges in a task; a verdict can be bound to it."""
+    words = (task.title, task.description, task.acceptance, task.run, task.result, task.closed_reason)
+    state = (task.id, task.status, task.requires, task.waits, task.policy, task.role, task.assignee, task.epoch)
+    place = (task.branch, task.base_branch, task.parent, task.dependencies, task.review_cycles, task.iterations)
+    return sha256(msgspec.json.encode((words, state, place))).hexdigest()[:32]

@@ -17,16 +17,17 @@ from pro0.rpc.client import RpcClient
 from pro0.rpc.lists import Lists
 from pro0.rpc.server import RpcServer
 from pro0.store.teams import Store, TeamStore
-from pro0.web import teams
 from pro0.web.admission import PageAddress
 from pro0.web.admitted import Admitted
 from pro0.web.client import DeviceClient
-from pro0.web.home import HomeClient
+from pro0.web.home import starting, teams
+from pro0.web.home.client import HomeClient
+from pro0.web.home.server import HomeServer
 from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 
 PIECE = 64 * 1024
 """Bytes that wait here for a browser that does not read; the rest waits where it is made."""
-HOME_FAMILIES = (teams,)
+HOME_FAMILIES = (teams, starting)
 """The modules whose methods a home has."""
 
 
@@ -41,7 +42,7 @@ class Conversations:
 
     async def home(self, web: WebSocket) -> None:
         """Speak about the home."""
-        await self._admit(web, "", lambda device, _lists: HomeClient(self._address.home, device))
+        await self._admit(web, "", lambda device, lists: HomeClient(self._address.home, device, lists))
 
     async def team(self, web: WebSocket) -> None:
         """Speak about one team."""
@@ -73,8 +74,8 @@ class Conversations:
 
     def _server(self, name: str) -> RpcServer:
         if name not in self._servers:
-            team = TeamStore(self._address.home, name or "home")
-            self._servers[name] = RpcServer(team)
+            home = self._address.home
+            self._servers[name] = RpcServer(TeamStore(home, name)) if name else HomeServer(home)
             self._servers[name].start()
         return self._servers[name]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.config import Settings, require_enabled
+from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
@@ -17,6 +18,7 @@ from pro0.rules import text
 from pro0.rules.tasks import archive, changes
 from pro0.rules.tasks.acts import Act, Request
 from pro0.rules.tasks.limits import Limits
+from pro0.rules.views import task_digest
 
 Edit = Callable[[TaskList], tuple[TaskList, Task]]
 
@@ -42,6 +44,7 @@ def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relative
     """
     with context.team.require().tasks.change(f"{verb} a task") as change:
         listed = recalled(context, change.value, {task_id(id)}, with_relatives=with_relatives)
+        _require_same(context, listed, id)
         changed, task = change_it(listed)
         if changed is not listed:
             change.value = changed
@@ -50,6 +53,13 @@ def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relative
     if owes:
         pay_if_possible(context, context.team.tasks)
     return task
+
+
+def _require_same(context: Context, listed: TaskList, id: str) -> None:
+    """Raise Refused when the caller was shown the task as it no longer is."""
+    if context.shown and task_digest(changes.find(listed, task_id(id))) != context.shown:
+        text = f"{id} has changed since it was shown"
+        raise Refused(text, code=ErrorCode.STALE_ANSWER, hint=f"look at it again: pro0 task show {id}")
 
 
 def make_request(context: Context, act: Act, reason: str = "") -> Request:

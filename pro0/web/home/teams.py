@@ -1,5 +1,10 @@
 """The methods about all teams of a home."""
 
+from collections.abc import Iterable
+from typing import cast
+
+import msgspec
+
 from pro0 import __version__
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN
@@ -10,9 +15,10 @@ from pro0.ops.context import Context
 from pro0.ops.devices import known
 from pro0.ops.devices import revoke as revoke_device
 from pro0.ops.team.status import TeamStatus, status
+from pro0.rpc.subscriptions import CHANGES, LastSeq, ListChange, LostId, Values
 from pro0.rpc.views import Nothing, RpcView
 from pro0.web.client import by_device
-from pro0.web.home import HomeClient, of_home
+from pro0.web.home.client import HomeClient, of_home
 
 
 class DeviceView(RpcView, frozen=True, kw_only=True):
@@ -56,6 +62,24 @@ class TeamEntries(RpcView, frozen=True, kw_only=True):
     teams: tuple[TeamEntry, ...]
 
 
+class TeamSnapshot(RpcView, frozen=True, kw_only=True):
+    """A new subscription, and all teams as they are."""
+
+    id: str
+    teams: tuple[TeamEntry, ...]
+
+
+class TeamChange(ListChange, frozen=True, kw_only=True):
+    """One change of the list: the team as it is now, of one that is gone its name."""
+
+    team: TeamEntry | None = None
+    deleted: str | None = msgspec.field(name="teamName", default=None)
+
+
+TEAMS = "team.list"
+CHANGES[TEAMS] = (TeamChange, "team")
+
+
 class DeviceViews(RpcView, frozen=True, kw_only=True):
     """All paired devices."""
 
@@ -73,6 +97,24 @@ def show_home(client: HomeClient) -> HomeView:
 def list_teams(client: HomeClient) -> TeamEntries:
     """List all teams with how each is."""
     return TeamEntries(teams=tuple(_entry(client, name) for name in client.store.names()))
+
+
+@of_home("team.list.subscribe", Rights.LOOK)
+def subscribe_to_teams(client: HomeClient, id: LostId = "", seq: LastSeq = 0) -> TeamSnapshot:
+    """Subscribe to the teams: all of them now, then team.list.changed for each change."""
+
+    def look() -> dict[str, TeamEntry]:
+        return {name: _entry(client, name) for name in client.store.names()}
+
+    subscription = client.subscribe(TEAMS, lambda: Values(look), id, seq)
+    return TeamSnapshot(id=subscription.id, teams=tuple(cast("Iterable[TeamEntry]", subscription.first)))
+
+
+@of_home("team.list.unsubscribe", Rights.LOOK)
+def unsubscribe_from_teams(client: HomeClient, id: str) -> Nothing:
+    """End a subscription."""
+    client.subscriptions.remove(id, TEAMS)
+    return Nothing()
 
 
 @of_home("device.list", Rights.ALL)

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from pathlib import Path
 
+from pro0.model.caller import THE_HUMAN, Caller
 from pro0.model.home import Device, Rights
 from pro0.rpc.client import RpcClient
+from pro0.rpc.lists import Lists
 from pro0.rpc.method import Function, Method
 from pro0.rpc.subscriptions import Subscriptions
 from pro0.store.teams import Store
@@ -29,12 +31,18 @@ def of_home(name: str, rights: Rights, *, waits: bool = False) -> Callable[[Func
 class HomeClient(RpcClient):
     """A device at a home."""
 
-    def __init__(self, home: Path, device: Device) -> None:
+    def __init__(self, home: Path, device: Device, lists: Lists) -> None:
         self.home = home
         self.store = Store(home)
         self.device = device
         self.subscriptions = Subscriptions()
+        self._lists = lists
         self.show: Callable[[str], None] = lambda _: None
+
+    @property
+    def caller(self) -> Caller:
+        """Return the person, whom a device speaks for."""
+        return THE_HUMAN
 
     @property
     def methods(self) -> Mapping[str, Method]:

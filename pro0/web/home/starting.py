@@ -1,0 +1,143 @@
+"""The methods that start and end whole teams: each is the command of that name, run for who uses the page."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Thread
+
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError, TimedOut
+from pro0.model import ids
+from pro0.model.home import Rights
+from pro0.ops import trust
+from pro0.rpc.views import RpcView
+from pro0.web.home.client import HomeClient, of_home
+
+_KINDS: dict[int, type[Pro0Error]] = {
+    kind.exit_code: kind for kind in (BadInput, NotFound, Refused, StoreError, EnvironmentMissing, TimedOut)
+}
+
+
+class NewMember(RpcView, frozen=True, kw_only=True):
+    """A member to start with."""
+
+    name: str
+    agent: str
+    role: str = ""
+
+
+class Started(RpcView, frozen=True, kw_only=True):
+    """What a command said at its end."""
+
+    team: str
+    said: tuple[str, ...] = ()
+
+
+class Layouts(RpcView, frozen=True, kw_only=True):
+    """The layouts for a project, by name."""
+
+    layouts: tuple[str, ...]
+
+
+class Agents(RpcView, frozen=True, kw_only=True):
+    """The programs that members can run, as `pro0 agent list --json` tells them."""
+
+    agents: list[dict[str, object]]
+
+
+@of_home("layout.list", Rights.LOOK)
+def list_layouts(client: HomeClient, project: str) -> Layouts:
+    """List the layouts that a team of a project can start from."""
+    return Layouts(layouts=tuple(trust.layout_names(_folder(project), client.home)))
+
+
+@of_home("agent.list", Rights.LOOK, waits=True)
+def list_agents(client: HomeClient) -> Agents:
+    """List the programs that members can run, and what each lacks here."""
+    out, _ = _command(client, Path("/"), ["agent", "list", "--json"])
+    return Agents(agents=json.loads(out))
+
+
+@of_home("team.start", Rights.ALL, waits=True)
+def start(
+    client: HomeClient,
+    name: str,
+    project: str,
+    goal: str = "",
+    layout: str = "",
+    lead: str = "",
+    members: tuple[NewMember, ...] = (),
+    tasks: tuple[str, ...] = (),
+    mode: str = "",
+    worktrees: bool = False,
+) -> Started:
+    """Make a team in a folder and start its members; a goal gives it a lead agent. It returns when all of them run."""
+    options = [f"--layout={layout}"] * bool(layout) + [f"--lead={lead}"] * bool(lead) + [f"--mode={mode}"] * bool(mode)
+    options += [f"--member={m.name}={m.agent}{f':{m.role}' if m.role else ''}" for m in members]
+    options += [f"--task={task}" for task in tasks] + ["--worktrees"] * worktrees
+    words = [ids.team_name(name), *([goal] if goal else [])]
+    _, said = _command(client, _folder(project), ["team", "start", "--detach", *options, "--", *words])
+    return Started(team=name, said=said)
+
+
+@of_home("team.resume", Rights.ALL, waits=True)
+def resume(client: HomeClient, team: str) -> Started:
+    """Let a stopped team run again."""
+    _, said = _command(client, Path("/"), ["team", "resume", "--", ids.team_name(team)])
+    return Started(team=team, said=said)
+
+
+@of_home("team.cleanup", Rights.ALL, waits=True)
+def cleanup(client: HomeClient, team: str, force: bool = False) -> Started:
+    """Remove a stopped team; what is worth keeping is kept, and said. With `force` its sessions end first."""
+    _, said = _command(client, Path("/"), ["team", "cleanup", *["--force"] * force, "--", ids.team_name(team)])
+    return Started(team=team, said=said)
+
+
+def _folder(project: str) -> Path:
+    path = Path(project)
+    if "\0" in project or not path.is_absolute() or not path.is_dir():
+        raise NotFound(f"there is no folder {project}", hint="name it in full, from / on")
+    return path
+
+
+def _command(client: HomeClient, folder: Path, words: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """Run a command of pro0 and return its output and what it said; its error is raised. It has no terminal."""
+    argv = [sys.executable, "-I", "-m", "pro0", *words]
+    if any("\0" in word for word in argv):
+        raise BadInput("a text holds a NUL", hint="leave it out")
+    environment = os.environ | {"PRO0_HOME": str(client.home)}
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        out: list[str] = []
+        reader = Thread(target=lambda stream: out.append(stream.read()), args=(process.stdout,))
+        reader.start()
+        said = []
+        for line in process.stderr:
+            said.append(line.rstrip("\n"))
+            client.show(said[-1])
+        reader.join()
+    if process.returncode:
+        raise _error(process.returncode, said)
+    return "".join(out), tuple(said)
+
+
+def _error(code: int, said: list[str]) -> Pro0Error:
+    """Return the error that a command ended with."""
+    message = next((line.removeprefix("pro0: ") for line in reversed(said) if line.startswith("pro0: ")), "it failed")
+    hint = next((line.removeprefix("hint: ") for line in reversed(said) if line.startswith("hint: ")), None)
+    kind = _KINDS.get(code, Pro0Error)
+    return kind(message, hint=hint)

@@ -1,0 +1,106 @@
+"""What a page does for a home and with the person's word: start teams, follow them, give verdicts on what was shown."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.model.task import Awaiting, Changes, Draft
+from pro0.ops import verdicts
+from pro0.ops.tasks import gates, tasks
+from pro0.store.teams import Store, TeamStore
+from tests.teams import human
+from tests.web.browsers import Browser
+
+Another = Callable[[str], Browser]
+
+
+@pytest.fixture
+def waiting(team: TeamStore) -> str:
+    """The id of a task that waits for the person."""
+    [task] = tasks.create(human(team), [Draft(title="which way?")])
+    gates.hold(human(team), task.id, Awaiting.WORK)
+    return task.id
+
+
+def test_a_verdict_counts_for_what_was_shown_alone(another: Another, team: TeamStore, waiting: str) -> None:
+    wire = another("answer").rpc("alpha")
+    shown = wire.result("task.show", task_id=waiting)
+    assert wire.refused("task.approve", task_id=waiting) == "bad_input"
+    assert wire.refused("task.approve", task_id=waiting, shown="0" * 32) == "stale_answer"
+    tasks.update(human(team), waiting, Changes(description="something quite different"))
+    assert wire.refused("task.approve", task_id=waiting, shown=shown["digest"]) == "stale_answer"
+    assert wire.result("task.show", task_id=waiting)["awaiting"] == "work"
+    now = wire.result("task.show", task_id=waiting)["digest"]
+    assert "awaiting" not in wire.result("task.approve", task_id=waiting, shown=now, said="go on")
+
+
+def test_with_a_pin_a_verdict_needs_it(another: Another, team: TeamStore, waiting: str) -> None:
+    phone = another("answer")
+    verdicts_asked = iter(["123456", "123456"])
+    home = team.paths.home
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdicts, "has_terminal", lambda: True)
+        verdicts.set_pin(home, ask=lambda _: next(verdicts_asked))
+    assert phone.rpc().result("home.show")["pin"] is True
+    wire = phone.rpc("alpha")
+    answer = {"task_id": waiting, "shown": wire.result("task.show", task_id=waiting)["digest"]}
+    assert wire.refused("task.approve", **answer) == "pin_needed"
+    assert wire.refused("task.approve", **answer, pin="654321") == "wrong_pin"
+    assert wire.refused("task.approve", **answer, pin=7) == "bad_input"
+    assert wire.result("task.approve", **answer, pin="123456")["id"] == waiting
+
+
+def test_a_team_is_started_and_removed(browser: Browser, team: TeamStore, tmp_path: Path) -> None:
+    wire = browser.rpc()
+    subscribed = wire.result("team.list.subscribe")
+    assert [entry["name"] for entry in subscribed["teams"]] == ["alpha"]
+    folder = tmp_path / "project"
+    folder.mkdir()
+    try:
+        wire.result(
+            "team.start",
+            name="beta",
+            project=str(folder),
+            mode="headless",
+            members=[{"name": "w1", "agent": "shell"}],
+            tasks=["--force look around"],
+            workDoneToken="t",
+        )
+        assert [task.title for task in tasks.board(human(Store(team.paths.home).team("beta")))] == [
+            "--force look around"
+        ]
+        heard = [notice["method"] for notice in wire.told]
+        assert "$/progress" in heard
+        while (notice := wire.next_notice())["method"] != "team.list.changed":
+            pass
+        assert notice["params"]["team"]["name"] == "beta"
+    finally:
+        wire.ask("team.cleanup", team="beta", force=True)
+    assert [entry["name"] for entry in wire.result("team.list")["teams"]] == ["alpha"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "code"),
+    [
+        ({"name": "-x"}, "bad_input"),
+        ({"name": "beta", "project": "relative"}, "not_found"),
+        ({"name": "beta", "project": "/nowhere/at/all"}, "not_found"),
+        ({"name": "beta", "project": "/\0"}, "not_found"),
+        ({"name": "beta", "layout": "none such"}, "not_found"),
+        ({"name": "beta", "members": [{"name": "w1", "agent": "nobody"}]}, "bad_input"),
+        ({"name": "alpha"}, "refused"),
+        ({"name": "beta", "goal": "\0"}, "bad_input"),
+    ],
+)
+def test_what_cannot_be_started_is_refused_with_the_commands_own_words(
+    browser: Browser, tmp_path: Path, team: TeamStore, wish: dict[str, object], code: str
+) -> None:
+    assert browser.rpc().refused("team.start", **{"project": str(tmp_path), "mode": "headless", **wish}) == code
+    assert Store(team.paths.home).names() == ["alpha"]
+
+
+def test_layouts_and_agents_are_told(browser: Browser, tmp_path: Path) -> None:
+    wire = browser.rpc()
+    assert {"demo", "pair"} <= set(wire.result("layout.list", project=str(tmp_path))["layouts"])
+    assert {"claude", "shell"} <= {agent["agent"] for agent in wire.result("agent.list")["agents"]}
