@@ -20,7 +20,7 @@ LINES = 200
 COMPRESSED = 350_000
 TONES = {"31": "red", "32": "green", "36": "cyan", "1;33": "asks", "2": "dim"}
 """SGR numbers → the name of that colour on the page."""
-OF_THE_HOME = {"home.show", "team.list", "team.start", "device.list", "device.revoke", "layout.list"}
+OF_THE_HOME = {"agent.list", "home.show", "team.list", "team.start", "device.list", "device.revoke", "layout.list"}
 """Methods that are served for no single team."""
 
 

@@ -85,6 +85,7 @@ def test_an_open_ticket_is_started_and_a_failed_one_says_why_and_is_retried_then
     expect(shown.panel).to_contain_text("no space left")
     shown.press("Retry", shown.panel)
     becomes(alpha, id, Status.PENDING)
+    expect(shown.panel.get_by_role("button", name="Start", exact=True)).to_be_visible()
     shown.press("Close", shown.panel)
     becomes(alpha, id, Status.COMPLETED)
 
@@ -223,7 +224,7 @@ def test_messages_come_by_themselves_and_are_answered(shown: Shown, alpha: Crew)
 
 def test_a_member_shows_its_screen_its_tasks_and_its_cost(shown: Shown, alpha: Crew) -> None:
     """S000-001, 035."""
-    page = shown.go("member", "ada")
+    page = shown.go("member", "ada@terminal")
     expect(page.locator(".xterm-rows")).to_contain_text("I am ready")
     page.get_by_label("As plain text").check()
     expect(page.get_by_label("Its screen")).to_contain_text("I am ready")

@@ -37,7 +37,7 @@ export const ANSWERS = {
   failed: [retry, goOn, close],
   stuck: [{ label: "Start without them", primary: true, done: "it no longer waits for them", call: (need) => ["task.update", { task_id: need.subject, drop_dependencies: stamp(need).split(",") }] }, showTask],
   stalled: [{ label: "Start", primary: true, done: "started", call: (need) => ["task.start", { task_id: need.subject }] }, showTask],
-  untaken: [{ label: "Start a member", primary: true, go: () => ["start"] }, showTask],
+  untaken: [{ label: "Start a member", primary: true, go: () => ["member"] }, showTask],
   "idle claim": [
     { label: "Ask", primary: true, text: "required", field: "Your message", done: "asked", call: (need, content) => ["message.send", { to: need.member, content }] },
     { label: "Take it back", done: "given back", call: (need) => ["task.release", { task_id: need.subject }] },

@@ -30,8 +30,7 @@ export class Connection {
     this.path = path;
     /** "connecting", "open", "lost", or "refused" while the server is there and does not let this browser in. */
     this.state = signal("connecting");
-    this.listeners = new Map();
-    this.subscriptions = [];
+    this.subscriptions = new Set();
     this.calls = new Map();
     this.progress = new Map();
     this.number = 0;
@@ -97,23 +96,27 @@ export class Connection {
   }
 
   /**
-   * Follow a list: `start` takes all of it, `change` each change; both again after a cut that lost something.
-   * @param {string} family such as "task"
+   * Follow a list such as "task.list": `start` takes all of it, `change` each change; after a cut that lost something
+   * both again. Returns what ends it.
    */
-  subscribe(family, start, change) {
-    const subscription = { family, start, change, last: {} };
-    this.subscriptions.push(subscription);
-    this.listeners.set(`${family}.list.changed`, subscription);
+  subscribe(name, params, start, change) {
+    const subscription = { name, params, start, change, last: {} };
+    this.subscriptions.add(subscription);
     if (this.state.value === "open") this.follow(subscription);
+    return () => {
+      this.subscriptions.delete(subscription);
+      const { id } = subscription.last;
+      if (id && this.state.value === "open") this.call(`${name}.unsubscribe`, { id }).catch(() => {});
+    };
   }
 
   async follow(subscription) {
-    const { family, start } = subscription;
+    const { name, params, start, last } = subscription;
     try {
-      const answer = await this.call(`${family}.list.subscribe`, subscription.last);
-      if (answer.id === subscription.last.id) return;
+      const answer = await this.call(`${name}.subscribe`, { ...params, ...last });
+      if (answer.id === last.id) return;
       subscription.last = { id: answer.id, seq: 0 };
-      start(Object.entries(answer).find(([name]) => name !== "id")[1]);
+      start(Object.values(answer).find(Array.isArray));
     } catch (error) {
       if (error.code !== "cut") subscription.change(null, null, error);
     }
@@ -129,19 +132,18 @@ export class Connection {
       const { token, value } = message.params;
       this.progress.get(token)?.(value.message || value.title || "");
     } else {
-      const subscription = this.listeners.get(message.method);
-      if (subscription) this.changed(subscription, message.params);
+      this.changed(message.method, message.params);
     }
   }
 
-  changed(subscription, params) {
-    if (params.id !== subscription.last.id) {
-      if (subscription.last.id) return;
-      subscription.last.id = params.id;
+  changed(method, { id, seq, operation, ...rest }) {
+    for (const subscription of this.subscriptions) {
+      const { name, last } = subscription;
+      if (`${name}.changed` !== method || id !== last.id || seq <= last.seq) continue;
+      last.seq = seq;
+      const values = Object.values(rest);
+      if (operation === "delete") subscription.change(values.find((value) => typeof value === "string") ?? null, null);
+      else subscription.change(null, values.find((value) => value && typeof value === "object"));
     }
-    if (params.seq <= subscription.last.seq) return;
-    subscription.last.seq = params.seq;
-    const { family } = subscription;
-    subscription.change(params[`${family}Id`] ?? null, params[family] ?? null);
   }
 }

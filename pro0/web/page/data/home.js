@@ -1,19 +1,18 @@
 /** What concerns no single team: the server, this browser, the teams there are. */
-import { effect, signal } from "../vendor/signals.js";
+import { computed, effect, signal } from "../vendor/signals.js";
 import { Connection } from "./connection.js";
+import { List } from "./list.js";
 
 export const home = new Connection("/rpc");
 
 /** {version, device, pin}, null before it is known. */
 export const about = signal(null);
 
+const list = new List(home, "team.list", (team) => team.name);
+
 /** The teams, null before they are known. */
-export const teams = signal(null);
+export const teams = computed(() => (list.ready.value ? list.all : null));
 
 effect(() => {
-  if (home.state.value === "open") Promise.all([home.call("home.show"), loadTeams()]).then(([shown]) => (about.value = shown), console.warn);
+  if (home.state.value === "open") home.call("home.show").then((shown) => (about.value = shown), () => {});
 });
-
-export async function loadTeams() {
-  teams.value = (await home.call("team.list")).teams;
-}

@@ -3,14 +3,15 @@ import { signal } from "../vendor/signals.js";
 
 export class List {
   /** @param {(item: object) => string} key */
-  constructor(connection, family, key) {
+  constructor(connection, name, key, params = {}) {
     this.items = signal(new Map());
     /** False until the list is there for the first time. */
     this.ready = signal(false);
     this.error = signal(null);
     this.key = key;
     this.waiting = [];
-    connection.subscribe(family, (items) => this.start(items), (gone, item, error) => this.change(gone, item, error));
+    /** Ends it. */
+    this.close = connection.subscribe(name, params, (items) => this.start(items), (gone, item, error) => this.change(gone, item, error));
   }
 
   get all() {

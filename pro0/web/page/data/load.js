@@ -2,7 +2,7 @@
 import { useEffect } from "../vendor/hooks.js";
 import { team } from "./team.js";
 
-export function useLoaded(load, others = [], connection = team.value.connection) {
+export function useLoaded(load, others = [], connection = team.value?.connection) {
   const open = connection.state.value === "open";
   useEffect(() => {
     if (open) load();

@@ -8,9 +8,9 @@ export class Team {
   constructor(name) {
     this.name = name;
     this.connection = new Connection(`/rpc/${encodeURIComponent(name)}`);
-    this.tasks = new List(this.connection, "task", (task) => task.id);
-    this.members = new List(this.connection, "member", (member) => member.agent_id);
-    this.needs = new List(this.connection, "need", (need) => need.id);
+    this.tasks = new List(this.connection, "task.list", (task) => task.id);
+    this.members = new List(this.connection, "member.list", (member) => member.agent_id);
+    this.needs = new List(this.connection, "need.list", (need) => need.id);
     this.roles = signal([]);
     this.later = {};
     /** The needs, the most urgent first. */
@@ -21,17 +21,17 @@ export class Team {
 
   /** The messages that the person may read. */
   get messages() {
-    return (this.later.messages ??= new List(this.connection, "message", (message) => message.id));
+    return (this.later.messages ??= new List(this.connection, "message.list", (message) => message.id));
   }
 
   /** What happened lately. */
   get events() {
-    return (this.later.events ??= new List(this.connection, "event", (event) => event.id));
+    return (this.later.events ??= new List(this.connection, "event.list", (event) => event.id));
   }
 
   /** What each member has used. */
   get costs() {
-    return (this.later.costs ??= new List(this.connection, "cost", (cost) => cost.agent_id));
+    return (this.later.costs ??= new List(this.connection, "cost.list", (cost) => cost.agent_id));
   }
 
   call(method, params, told) {

@@ -5,7 +5,7 @@ import { home, teams } from "../data/home.js";
 import { go, route } from "../data/route.js";
 import { around, openTeam, team } from "../data/team.js";
 import { Pairing } from "../screens/pairing.js";
-import { SCREENS } from "../screens/table.js";
+import { SCREENS, WITHIN } from "../screens/table.js";
 import { Teams } from "../screens/teams.js";
 import { Dialog } from "./dialog.js";
 import { Frame } from "./frame.js";
@@ -25,7 +25,7 @@ effect(() => {
 export function Page() {
   if (home.state.value === "refused") return html`<${Pairing} paired=${() => location.reload()} />`;
   const { screen } = route.value;
-  const { draw: Screen } = SCREENS.find(({ name }) => name === screen) ?? SCREENS[0];
+  const { draw: Screen } = [...SCREENS, ...WITHIN].find(({ name }) => name === screen) ?? SCREENS[0];
   return html`${team.value ? html`<${Frame}><${Screen} key=${`${team.value.name}/${screen}`} /><//>` : html`<${Teams} />`}
     <${Dialog} /><${Notices} />`;
 }

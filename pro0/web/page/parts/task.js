@@ -21,10 +21,14 @@ export function WithTask({ screen, id, children }) {
 
 function TaskPanel({ task, screen }) {
   const heading = useRef(null);
-  useEffect(() => heading.current?.focus(), []);
   const close = () => go(screen);
-  const key = (event) => event.key === "Escape" && !event.target.closest("dialog") && close();
-  return html`<aside class="panel stack" aria-label=${`${task.id}: ${task.title}`} onKeyDown=${key}>
+  useEffect(() => {
+    heading.current.focus();
+    const key = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && close();
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, []);
+  return html`<aside class="panel stack" aria-label=${`${task.id}: ${task.title}`}>
     <header class="heading">
       <h2 tabindex="-1" ref=${heading}>${task.title}</h2>
       <button type="button" class="icon" aria-label="Close the task" onClick=${close}>×</button>

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { go, place } from "../data/route.js";
 import { team } from "../data/team.js";
+import { bound } from "../data/verdicts.js";
 import { Act, Choice, Field, Form } from "./common.js";
 import { confirmed } from "./dialog.js";
 import { attempt } from "./notices.js";
@@ -31,7 +32,7 @@ function actsOf(task) {
 export function TaskActs({ task, screen }) {
   const [asked, setAsked] = useState(null);
   const own = team.value;
-  const call = (act, text) => own.call(act.method, { task_id: task.id, ...(act.field && text ? { [act.field]: text } : {}) });
+  const call = (act, text) => own.call(act.method, bound(task, act.method, { task_id: task.id, ...(act.field && text ? { [act.field]: text } : {}) }));
   const done = (act) => `${task.id}: ${act.label.toLowerCase()}, done`;
   const button = (act) => act.asks
     ? html`<button key=${act.label} type="button" class=${`act ${act.look ?? ""}`} aria-expanded=${asked === act} onClick=${() => setAsked(asked === act ? null : act)}>${act.label}</button>`
@@ -41,7 +42,7 @@ export function TaskActs({ task, screen }) {
     attempt(() => own.call("task.delete", { task_id: task.id }), `${task.id} is deleted`).then((result) => result && go(screen)));
   return html`<div class="row wrap">
       ${actsOf(task).map(button)}
-      ${task.session_id && html`<a class="act" href=${place("member", task.claimed_by ?? task.session_id)}>Its session</a>`}
+      ${task.session_id && html`<a class="act" href=${place("session", task.session_id)}>Its session</a>`}
     </div>
     ${asked && html`<${Form} key=${asked.label} label=${asked.label} send=${send} done=${done(asked)} cancel=${() => setAsked(null)}>
       <${Field} label=${asked.asks} name="text" area required=${asked.required} autofocus /><//>`}

@@ -4,6 +4,7 @@ import { useState } from "../vendor/hooks.js";
 import { answersOf } from "../data/answers.js";
 import { go, place } from "../data/route.js";
 import { team } from "../data/team.js";
+import { bound } from "../data/verdicts.js";
 import { many, tone } from "../data/words.js";
 import { Act, Empty, Field, Form, Heading, Loading, Since } from "../parts/common.js";
 import { Shown } from "../parts/shown.js";
@@ -42,14 +43,18 @@ function Answers({ need }) {
   const own = team.value;
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
+  const called = (answer, text) => {
+    const [method, params] = answer.call(need, text);
+    return own.call(method, bound(own.tasks.get(need.subject), method, params));
+  };
   const button = (answer) => {
     const name = `${answer.label}: ${need.what}`;
     if (answer.go) return html`<button type="button" class=${`act ${look(answer)}`} aria-label=${name} onClick=${() => go(...answer.go(need))}>${answer.label}</button>`;
     if (answer.text === "required") return html`<button type="button" class=${`act ${look(answer)}`} aria-label=${name} aria-expanded=${asked === answer} onClick=${() => setAsked(answer)}>${answer.label}</button>`;
-    const run = () => own.call(...answer.call(need, ""));
+    const run = () => called(answer, "");
     return html`<${Act} label=${answer.label} name=${name} look=${look(answer)} run=${run} done=${`${need.subject}: ${answer.done}`} />`;
   };
-  const send = ({ text }) => own.call(...asked.call(need, text));
+  const send = ({ text }) => called(asked, text);
   return html`${asked && html`<${Form} key=${asked.label} label=${asked.label} send=${send} done=${`${need.subject}: ${asked.done}`}
       cancel=${asked === all[0] ? null : () => setAsked(null)} others=${all.filter((answer) => answer !== asked).map(button)}>
       <${Field} label=${asked.field} name="text" area=${need.kind !== "cost"} rows="2" required />

@@ -6,6 +6,8 @@ import { Members } from "./members.js";
 import { Messages } from "./messages.js";
 import { Needs } from "./needs.js";
 import { Roles } from "./roles.js";
+import { Session } from "./session.js";
+import { Start } from "./start.js";
 import { Timeline } from "./timeline.js";
 import { Tree } from "./tree.js";
 import { Workers } from "./workers.js";
@@ -20,5 +22,9 @@ export const SCREENS = [
   { name: "roles", title: "Roles", draw: Roles },
   { name: "cost", title: "Cost and limits", draw: CostAndLimits },
   { name: "timeline", title: "Timeline", draw: Timeline },
+  { name: "start", title: "Start a team", draw: Start },
   { name: "devices", title: "Devices", draw: Devices },
 ];
+
+/** What other screens lead to. */
+export const WITHIN = [{ name: "session", title: "Session", draw: Session }];

@@ -1,19 +1,18 @@
 /** The teams of this home: which one is to be shown. */
 import { html } from "../html.js";
 import { useEffect } from "../vendor/hooks.js";
-import { home, loadTeams, teams } from "../data/home.js";
-import { useLoaded } from "../data/load.js";
+import { teams } from "../data/home.js";
 import { place } from "../data/route.js";
 import { many, words } from "../data/words.js";
+import { startTeam } from "../parts/teamform.js";
 import { Empty, Heading, State } from "../parts/common.js";
 
 export function Teams() {
-  useLoaded(loadTeams, [], home);
   useEffect(() => void (document.title = "Teams · pro0"), []);
   const all = teams.value;
-  return html`<main id="main" class="alone"><${Heading} title="Teams" />
+  return html`<main id="main" class="alone"><${Heading} title="Teams"><button type="button" class="act primary" onClick=${startTeam}>Start a team</button><//>
     ${all === null && html`<p class="soft" role="status">One moment …</p>`}
-    ${all?.length === 0 && html`<${Empty} title="No team yet">On the command line: pro0 team start<//>`}
+    ${all?.length === 0 && html`<${Empty} title="No team yet">Start one here, or in a terminal: pro0 team start<//>`}
     <ul class="cards">${all?.map((team) => html`<${Team} key=${team.name} team=${team} />`)}</ul>
   </main>`;
 }

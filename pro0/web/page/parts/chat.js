@@ -1,0 +1,58 @@
+/** The chat of a session: what its agent was given, said and did, its mail, and the words about its task. */
+import { html } from "../html.js";
+import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { List } from "../data/list.js";
+import { team } from "../data/team.js";
+import { words } from "../data/words.js";
+import { Empty, Field, Form, Loading, Since, State } from "./common.js";
+import { complain } from "./notices.js";
+import { Text } from "./shown.js";
+
+const SHOWN = 200;
+const WHO = { prompt: "given to it", remark: "about its task" };
+
+export function Chat({ session, over = false }) {
+  const own = team.value;
+  const [shown, setShown] = useState(SHOWN);
+  const list = useMemo(() => new List(own.connection, "session.chat", (item) => item.id, { session_id: session }), [own, session]);
+  useEffect(() => list.close, [list]);
+  const box = useRef(null);
+  const items = list.all.sort(byTime);
+  useEffect(() => void box.current?.scrollTo({ top: box.current.scrollHeight }), [items.length, list.ready.value]);
+  if (!list.ready.value) return html`<${Loading} list=${list} />`;
+  const send = async ({ content }, form) => {
+    await own.call("session.chat.send", { session_id: session, content });
+    form.reset();
+  };
+  return html`<div class="stack">
+    <div class="chat" ref=${box} tabindex="0" role="log" aria-label="Chat">
+      ${!items.length && html`<${Empty} title="Nothing was said yet">What the agent says and does comes here.<//>`}
+      ${items.length > shown && html`<button type="button" class="act" onClick=${() => setShown(shown + SHOWN)}>Show earlier ones</button>`}
+      <ol class="thread">${items.slice(-shown).map((item) => html`<${Item} key=${item.id} item=${item} session=${session} />`)}</ol>
+    </div>
+    ${!over && html`<${Form} label="Send" send=${send} done="sent"><${Field} label="To this session" name="content" area rows="2" required /><//>`}
+  </div>`;
+}
+
+const byTime = (one, other) => one.at.localeCompare(other.at);
+
+function Item({ item, session }) {
+  const [whole, setWhole] = useState(null);
+  const isMail = item.type === "message";
+  const load = () => {
+    const asked = isMail ? team.value.call("message.show", { id: item.id.replace(/^m-/, "") }) : team.value.call("session.chat.show", { session_id: session, item_id: item.id });
+    asked.then(setWhole, complain);
+  };
+  const head = html`<p class="row wrap small soft"><strong>${item.author || WHO[item.type]}</strong>${item.to && html`<span>to ${item.to}</span>`}
+    ${WHO[item.type] && item.author && html`<span>${WHO[item.type]}</span>`}${item.act && html`<span class="tag">${words(item.act)}</span>`}<${Since} at=${item.at} /></p>`;
+  if (item.type === "tool") {
+    return html`<li class="tool"><details onToggle=${(event) => event.target.open && !whole && load()}>
+      <summary class="row wrap"><${State} word=${item.state || "done"} /><code>${item.text}</code></summary>
+      ${whole && html`<${Text} text=${printed(whole.arguments)} label="Arguments" /><${Text} text=${printed(whole.result)} label="Result" />`}</details></li>`;
+  }
+  return html`<li class=${`${item.type} ${item.author === "human" ? "mine" : ""} ${item.state === "failed" ? "broken" : ""}`}>${head}
+    <${Text} text=${whole?.content ?? whole?.text ?? item.text} label=${`${item.type} of ${item.author}`} />
+    ${item.cut && !whole && html`<button type="button" class="act" onClick=${load}>Show all of it</button>`}</li>`;
+}
+
+const printed = (value) => (typeof value === "string" ? value : value == null ? "" : JSON.stringify(value, null, 2));

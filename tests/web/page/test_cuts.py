@@ -1,0 +1,60 @@
+"""A page whose connection is cut says so, comes back by itself, and has missed and doubled nothing."""
+
+import random
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from pro0.model.task import Draft
+from tests.engine.crew import Crew
+from tests.web.conftest import Server
+from tests.web.page.pages import Shown
+
+pytestmark = pytest.mark.soak
+CUT = "for (const socket of globalThis.sockets) socket.close()"
+KEEP = """
+globalThis.sockets = new Set();
+globalThis.WebSocket = class extends WebSocket {
+  constructor(...words) {
+    super(...words);
+    sockets.add(this);
+    this.addEventListener("close", () => sockets.delete(this));
+  }
+};
+"""
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_cuts_lose_and_double_no_event(shown: Shown, alpha: Crew, seed: int) -> None:
+    """Twenty cuts each, while tasks are made and events are told."""
+    dice = random.Random(seed)
+    page = shown.page
+    page.add_init_script(KEEP)
+    shown.go("timeline")
+    page.reload()
+    shown.go("timeline")
+    expect(page.get_by_role("status").filter(has_text="event")).to_be_visible()
+    ids = []
+    for number in range(20):
+        ids += alpha.give(*(Draft(title=f"cut {number}") for _ in range(dice.randint(1, 3))))
+        page.evaluate(CUT)
+        if dice.random() < 0.5:
+            page.wait_for_timeout(dice.randint(0, 50))
+    for id in ids:
+        expect(page.locator(".event", has=page.get_by_role("link", name=f"{id} cut"))).to_have_count(1)
+    shown.go("tree")
+    for id in (ids[0], ids[-1]):
+        expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
+    shown.troubles.clear()
+
+
+def test_a_killed_server_is_said_and_the_page_comes_back_by_itself(shown: Shown, server: Server, alpha: Crew) -> None:
+    page = shown.go("tree")
+    server.end(signal.SIGKILL)
+    expect(page.get_by_text("The server cannot be reached")).to_be_visible()
+    [id] = alpha.give(Draft(title="made meanwhile"))
+    server.process = Server(alpha.store.home).process
+    expect(page.get_by_text("The server cannot be reached")).not_to_be_visible()
+    expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
+    shown.troubles.clear()
