@@ -6,7 +6,7 @@ import sys
 import click
 
 from pro0 import __version__
-from pro0.cli.commands import COMMANDS, HIDDEN
+from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
 from pro0.cli.interrupts import INTERRUPTED
 from pro0.cli.lazy import LazyGroup, helped
 from pro0.cli.output import REMINDERS, line, say, unprinted
@@ -21,8 +21,11 @@ Examples:
   pro0 team wait && pro0 team stop && pro0 team cleanup alpha
 """
 
+MORE = """Every command has --help with examples; pro0 man COMMAND shows its page. What waits for you: pro0
+needs. What is wrong: pro0 doctor."""
+
 program = click.version_option(__version__, message="pro0 %(version)s")(
-    LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN)
+    LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN, groups=GROUPS, more=MORE)
 )
 helped(program)
 

@@ -31,5 +31,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Every command: "module:attribute", and its line in the help."""
 
+GROUPS = {
+    "Teams": ("team", "member", "needs", "diff", "web"),
+    "Work": ("task", "run", "delegate", "worker", "role"),
+    "Messages": ("send", "broadcast", "inbox"),
+    "What members answer": ("plan", "shutdown"),
+    "Other programs": ("mcp", "rpc"),
+    "Set up and mend": ("agent", "config", "verdict", "doctor", "completion"),
+    "Learn": ("demo", "man"),
+}
+"""The commands as the help shows them, by what they are about."""
+
 HIDDEN = frozenset({"help", "import", "lead"})
 """Shown in no help: what other commands call, and second names of `--help` and `pro0 task import`."""

@@ -58,11 +58,14 @@ class LazyGroup(HintingGroup):
         *,
         aliases: Mapping[str, str] | None = None,
         hidden: frozenset[str] = frozenset(),
+        groups: Mapping[str, tuple[str, ...]] | None = None,
+        more: str | None = None,
     ) -> None:
-        super().__init__(name, help=about, no_args_is_help=False, invoke_without_command=False)
+        super().__init__(name, help=about, epilog=more, no_args_is_help=False, invoke_without_command=False)
         self.rows = rows
         self.aliases = aliases or {}
         self._hidden = hidden
+        self._groups = groups
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; without any word at all, show the help on stderr, which is exit 2."""
@@ -101,5 +104,6 @@ class LazyGroup(HintingGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table, importing nothing."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.rows[name][1]) for name in self.list_commands(ctx)])
+        for title, names in (self._groups or {"Commands": tuple(self.list_commands(ctx))}).items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.rows[name][1]) for name in names])

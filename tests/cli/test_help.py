@@ -8,6 +8,7 @@ import sys
 import click
 import pytest
 
+from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
 from pro0.cli.lazy import LazyGroup
 from tests.cli.conftest import Pro0, commands
 from tests.waiting import STUCK
@@ -115,3 +116,8 @@ def test_help_is_asked_for_in_three_ways(name: str, pro0: Pro0) -> None:
 def test_every_list_is_there_as_ls_or_list(group: str, pro0: Pro0) -> None:
     word = "list" if group == "config" else "ls"
     assert f"pro0 {group} list" in pro0(group, word, "--help").out.replace(f"{group} ls", f"{group} list")
+
+
+def test_the_help_shows_every_command_in_one_group() -> None:
+    shown = [name for names in GROUPS.values() for name in names]
+    assert sorted(shown) == sorted(COMMANDS.keys() - HIDDEN)
