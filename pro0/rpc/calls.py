@@ -34,7 +34,7 @@ def perform(client: RpcClient, request: RpcRequest, say: Callable[[JSON], None] 
     try:
         methods = methods_of(client)
         if request.method != DISCOVER and request.method not in methods:
-            return Fault(METHOD_NOT_FOUND, f"there is no method {visible(request.method[:100])}", _HINT)
+            return Fault(METHOD_NOT_FOUND, f"there is no method {visible(request.method[:100])!r}", _HINT)
         token, params = taken(request.params)
         method = methods.get(request.method)
         if method is None or not method.waits:
@@ -61,7 +61,7 @@ def call(client: RpcClient, name: str, params: object) -> object:
     if name == DISCOVER:
         return document()
     if (method := methods_of(client).get(name)) is None:
-        raise BadInput(f"there is no method {visible(name[:100])}", hint=f"pro0 rpc {DISCOVER} lists the methods")
+        raise BadInput(f"there is no method {visible(name[:100])!r}", hint=f"pro0 rpc {DISCOVER} lists the methods")
     client, params = client.prepared(method, params)
     arguments = _arguments(method, params)
     value = method.function(client.context if method.direct else client, **arguments)
