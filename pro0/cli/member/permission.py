@@ -67,7 +67,7 @@ def _write(request: PermissionRequest) -> None:
 @click.command("permission-hook", hidden=True)
 @team_option
 def hook(team: str | None) -> None:
-    """Ask the person what Claude Code is about to ask in its pane, and wait; started by the agent itself.
+    """Ask the person what an agent is about to ask in its pane, and wait; Claude Code starts it.
 
     \b
     Examples:
