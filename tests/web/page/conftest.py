@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pro0.ops.team.members import SeatDraft
 from tests.conftest import let_scripts
 from tests.engine.crew import Crew, crew
+from tests.repositories import repository_in
 from tests.waiting import STUCK
 from tests.web.conftest import Server
 from tests.web.page.pages import SIZES, Shown
@@ -35,8 +36,14 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def alpha(tmp_path_factory: pytest.TempPathFactory, short_folder: Path) -> Iterator[Crew]:
-    """A team with a lead and a member that is a shell."""
+def mode() -> str:
+    """Where the sessions of the team are shown."""
+    return "headless"
+
+
+@pytest.fixture(scope="module")
+def alpha(tmp_path_factory: pytest.TempPathFactory, short_folder: Path, mode: str) -> Iterator[Crew]:
+    """A team with a lead and a member that is a program, in a repository."""
     folder = tmp_path_factory.mktemp("team")
     home = folder / "pro0"
     with pytest.MonkeyPatch.context() as patch:
@@ -47,7 +54,8 @@ def alpha(tmp_path_factory: pytest.TempPathFactory, short_folder: Path) -> Itera
         patch.setenv("PRO0_END_GRACE_SECONDS", "1")
         patch.setenv("PRO0_REVIVE_LEAD", "0")
         let_scripts(home)
-        with crew(home, folder, "headless") as made:
+        with crew(home, folder, mode) as made:
+            repository_in(made.project)
             made.lead()
             made.spawn(SeatDraft(name="ada", agent="command", argv=("sh", "-c", TALKS)))
             yield made

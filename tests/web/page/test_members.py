@@ -1,12 +1,28 @@
-"""What people do with members on the page: chat, the terminal and its keyboard, changes with comments, another team."""
+"""What people do with members on the page: chat, the terminal and its keyboard, changes with comments, permissions."""
 
+import os
+import subprocess
+import sys
+
+import pytest
+from msgspec.structs import replace
 from playwright.sync_api import expect
 
+from pro0.model.need import AskedPermission, Choice
+from pro0.model.runtime import State
+from pro0.ops import permissions
 from pro0.ops.mail import messages
+from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import Crew
+from tests.repositories import commit
 from tests.teams import member
 from tests.waiting import STUCK, wait_until
 from tests.web.page.pages import Shown
+
+
+@pytest.fixture(scope="module")
+def mode() -> str:
+    return "tmux"
 
 
 def test_the_chat_of_a_session_is_watched_and_written_to(shown: Shown, alpha: Crew) -> None:
@@ -20,3 +36,82 @@ def test_the_chat_of_a_session_is_watched_and_written_to(shown: Shown, alpha: Cr
     shown.press("Send")
     expect(chat).to_contain_text("begin with its tests")
     wait_until(lambda: any("its tests" in letter.message.content for letter in messages.inbox(ada)), STUCK, "it came")
+
+
+def test_the_keyboard_is_taken_and_given_back(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    name = f"typist-{request.node.callspec.id}"
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=("sh", "-c", "echo ready; exec cat")))
+    page = shown.go("member", f"{name}@terminal")
+    rows = page.locator(".xterm-rows")
+    expect(rows).to_contain_text("ready")
+    page.locator(".xterm-screen").click()
+    page.keyboard.type("nobody takes this")
+    shown.press("Take the keyboard")
+    expect(page.get_by_role("button", name="Give the keyboard back")).to_be_visible()
+    page.keyboard.type("typed on the page")
+    page.keyboard.press("Enter")
+    expect(rows).to_contain_text("typed on the pagetyped on the page")
+    expect(rows).not_to_contain_text("nobody takes this")
+    page.keyboard.press("Control+Alt+k")
+    expect(page.get_by_role("button", name="Take the keyboard")).to_be_visible()
+    alpha.shut_down(name, force=True)
+
+
+def test_a_line_is_commented_and_a_branch_is_merged(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    name = f"writer-{request.node.callspec.id}"
+    argv = ("sh", "-c", "exec sleep 86400")
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=argv, worktree=True))
+    path = f"{name}.txt"
+    commit(alpha.team.paths.home / alpha.state(name).worktree, path, "one\ntwo\n")
+    page = shown.go("member", f"{name}@changes")
+    page.get_by_role("button", name=f"Comment on line 2 of {path}").click()
+    page.get_by_label("Your comment").fill("say three")
+    shown.press("Keep it")
+    shown.press("Send 1 comment")
+    shown.says(f"sent to {name}")
+    [letter] = messages.inbox(member(alpha.team, name, alpha.state(name).incarnation))
+    assert letter.message.content == f"{path}:2: say three\n> two"
+    shown.press("Merge")
+    shown.says("is merged")
+    assert (alpha.project / path).read_text() == "one\ntwo\n"
+
+
+@pytest.mark.soak
+def test_a_team_is_started(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    page = shown.go("start")
+    name = f"beta-{request.node.callspec.id}"
+    page.get_by_role("textbox", name="Name", exact=True).fill(name)
+    page.get_by_role("textbox", name="Project").fill(str(alpha.project))
+    page.get_by_role("combobox", name="Lead agent").select_option("none")
+    page.get_by_role("textbox", name="Members").fill("zoe=shell")
+    page.get_by_role("textbox", name="Tasks").fill("the first\nthe second")
+    try:
+        shown.press("Start")
+        page.wait_for_url(f"**/#/{name}/needs")
+        page.goto(f"{shown.origin}#/{name}/tree")
+        expect(page.locator(".line")).to_have_count(2)
+    finally:
+        command = [sys.executable, "-m", "pro0", "team", "cleanup", name, "--force"]
+        environment = os.environ | {"PRO0_HOME": str(alpha.store.home)}
+        subprocess.run(command, check=True, timeout=STUCK, env=environment, capture_output=True)
+
+
+def test_a_permission_is_answered_with_its_whole_input_in_sight(shown: Shown, alpha: Crew) -> None:
+    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    command = "rm -rf build && make\n" * 40
+    alpha.leads[0].kill()  # nobody sees that no dialog is on its screen
+    alpha.leads[0].wait()
+    with alpha.team.runtime.change("a test") as change:
+        seats = tuple(replace(seat, state=State.WAITING) for seat in change.value.seats)
+        change.value = replace(change.value, seats=seats)
+    asked = permissions.ask(
+        ada, AskedPermission(tool="Bash", input=command, key=str(shown.page.viewport_size), choices=tuple(Choice))
+    )
+    page = shown.go("needs")
+    card = page.get_by_role("main").get_by_role("listitem").filter(has_text="permission").filter(has_text="ada")
+    expect(card.get_by_label("The whole input")).to_have_text(command)
+    card.get_by_role("button", name="Allow: ").first.click()
+    wait_until(lambda: permissions.show(ada, asked.id).answer is not None, STUCK, "it is answered")
+    given = permissions.show(ada, asked.id).answer
+    assert given
+    assert given.choice is Choice.ALLOW

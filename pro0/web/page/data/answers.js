@@ -10,7 +10,7 @@ const goOn = { label: "Continue", text: "optional", field: "A word to its sessio
 const retry = { label: "Retry", primary: true, text: "optional", field: "A word to the next session", done: "it is tried again", call: (need, said) => ["task.retry", { task_id: need.subject, said }] };
 const again = { label: "Start again", primary: true, done: "started", call: (need) => ["member.spawn", { name: need.subject }] };
 const seen = { label: "Seen", primary: true, done: "seen", call: (need) => ["need.seen", { id: stamp(need) }] };
-const answer = (choice, label, more) => ({ label, done: "answered", call: (need, said) => ["permission.answer", { id: need.request, choice, ...(said ? { said } : {}) }], ...more });
+const answer = (choice, label, more) => ({ choice, label, done: "answered", call: (need, said) => ["permission.answer", { id: need.request, choice, ...(said ? { said } : {}) }], ...more });
 const terminal = { label: "Open its terminal", primary: true, go: (need) => ["member", need.member] };
 const showTask = { label: "Show", go: (need) => ["tree", need.subject] };
 
@@ -59,8 +59,9 @@ const PERMISSION = [
   { ...terminal, primary: false },
 ];
 
-/** The answers to a need, the usual one first. */
-export function answersOf(need) {
+/** The answers to a need, the usual one first; of a permission those that its agent takes. */
+export function answersOf(need, request) {
   if (need.subject === "archive") return [];
-  return need.request ? PERMISSION : ANSWERS[need.kind] ?? [];
+  if (need.request) return PERMISSION.filter(({ choice }) => !choice || !request?.choices || request.choices.includes(choice));
+  return ANSWERS[need.kind] ?? [];
 }

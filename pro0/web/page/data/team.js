@@ -13,6 +13,8 @@ export class Team {
     this.needs = new List(this.connection, "need.list", (need) => need.id);
     this.roles = signal([]);
     this.later = {};
+    /** Permissions that were asked for, as far as they are shown. */
+    this.requests = signal({});
     /** The needs, the most urgent first. */
     this.urgent = computed(() => this.needs.all.sort(byUrgency));
     /** Task → its subtasks, in their order; "" has the roots. */

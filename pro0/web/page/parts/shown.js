@@ -22,8 +22,10 @@ function Asked({ task, need }) {
 
 /** A permission: the tool and the whole of its input, to which the answer is bound. */
 function Permission({ id }) {
-  const [request, setRequest] = useState(null);
-  useLoaded(() => team.value.call("permission.show", { id }).then(setRequest, (error) => setRequest({ tool: error.message, input: "" })), [id]);
+  const { requests } = team.value;
+  const request = requests.value[id];
+  const known = (entry) => (requests.value = { ...requests.value, [id]: entry });
+  useLoaded(() => team.value.call("permission.show", { id }).then(known, (error) => known({ tool: error.message, input: "" })), [id]);
   return html`<p class="small"><span class="tag">${request?.tool ?? "…"}</span></p>
     <div class="text mono whole-input" tabindex="0" role="group" aria-label="The whole input">${request?.input ?? " "}</div>`;
 }

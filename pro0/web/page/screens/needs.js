@@ -38,9 +38,9 @@ function Card({ need }) {
 }
 
 function Answers({ need }) {
-  const all = answersOf(need);
-  const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
   const own = team.value;
+  const all = answersOf(need, own.requests.value[need.request]);
+  const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
   const called = (answer, text) => {
