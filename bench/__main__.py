@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import lead, mcp, panes, rpc, run, startup, store, view, worktrees
+from bench import lead, mcp, panes, rpc, run, startup, store, view, web, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -15,6 +15,7 @@ GROUPS = {
     "run": run.figures,
     "worktrees": worktrees.figures,
     "view": view.figures,
+    "web": web.figures,
 }
 
 

@@ -33,6 +33,15 @@ def known(home: Path) -> Devices:
     return _file(home).find() or Devices()
 
 
+def changed_at(home: Path) -> tuple[int, int] | None:
+    """Return what is another after each change of the devices, None while there are none."""
+    try:
+        status = _file(home).path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
 def new_code(home: Path, rights: Rights) -> str:
     """Return a new code that admits one device with these rights; who may ask for one the surface says."""
     code = secrets.token_hex(16)

@@ -1,4 +1,4 @@
-"""The WebSockets that are open, each with its device: one that is revoked is cut off within a second."""
+"""The WebSockets that are open, each with its device: one that is revoked is cut off within two seconds."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ import anyio.to_thread
 
 from pro0.errors import Pro0Error
 from pro0.model.home import Device
-from pro0.ops.devices import known
+from pro0.ops.devices import changed_at, known
 
 CONNECTIONS = 64
 """WebSockets at once, at most."""
-LOOK = 1.0
+LOOK = 2.0
 """Seconds between two looks at the devices, while anything is open."""
 
 
@@ -44,8 +44,12 @@ class Admitted:
             del self._open[task]
 
     async def _look(self) -> None:
+        """Look at the file's state alone while it stays the same."""
+        seen = None
         while self._open:
             await asyncio.sleep(LOOK)
+            if seen == (seen := changed_at(self._home)):
+                continue
             with suppress(Pro0Error):  # what cannot be read now revokes nobody
                 devices = await anyio.to_thread.run_sync(known, self._home)
                 paired = {device.id for device in devices.devices}

@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
 
 import uvicorn
 
@@ -14,6 +13,7 @@ from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.ops import devices
 from pro0.web.admission import PageAddress
 from pro0.web.app import Page
+from pro0.web.options import ServeOptions
 from pro0.web.running import ServerLock, served_at
 from pro0.wire import LINE_LIMIT
 
@@ -21,16 +21,6 @@ LOOPBACK = "127.0.0.1"
 LOCAL_NAMES = (LOOPBACK, "localhost")
 ENDING = 3
 """Seconds for open conversations when the server ends."""
-
-
-class ServeOptions(NamedTuple):
-    """Where the page is options: `name` and the files are for other machines, `proxy` for one in front of it."""
-
-    port: int = 0
-    name: str = ""
-    certificate: Path | None = None
-    key: Path | None = None
-    proxy: str = ""
 
 
 def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> None:

@@ -52,6 +52,9 @@ from pro0.rules import text
 @click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
 @click.option("--worktrees", is_flag=True, help="Give every teammate a git worktree and a branch of its own.")
 @click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
+@click.option(
+    "--web", "in_browser", is_flag=True, help="Show it in a browser: serve the page here, as `pro0 web` does."
+)
 @json_option
 def start(
     name: str,
@@ -67,6 +70,7 @@ def start(
     mode: str | None,
     worktrees: bool,
     detach: bool,
+    in_browser: bool,
     as_json: bool,
 ) -> None:
     """Make a team, start its lead and its members.
@@ -81,11 +85,15 @@ def start(
     Examples:
       pro0 team start alpha -m w1=shell -m w2=shell
       pro0 team start auth "Build the auth feature with two engineers and a reviewer"
-      pro0 team start look -l demo
+      pro0 team start look -l demo --web
       pro0 team start beta --detach --mode headless -m "Test Runner=shell" --task "look around"
     """
     ids.team_name(name)
     store().check()
+    if in_browser:
+        from pro0.web.extra import require_libraries
+
+        require_libraries()
     folder = project_here()
     layout = layout_named(layout_name, folder, store().home) if layout_name else Layout()
     settings = _settings(folder, mode or layout.mode or None, approver)
@@ -104,7 +112,11 @@ def start(
     if warning := beyond_all(context, new_tasks):
         say(f"Warning: {warning}")
     _tell(context, as_json=as_json)
-    if not detach and not as_json and terminal() and not context.team.config.read().inside_tmux:
+    if in_browser:
+        from pro0.cli.web.serving import serve_or_show
+
+        serve_or_show()
+    elif not detach and not as_json and terminal() and not context.team.config.read().inside_tmux:
         from pro0.cli.team.attaching import attach
 
         attach(context)

@@ -6,10 +6,10 @@ import click
 
 from pro0.cli.context import human_only, store
 from pro0.cli.lazy import HintingGroup
-from pro0.cli.output import say, write
 from pro0.cli.web.devices import list_devices, pair, revoke
-from pro0.errors import BadInput, Refused
-from pro0.model.home import Rights
+from pro0.cli.web.serving import serve_page
+from pro0.errors import BadInput
+from pro0.web.options import ServeOptions
 
 
 @click.group(cls=HintingGroup, invoke_without_command=True)
@@ -53,30 +53,7 @@ def web(
         raise BadInput(
             "--host, --certificate and --key belong together", hint="for a proxy in front of it: --proxy NAME"
         )
-    from pro0.web.extra import require_libraries
-
-    require_libraries()
-    from pro0.web.serve import ServeOptions, serve
-
-    home = store().home
-    options = ServeOptions(port or 0, name or "", certificate, key, proxy or "")
-    serve(home, options, lambda url: _show(url, open_it=not no_open))
-    write("the page is closed; your teams go on")
-
-
-def _show(url: str, *, open_it: bool) -> None:
-    """Print the address of the page, with a code where a person sits at a terminal, and open it."""
-    from pro0.cli.web.opening import open_in_browser
-    from pro0.cli.web.pairing import link
-
-    try:
-        shown = link(url, Rights.ALL)
-    except Refused as error:
-        say(f"pro0: only paired devices get in: {error.message}")
-        shown = url
-    write(f"the page of your teams: {shown}")
-    if open_it:
-        open_in_browser(shown)
+    serve_page(ServeOptions(port or 0, name or "", certificate, key, proxy or ""), open_it=not no_open)
 
 
 web.add_command(list_devices)
