@@ -48,11 +48,16 @@ class DeviceClient(RpcClient):
         if operation.name in NOT_FOR_DEVICES:
             raise Refused(f"{method.name} is not for a device", code=ErrorCode.NOT_ALLOWED, hint="do it in a terminal")
         if not isinstance(params, dict):
+            if operation.verdict:
+                raise BadInput(f"{method.name} takes its parameters by name here")
             return self, params
         own = {name: value for name, value in params.items() if name in method.parameters or name not in (PIN, SHOWN)}
         by_device = partial(verdicts.by_device, pin=_text(params, PIN))
         client = copy(self)
         client._context = replace(self._context, vouch=by_device, shown=_text(params, SHOWN))
+        if operation.verdict and operation.name.startswith("task.") and not client._context.shown:
+            text = f"{method.name} needs the digest of the task that was shown"
+            raise BadInput(text, hint=f'"{SHOWN}" is the "digest" of the task')
         return client, own
 
 

@@ -1,5 +1,6 @@
 """What a page does for a home and with the person's word: start teams, follow them, give verdicts on what was shown."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from pro0.ops import verdicts
 from pro0.ops.tasks import gates, tasks
 from pro0.store.teams import Store, TeamStore
 from tests.teams import human
+from tests.waiting import STUCK
 from tests.web.browsers import Browser
 
 Another = Callable[[str], Browser]
@@ -26,6 +28,9 @@ def waiting(team: TeamStore) -> str:
 def test_a_verdict_counts_for_what_was_shown_alone(another: Another, team: TeamStore, waiting: str) -> None:
     wire = another("answer").rpc("alpha")
     shown = wire.result("task.show", task_id=waiting)
+    assert wire.refused("task.approve", task_id=waiting) == "bad_input"
+    wire.socket.send(f'{{"jsonrpc": "2.0", "id": 99, "method": "task.approve", "params": ["{waiting}"]}}')
+    assert json.loads(wire.socket.recv(STUCK))["error"]["data"]["code"] == "bad_input"
     assert wire.refused("task.approve", task_id=waiting, shown="0" * 32) == "stale_answer"
     tasks.update(human(team), waiting, Changes(description="something quite different"))
     assert wire.refused("task.approve", task_id=waiting, shown=shown["digest"]) == "stale_answer"
