@@ -1,28 +1,74 @@
-"""Whole commands, as multiples of a bare interpreter."""
+"""Whole commands, as multiples of a bare interpreter: by themselves, and while a lead works."""
 
+import os
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 from bench.figure import Figure, interleaved
-from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, world
+from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, until, world
+from pro0.cli.warm.client import SOCKET
+from pro0.engine.opening.launch import ensure_lead
+from pro0.ops.context import Context
+from pro0.ops.team import members
+from pro0.ops.team.members import SeatDraft
 
 ROUNDS = 15
-GOALS = {"--version": 4.0, "task claim": 10.0, "send": 10.0, "inbox": 10.0}
+VERSION_GOAL, GOAL, ALONE_GOAL = 4.0, 1.6, 4.0
+LOADING = 5.0
+SENDERS, MESSAGES = 10, 50
+SENT_GOAL = 1 / 150 * 1000
+"""Milliseconds for each."""
+_COMPLETION = {"_PRO0_COMPLETE": "bash_complete", "COMP_WORDS": "pro0 task show ", "COMP_CWORD": "3"}
+_BARE = "python -I -c pass"
 
 
 def figures() -> Iterator[Figure]:
-    """Measure `--version` and the verbs that agents call most, at 100 tasks."""
+    """Measure `--version` and what agents call most, at 100 tasks; then many senders at once."""
     with world() as folder:
         context = make_team(folder)
         add_tasks(context, 100)
-        numbers = iter(range(1, 1000))
-        commands: dict[str, Callable[[], None]] = {
-            "--version": lambda: run(PRO0, "--version"),
-            "task claim": lambda: run(PRO0, "task", "claim", str(next(numbers)), "-t", TEAM),
-            "send": lambda: run(PRO0, "send", "lead", "a word to the lead", "-t", TEAM),
-            "inbox": lambda: run(PRO0, "inbox", "-t", TEAM),
-        }
-        bare = lambda: run(sys.executable, "-I", "-c", "pass")  # noqa: E731
-        floor, *times = interleaved([bare, *commands.values()], ROUNDS)
-    for name, time in zip(commands, times, strict=True):
-        yield Figure(f"pro0 {name}", time, "ms", GOALS[name], "x", floor, "python -I -c pass")
+        yield from _compared({"--version": lambda: run(PRO0, "--version")}, "", VERSION_GOAL)
+        yield from _compared(_commands(iter(range(1, 50))), ", no team at work", ALONE_GOAL)
+        ensure_lead(context.team)
+        members.spawn(context, [SeatDraft(name="w1")], 10)
+        until((context.team.paths.team / SOCKET).exists, 60)
+        run(PRO0, "task", "list", "-t", TEAM)  # the first one makes the warm process load what it needs
+        time.sleep(LOADING)
+        yield from _compared(_commands(iter(range(50, 100))), "", GOAL)
+        yield Figure(f"{SENDERS} senders, each message", _all_send(context), "ms", SENT_GOAL, "ms")
+
+
+def _commands(numbers: Iterator[int]) -> dict[str, Callable[[], None]]:
+    return {
+        "task claim": lambda: run(PRO0, "task", "claim", str(next(numbers)), "-t", TEAM),
+        "send": lambda: run(PRO0, "send", "lead", "a word to the lead", "-t", TEAM),
+        "inbox": lambda: run(PRO0, "inbox", "-t", TEAM),
+        "task list": lambda: run(PRO0, "task", "list", "-t", TEAM),
+        "team status": lambda: run(PRO0, "team", "status", TEAM),
+        "completion": _completed,
+    }
+
+
+def _compared(commands: dict[str, Callable[[], None]], when: str, goal: float) -> Iterator[Figure]:
+    bare = lambda: run(sys.executable, "-I", "-c", "pass")  # noqa: E731
+    floor, *times = interleaved([bare, *commands.values()], ROUNDS)
+    for name, duration in zip(commands, times, strict=True):
+        yield Figure(f"pro0 {name}{when}", duration, "ms", goal, "x", floor, _BARE)
+
+
+def _completed() -> None:
+    subprocess.run([PRO0], env={**os.environ, **_COMPLETION}, check=True, capture_output=True)
+
+
+def _all_send(context: Context) -> float:
+    """Return the milliseconds for one of many messages; each must arrive, in the order of its sender."""
+    before = context.team.mailbox("w1").head.read().next_seq
+    script = f'for n in $(seq {MESSAGES}); do "$0" send w1 "$1 $n" -t {TEAM} || exit; done'
+    start = time.perf_counter()
+    senders = [subprocess.Popen(["sh", "-c", script, PRO0, str(n)], stdout=subprocess.DEVNULL) for n in range(SENDERS)]
+    assert all(sender.wait() == 0 for sender in senders)
+    took = time.perf_counter() - start
+    assert context.team.mailbox("w1").head.read().next_seq - before == SENDERS * MESSAGES
+    return took * 1000 / (SENDERS * MESSAGES)

@@ -1,8 +1,12 @@
 """`pro0 lead`: the lead process itself, started by the launcher."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from pro0.cli.context import store
+from pro0.store.teams import TeamStore
 
 
 @click.command(hidden=True)
@@ -16,9 +20,20 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
     Examples:
       pro0 lead alpha
     """
-    from pro0.engine.loop import run
     from pro0.processes import mark
-    from pro0.rpc.server import serving
 
     mark.take_off()  # a member may have started it, and it goes on without that
-    context.exit(run(store().team(team).require(), revived=revived, beside=serving))
+    from pro0.cli.warm.server import warm
+
+    with warm() as serve_commands:  # before there is a lease, which it must not hold
+        from pro0.engine.loop import run
+        from pro0.rpc.server import serving
+
+        @contextmanager
+        def beside(team: TeamStore) -> Iterator[None]:
+            serve_commands(team)
+            with serving(team):
+                yield
+
+        code = run(store().team(team).require(), revived=revived, beside=beside)
+    context.exit(code)

@@ -21,6 +21,10 @@ PARENT_TASK_ID = "PRO0_PARENT_TASK_ID"
 TEAM_UID = "PRO0_TEAM_UID"
 IDENTITY = (TEAM, AGENT_ID, INCARNATION, MEMBER_OF, GRANT, TASK_ID, PARENT_TASK_ID, TEAM_UID)
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pro0.processes.table import ProcessEntry
+
 UNKNOWN = "unknown"
 """The agent id when only a guard is known: a process below a guard is never a person's."""
 CLAIMS = f"{AGENT_ID} {INCARNATION} {GRANT}"
@@ -32,6 +36,14 @@ Session = tuple[str | None, str, str]
 """Team, incarnation and agent id of a member's session."""
 
 
+_asking: "list[ProcessEntry]" = []
+
+
+def ask_for(process: "ProcessEntry") -> None:
+    """Let this process ask as another one, whose work it does from now on."""
+    _asking[:] = [process]
+
+
 def session_of(environment: Mapping[str, str], home: str | os.PathLike[str], pid: int | None = None) -> Session | None:
     """Return the session of a process, by default this one; None outside every session of that home.
 
@@ -39,6 +51,8 @@ def session_of(environment: Mapping[str, str], home: str | os.PathLike[str], pid
     another session, or claiming a member without proof.
     """
     where = os.path.abspath(home)  # noqa: PTH100 - pathlib takes long to import
+    if pid is None and _asking:
+        return _session_of_another(environment, where, _asking[0])
     proven = _guarded(where, pid) or _marked(where, pid)
     token = environment.get(GRANT)
     granted = _granted(environment, where, token) if token else None
@@ -50,6 +64,15 @@ def session_of(environment: Mapping[str, str], home: str | os.PathLike[str], pid
         return granted
     _agree(environment, where, proven, granted)
     return proven
+
+
+def _session_of_another(environment: Mapping[str, str], home: str, process: "ProcessEntry") -> Session | None:
+    from pro0.processes import table
+
+    session = session_of(environment, home, process.pid)
+    if not table.alive(process):  # nothing that was seen of it is sure
+        raise Refused("the process that asked is gone", code=ErrorCode.IDENTITY_UNPROVEN)
+    return session
 
 
 def hidden(home: str | os.PathLike[str]) -> bool:

@@ -16,6 +16,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, clock, new_id
 from pro0.ops.team import teams
 from pro0.store.teams import Store
+from tests import warm
 from tests.conftest import Result
 from tests.teams import granted
 
@@ -32,13 +33,15 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.fixture
-def pro0(project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Pro0:
+def pro0(home: Path, project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Pro0:
     """Run one command in this process: `pro0("task", "list", stdin="…")`."""
 
     def call(*arguments: str, stdin: str = "") -> Result:
         capfd.readouterr()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        code = main([*arguments])
+        code = warm.call(home, [*arguments], stdin) if warm.WANTED else None
+        if code is None:
+            code = main([*arguments])
         out, err = capfd.readouterr()
         return Result(code, out, err)
 

@@ -1,0 +1,155 @@
+"""One command, done here for another process: with its streams, folder, environment, limits and identity.
+
+What only that process can do itself, such as asking on its terminal or starting programs that are its own, is left to
+it, as long as nothing was done.
+"""
+
+import fcntl
+import io
+import os
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from types import FrameType
+
+from pro0.cli.warm.client import DONE, GO, READY, SIZE, STREAMS, YOURS, stamp
+from pro0.ops import identity
+from pro0.processes import alike, table
+from pro0.terminals import address, asking
+
+PATIENCE = 5.0
+"""Seconds for a command that has connected to say what it wants."""
+LARGEST = 8 << 20
+"""Bytes of arguments and environment; the system allows fewer."""
+GONE = 129
+_CHANGES = frozenset({"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.truncate"})
+_STARTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
+
+
+class OnlyThere(BaseException):
+    """Only the process of the command itself can do this, and nothing was done so far."""
+
+
+class Work:
+    """The work for one connection, in a process of its own."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._errors = "strict"
+        self._begun = False
+        """Whether a file was changed, or a stream read or written."""
+
+    def do(self) -> None:
+        """Do what the other end asks for; returns when it asks for nothing that can be done here."""
+        self._connection.settimeout(PATIENCE)
+        if address.peer(self._connection) != os.geteuid() or (arguments := self._prepared()) is None:
+            return
+        self._connection.send(READY)
+        agreed, descriptors, *_ = socket.recv_fds(self._connection, len(GO), STREAMS + 1)
+        if agreed != GO:
+            return
+        try:
+            answer = self._done(arguments, descriptors)
+        except OnlyThere:
+            answer = YOURS
+        self._connection.send(answer)
+
+    def _prepared(self) -> list[str] | None:
+        """Become what the command's process is; return its arguments, None when that is not possible."""
+        command = table.entry(address.peer_process(self._connection))
+        version, errors, count, *words = self._read(int.from_bytes(self._read(SIZE), "big")).split(b"\0")
+        if command is None or version != stamp() or not alike.alike(command.pid):
+            return None
+        alike.take_limits(command.pid)
+        os.umask(alike.umask(command.pid))
+        arguments, variables = words[: int(count)], words[int(count) :]
+        os.environ.clear()
+        os.environb.update((name, value) for name, _, value in (variable.partition(b"=") for variable in variables))
+        time.tzset()
+        identity.ask_for(command)
+        self._errors = errors.decode()
+        return [os.fsdecode(argument) for argument in arguments]
+
+    def _done(self, arguments: list[str], descriptors: list[int]) -> bytes:
+        """Do the command in its folder, with its streams; raises OnlyThere."""
+        if len(descriptors) != STREAMS + 1:
+            raise OnlyThere
+        os.fchdir(descriptors[STREAMS])
+        for number, descriptor in enumerate(descriptors[:STREAMS]):
+            os.dup2(descriptor, number)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        stdin = io.BufferedReader(_Stream(self, 0, "r"))  # type: ignore[type-var]
+        sys.stdin = io.TextIOWrapper(stdin, encoding="utf-8", errors=self._errors)
+        sys.stdout, sys.stderr = (self._writer(number) for number in (1, 2))
+        self._end_with_the_command()
+        sys.addaudithook(self._leave_to_the_command)
+        from pro0.cli.call import run
+
+        code = run(arguments)
+        with suppress(OSError):
+            sys.stderr.flush()
+        return DONE + bytes([code])
+
+    def _writer(self, number: int) -> io.TextIOWrapper:
+        line_by_line = number == 2 or os.isatty(number)
+        stream = io.BufferedWriter(_Stream(self, number, "w"))  # type: ignore[type-var]
+        return io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", line_buffering=line_by_line)
+
+    def _read(self, size: int) -> bytes:
+        text = b""
+        while len(text) < min(size, LARGEST) and (part := self._connection.recv(size - len(text))):
+            text += part
+        return text
+
+    def _end_with_the_command(self) -> None:
+        """From now on the end of the command's process ends this one, as it would end there."""
+        signal.signal(signal.SIGIO, self._look)
+        self._connection.setblocking(False)
+        fcntl.fcntl(self._connection, fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(self._connection, fcntl.F_GETFL)
+        fcntl.fcntl(self._connection, fcntl.F_SETFL, flags | os.O_ASYNC)
+        self._look(0, None)  # it may have ended before
+
+    def _look(self, _number: int, _frame: FrameType | None) -> None:
+        try:
+            self._connection.recv(1)
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        os._exit(GONE)
+
+    def touch(self) -> None:
+        """Note that this process has begun to act: from now on it must go on."""
+        self._begun = True
+
+    def _leave_to_the_command(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self._begun:
+            return
+        if event in _STARTS or (event == "open" and arguments[0] == asking.TERMINAL):
+            raise OnlyThere
+        if event in _CHANGES:
+            self._begun = True
+
+
+class _Stream(io.FileIO):
+    """A stream of the command, whose use is noted."""
+
+    def __init__(self, work: Work, number: int, mode: str) -> None:
+        super().__init__(number, mode, closefd=False)
+        self._work = work
+
+    def readinto(self, buffer: bytearray) -> int | None:  # type: ignore[override]
+        self._work.touch()
+        return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        self._work.touch()
+        return super().readall()
+
+    def write(self, data: bytes) -> int | None:  # type: ignore[override]
+        self._work.touch()
+        return super().write(data)

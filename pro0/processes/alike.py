@@ -1,0 +1,48 @@
+"""Linux: whether another process may do what this one may, sees the same files, and which limits hold for it."""
+
+import os
+import resource
+
+_CONFINED = (b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp")
+_PLACES = ("ns/mnt", "ns/pid", "ns/user", "ns/net", "root")
+_LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
+
+
+def alike(pid: int) -> bool:
+    """Return whether a process is confined as this one is: user, capabilities, namespaces, root, sandbox."""
+    try:
+        return _confinement(pid) == _confinement(os.getpid())
+    except OSError:
+        return False
+
+
+def umask(pid: int) -> int:
+    """Return the umask of a process; raises OSError when it is gone."""
+    return next(int(line.split()[1], 8) for line in _status(pid) if line.startswith(b"Umask:"))
+
+
+def take_limits(pid: int) -> None:
+    """Let the soft limits of a process hold here too, its mark among them; raises OSError or ValueError."""
+    for limit in _LIMITS:
+        soft, own = resource.prlimit(pid, limit)[0], resource.getrlimit(limit)
+        if soft != own[0]:
+            resource.setrlimit(limit, (soft, own[1]))
+
+
+def _confinement(pid: int) -> tuple[object, ...]:
+    lines = [line for line in _status(pid) if line.startswith(_CONFINED)]
+    places = [os.stat(f"/proc/{pid}/{place}") for place in _PLACES]
+    return (lines, *((place.st_dev, place.st_ino) for place in places), _label(pid))
+
+
+def _status(pid: int) -> list[bytes]:
+    with open(f"/proc/{pid}/status", "rb", buffering=0) as status:
+        return status.read().splitlines()
+
+
+def _label(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/attr/current", "rb", buffering=0) as label:
+            return label.read()
+    except OSError:
+        return b""

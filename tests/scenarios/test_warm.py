@@ -1,0 +1,68 @@
+"""The warm process of a real lead: there while the lead is, whose commands it does, and gone with it."""
+
+import json
+import signal
+import sys
+from functools import partial
+
+import psutil
+import pytest
+
+from pro0.cli.warm.client import SOCKET
+from tests.scenarios.runs import Terminal
+from tests.waiting import STUCK, wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere commands do their work themselves")
+
+
+def test_commands_of_members_and_persons_are_their_own(alone: Terminal) -> None:
+    """Whoever does the work: a member's command acts as the member, a person's as the person."""
+    warm(alone)
+    alone.pro0("member", "spawn", "w1", "--agent", "shell")
+    alone.pro0("task", "create", "greet", "--run", f"{sys.executable} -m pro0 send human hello")
+    heard = json.loads(alone.pro0("inbox", "--wait", str(STUCK), "--json").out)
+    letters = [entry["message"] for entry in heard]
+    assert [letter["from"] for letter in letters if letter["content"] == "hello"] == ["w1"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_it_ends_with_its_lead(alone: Terminal, number: signal.Signals) -> None:
+    lead = warm(alone)
+    helpers = lead.children(recursive=True)
+    assert helpers
+    lead.send_signal(number)
+    wait_until(lambda: all(map(gone, (lead, *helpers))), STUCK, "all of it is gone")
+    assert "one" not in alone.pro0("task", "list").out
+
+
+def test_another_one_follows_when_one_is_killed(alone: Terminal) -> None:
+    """Each of its processes may die at any time: commands go on, by it or by themselves."""
+    lead = warm(alone)
+    [helper] = lead.children()
+    for victim in (*helper.children(), helper):
+        victim.kill()
+        wait_until(partial(gone, victim), STUCK, "it is gone")
+        assert "the epic" in alone.pro0("task", "list").out
+    assert "running" in alone.pro0("team", "status").out
+
+
+def warm(alone: Terminal) -> psutil.Process:
+    """Return the lead of the team, once it has a warm process: the first command asks for one."""
+    folder = alone.home / "teams" / "alpha"
+    lead = psutil.Process(json.loads((folder / "lead.lock").read_text())["pid"])
+    wait_until((folder / SOCKET).exists, STUCK, "there is somebody to ask")
+
+    def ready() -> bool:
+        alone.pro0("task", "list")
+        return any(helper.children() for helper in lead.children())
+
+    wait_until(ready, STUCK, "commands are done for others")
+    return lead
+
+
+def gone(process: psutil.Process) -> bool:
+    """Return whether a process does nothing any more."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
