@@ -10,8 +10,8 @@ from contextlib import suppress
 
 MODIFIED, MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x02, 0x40, 0x80, 0x100, 0x200
 OVERFLOW, ONLY_FOLDERS, IS_FOLDER = 0x4000, 0x01000000, 0x40000000
-PAUSE = 0.025
-"""Seconds between two reports: what changes meanwhile is in the next, so that a burst costs few wake-ups."""
+PAUSE = 0.05
+"""Seconds from a change to its report: a burst costs one wake-up, and a file that is written in two steps is whole."""
 _CHANGE = MODIFIED | MOVED_FROM | MOVED_TO | CREATED | DELETED
 _HEAD = struct.Struct("iIII")
 _ROOM = 65536
@@ -50,11 +50,9 @@ class Inotify:
         for poll in (looking, stopping):
             poll.register(self._stop, select.POLLIN)
         while True:
-            if self._stop in dict(looking.poll()):
+            if self._stop in dict(looking.poll()) or stopping.poll(PAUSE * 1000):
                 return
             yield self._read()
-            if stopping.poll(PAUSE * 1000):
-                return
 
     def _read(self) -> list[str] | None:
         try:
