@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +23,12 @@ TALKS = "printf 'I am ready\\n'; exec sleep 86400"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The distribution's browser; without one these tests fail in CI, and are passed over elsewhere."""
+    """The distribution's browser; without one these tests fail in CI, and are passed over elsewhere.
+
+    Its driver keeps an event loop running in this thread, where other modules run their own.
+    """
     program = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if program is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no Chromium is here: make browser")
@@ -70,25 +73,30 @@ def server(alpha: Crew) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def screens(chromium: Browser, server: Server, alpha: Crew) -> Iterator[dict[str, Shown]]:
-    """A paired page in each size."""
-    shown = {}
-    for size, options in SIZES.items():
-        context = chromium.new_context(viewport=options["viewport"], has_touch=options["touch"])
-        context.set_default_timeout(STUCK * 1000)
-        shown[size] = Shown(context.new_page(), pairing(alpha))
-    yield shown
-    for one in shown.values():
-        one.page.context.close()
+def screens(chromium: Browser, server: Server, alpha: Crew) -> Iterator[Callable[[str], Shown]]:
+    """A paired page in each size that is asked for."""
+    opened: dict[str, Shown] = {}
+
+    def screen(size: str) -> Shown:
+        if size not in opened:
+            options = SIZES[size]
+            context = chromium.new_context(viewport=options["viewport"], has_touch=options["touch"])
+            context.set_default_timeout(STUCK * 1000)
+            opened[size] = Shown(context.new_page(), pairing(alpha))
+        return opened[size]
+
+    yield screen
+    for shown in opened.values():
+        shown.page.context.close()
 
 
 @pytest.fixture(params=["phone", pytest.param("desk", marks=pytest.mark.soak)])
-def shown(request: pytest.FixtureRequest, screens: dict[str, Shown]) -> Iterator[Shown]:
+def shown(request: pytest.FixtureRequest, screens: Callable[[str], Shown]) -> Iterator[Shown]:
     """The page in one size; nothing that it must not do was done when the test is over."""
-    one = screens[request.param]
-    one.troubles.clear()
-    yield one
-    assert not one.troubles
+    screen = screens(request.param)
+    screen.troubles.clear()
+    yield screen
+    assert not screen.troubles
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ let chosen = Boolean(location.hash);
 effect(() => {
   if (chosen || !teams.value) return;
   chosen = true;
-  if (teams.value.length === 1) go("needs", "", teams.value[0].name);
+  if (!location.hash && teams.value.length === 1) go("needs", "", teams.value[0].name);
 });
 
 export function Page() {

@@ -1,6 +1,6 @@
 /** A member's terminal, live; it only shows until the keyboard is taken. */
 import { html } from "../html.js";
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { may } from "../data/device.js";
 import { team } from "../data/team.js";
 import { TerminalConnection } from "../data/terminal.js";
@@ -51,7 +51,7 @@ function Keyboard({ live: { connection, term, fit } }) {
   const taken = connection.taken.value;
   const session = connection.session.value;
   const refusal = connection.refusal.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     term.options.disableStdin = !taken;
     term.options.cursorBlink = taken;
     if (taken) fit();
