@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "man": ("pro0.cli.help.man:man", "Show the manual page of a command"),
     "help": ("pro0.cli.help.helping:help_of", "Show the help of a command"),
     "demo": ("pro0.cli.demo.command:demo", "Watch a whole team at work, from start to cleanup"),
+    "events": ("pro0.cli.team.logs:logs", "Show what happened in a team"),
     "import": ("pro0.cli.task.importing:import_tasks", "Make tasks of the tickets of other programs"),
     "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
 }
@@ -42,5 +43,5 @@ GROUPS = {
 }
 """The commands as the help shows them, by what they are about."""
 
-HIDDEN = frozenset({"help", "import", "lead"})
-"""Shown in no help: what other commands call, and second names of `--help` and `pro0 task import`."""
+HIDDEN = frozenset({"events", "help", "import", "lead"})
+"""Shown in no help: what other commands call, and second names of `--help`, `pro0 team logs` and `pro0 task import`."""

@@ -167,6 +167,7 @@ def test_logs_merge_what_people_and_the_lead_did(pro0: Pro0, team: Context) -> N
     objects = [json.loads(line) for line in pro0("team", "logs", "--json").out.splitlines()]
     assert objects[0]["event"] == "began"
     assert pro0("team", "logs", "-n", "0").out == ""
+    assert pro0("events", "--json").out == pro0("team", "logs", "--json").out
 
 
 def test_a_member_neither_starts_nor_removes_teams(
