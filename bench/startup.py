@@ -63,7 +63,7 @@ def _completed() -> None:
 
 
 def _all_send(context: Context) -> float:
-    """Return the milliseconds for one of many messages; each must arrive, in the order of its sender."""
+    """Return the milliseconds for one of many messages, all of which must arrive."""
     before = context.team.mailbox("w1").head.read().next_seq
     script = f'for n in $(seq {MESSAGES}); do "$0" send w1 "$1 $n" -t {TEAM} || exit; done'
     start = time.perf_counter()
