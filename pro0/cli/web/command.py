@@ -16,9 +16,7 @@ from pro0.web.options import ServeOptions
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Listen there; else where it was last, else on a free port."
 )
-@click.option(
-    "--host", "name", metavar="NAME", help="Be there for other machines under this name; needs the TLS files."
-)
+@click.option("--host", metavar="NAME", help="Be there for other machines under this name; needs the TLS files.")
 @click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="The TLS certificate of NAME.")
 @click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
 @click.option("--proxy", metavar="NAME", help="A proxy on this machine shows the page under https://NAME.")
@@ -27,7 +25,7 @@ from pro0.web.options import ServeOptions
 def web(
     context: click.Context,
     port: int | None,
-    name: str | None,
+    host: str | None,
     certificate: Path | None,
     key: Path | None,
     proxy: str | None,
@@ -49,11 +47,11 @@ def web(
         return
     store().check()
     human_only("serve the page")
-    if (name is None) != (certificate is None) or (certificate is None) != (key is None):
+    if (host is None) != (certificate is None) or (certificate is None) != (key is None):
         raise BadInput(
             "--host, --certificate and --key belong together", hint="for a proxy in front of it: --proxy NAME"
         )
-    serve_page(ServeOptions(port or 0, name or "", certificate, key, proxy or ""), open_it=not no_open)
+    serve_page(ServeOptions(port or 0, host or "", certificate, key, proxy or ""), open_it=not no_open)
 
 
 web.add_command(list_devices)
