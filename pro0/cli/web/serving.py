@@ -1,5 +1,7 @@
 """Serve the page of a home until Ctrl+C, or say where it is served."""
 
+import sys
+
 from pro0.cli.context import store
 from pro0.cli.output import say, write
 from pro0.cli.web.opening import open_in_browser
@@ -36,5 +38,6 @@ def show(url: str, *, open_it: bool) -> None:
         say(f"pro0: only paired devices get in: {error.message}")
         shown = url
     write(f"the page of your teams: {shown}")
+    sys.stdout.flush()  # whoever reads it from a pipe needs it now
     if open_it:
         open_in_browser(shown)
