@@ -1,6 +1,7 @@
 """Servers of a page, and browsers at them."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ class Server:
         command = [sys.executable, "-m", "pro0", "web", "--no-open", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout
+        assert select.select([self.process.stdout], [], [], STUCK)[0], "it says no address"
         line = self.process.stdout.readline()
         assert line.startswith(LINE), (line, self.process.poll() is not None and self.process.stderr)
         self.url = line.removeprefix(LINE).strip()
