@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import Literal, NamedTuple, Protocol
 from weakref import WeakSet
@@ -169,14 +170,20 @@ class Lists:
             return [listed.sign for listed in self._lists.values() if listed.is_read and listed.sign is not None]
 
 
+def files_of(team: TeamStore) -> tuple[Path, ...]:
+    """Return the files of a team of which each change of a list changes one: files are replaced whole."""
+    paths = team.paths
+    return paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS
+
+
 class Rescan:
     """Looks from time to time whether anything subscribed to has changed; it reads no file.
 
     Network file systems miss changes, and transcripts lie elsewhere.
     """
 
-    def __init__(self, team: TeamStore, lists: Lists) -> None:
-        self._team = team
+    def __init__(self, files: Callable[[], Iterable[Path]], lists: Lists) -> None:
+        self._files = files
         self._lists = lists
         self._seen: object = None
         self._due = 0.0
@@ -203,10 +210,9 @@ class Rescan:
         return TRANSCRIPTS if self._lists.signs() else RESCAN
 
     def _look(self) -> object:
-        """Return what is another for every change of a list: files are replaced whole."""
-        paths = self._team.paths
+        """Return what is another for every change of a list."""
         signs: list[object] = self._lists.signs()
-        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
+        for path in self._files():
             with suppress(OSError):
                 status = path.stat()
                 signs.append((status.st_ino, status.st_mtime_ns))

@@ -9,15 +9,16 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
-from pro0.rpc.lists import Lists, Rescan
+from pro0.rpc.lists import Lists, Rescan, files_of
 from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest, failed
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
@@ -69,7 +70,7 @@ class RpcServer:
         os.set_blocking(self._readable, False)
         os.set_blocking(self._writable, False)
         self._watch: Watch | None = None
-        self._rescan = Rescan(team, self._lists)
+        self._rescan = Rescan(self._files, self._lists)
         self._closing = False
         self._workers = 0
         self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
@@ -123,6 +124,10 @@ class RpcServer:
         for connection in [*self._connections.values()]:
             self._go_on(connection)
         self._watch_if_wanted()
+
+    def _files(self) -> Iterable[Path]:
+        """Return the files to look at from time to time."""
+        return files_of(self._team)
 
     @property
     def _subscribed(self) -> bool:

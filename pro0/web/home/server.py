@@ -1,11 +1,12 @@
 """The server of conversations about a home: it looks at all teams every two seconds, while somebody subscribes."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
+from pro0.rpc.lists import files_of
 from pro0.rpc.server import RpcServer
-from pro0.store.paths import RUNTIME, TASKS, WANTED
 from pro0.store.teams import Store, TeamStore
 
 
@@ -16,16 +17,10 @@ class HomeServer(RpcServer):
         super().__init__(TeamStore(home, "any"))
         self._store = Store(home)
 
-    def _signs(self) -> list[tuple[int, int]]:
-        signs = []
+    def _files(self) -> Iterator[Path]:
         with suppress(Pro0Error):
             for name in self._store.names():
-                paths = self._store.team(name).paths
-                for path in (paths.team / WANTED, paths.team / RUNTIME, paths.tasks / TASKS):
-                    with suppress(OSError):
-                        status = path.stat()
-                        signs.append((status.st_ino, status.st_mtime_ns))
-        return signs
+                yield from files_of(self._store.team(name))
 
     def _watch_if_wanted(self) -> None:
         """Watch nothing: looking again does."""
