@@ -12,7 +12,6 @@ from msgspec.structs import FieldInfo, fields
 from pro0.model.home import Role
 from pro0.model.stored import iso
 from pro0.model.task import Awaiting, Gate, Kind, Policy, Remark, Task
-from pro0.model.task import Status as TaskPhase
 from pro0.model.team import Grant, Seat, Wanted, Wish
 from pro0.rules.views import task_digest, ticket_status
 
@@ -55,7 +54,7 @@ class TaskView(RpcView, frozen=True, kw_only=True):
     created_by: str = ""
     closed_reason: str = ""
     digest: str = ""
-    """Of all that a person judges in one that waits or failed: a verdict on the page names the one that was shown."""
+    """Of all that a person judges: a verdict on the page names the one that was shown."""
 
 
 class CommentView(RpcView, frozen=True, kw_only=True):
@@ -121,7 +120,7 @@ def task_view(task: Task) -> TaskView:
     return TaskView(
         **same_fields,
         status=status,
-        digest=task_digest(task) if task.waits or task.status is TaskPhase.FAILED else "",
+        digest=task_digest(task),
         role_id=task.role,
         parent_id=task.parent,
         session_id=task.claim.incarnation if task.claim else task.session,

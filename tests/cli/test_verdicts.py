@@ -21,7 +21,7 @@ from tests.conftest import Result
 SCRIPT = str(Path(sys.executable).with_name("pro0"))
 VERDICTS = {
     *("task.approve", "task.reject", "task.clear", "task.close", "task.continue"),
-    *("plan.approve", "plan.reject", "team.limit", "member.env", "member.revoke"),
+    *("plan.approve", "plan.reject", "permission.answer", "team.limit", "member.env", "member.revoke"),
 }
 LINES = {
     "approve": ("task", "approve", "1"),

@@ -26,6 +26,7 @@ PAGES = ("README.md", "docs/guide.md", "docs/agents.md", "docs/rpc.md")
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AGENT = ROOT / "tests" / "programs" / "diligent.py"
 NOT_HERE = {
+    "pro0 events --follow": "it follows until it is ended; tests/cli tries it",
     "pro0 run": "tests/scenarios/test_run.py runs it with each agent",
     "pro0 member peek": "tests/cli/test_agent.py explains recorded screens; the stand-in draws none",
     "make demo": "tests/scenarios/test_demo.py runs it",
