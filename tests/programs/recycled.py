@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pro0 import processes
 from pro0.model.runtime import Process
 from tests.engine.crew import PATIENCE, Crew, crew, gone, kill
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 MEMBERS = ("w1", "w2")
 STRANGER = """
@@ -45,13 +46,17 @@ class Stranger:
 
     def __init__(self, pid: int, folder: Path) -> None:
         self.heard = folder / f"stranger-{pid}"
-        for _ in range(100):  # another process of the namespace may be faster
+        deadline = time.monotonic() + STUCK
+        while True:  # another process may be faster, or keep the pid as that of its group until it ends
             Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
             self.process = subprocess.Popen([sys.executable, "-I", "-S", "-c", STRANGER, str(self.heard)])
-            if self.process.pid == pid:
+            if self.process.pid == pid or time.monotonic() > deadline:
                 break
             self.process.kill()
             self.process.wait()
+            with suppress(ChildProcessError):  # this is the first process here: it reaps who has lost its parent
+                os.waitpid(-pid, os.WNOHANG)
+            time.sleep(0.1)
         assert self.process.pid == pid, f"pid {pid} was not to be had"
         wait_until(lambda: self.heard.exists() and self.heard.read_bytes(), PATIENCE, "the stranger is there")
 
