@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: browser screenshots vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference setup clean
+.PHONY: browser screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -41,7 +41,7 @@ mutants: setup         # small mistakes in the same code, of which tests must no
 	@$(BIN)/python -m pip install --quiet --group mutation
 	@$(BIN)/python -m tests.mutation
 
-soak: setup            # the tests that take minutes, then the mutants: hours in all
+soak: setup docs       # the tests that take minutes, then the mutants: hours in all
 	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
 	@$(PYTEST) -m "soak and not agents" -n auto --dist worksteal --ignore tests/scenarios --ignore tests/soak
 	@$(PYTEST) -m "soak and not agents" tests/scenarios tests/soak
@@ -80,6 +80,11 @@ browser:               # the distribution's Chromium, in which the page is teste
 screenshots: setup browser # the pictures in docs
 	@$(BIN)/python -m tools.screenshots
 	@$(BIN)/python -m tools.page_screenshots
+
+docs: setup            # the pages as a site, below build/site, which needs no network
+	@$(BIN)/python -m pip install --quiet --group docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "the site: build/site/index.html"
 
 vendor: setup          # the page's libraries, anew from npm
 	@$(BIN)/python -m tools.vendor
