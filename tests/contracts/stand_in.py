@@ -50,6 +50,11 @@ class StandIn:
         rows = [row.split() for row in self.tmux("list-panes", "-a", "-F", "#{@it2} #{pane_id}").splitlines()]
         return self.tmux("capture-pane", "-p", "-t", dict(rows)[session])
 
+    def restart(self, session: str, *program: str) -> None:
+        """Restart a session as a person does: the same pane with another program."""
+        rows = [row.split() for row in self.tmux("list-panes", "-a", "-F", "#{@it2} #{pane_id}").splitlines()]
+        self.tmux("respawn-pane", "-k", "-t", dict(rows)[session], *program)
+
     def calls(self) -> list[list[str]]:
         return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
 

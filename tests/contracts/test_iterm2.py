@@ -6,7 +6,7 @@ The program is a stand-in that keeps real state; iTerm2 itself runs on macOS onl
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from pro0.engine.places import choose_mode
 from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.model.runtime import Handle
 from pro0.sessions.backend import Opening
 from pro0.sessions.iterm2 import it2
 from tests.contracts.stages import ITerm2Stage
@@ -51,7 +52,8 @@ def test_a_pane_says_whose_it_is_though_its_maker_is_killed_meanwhile(stage: ITe
         with subprocess.Popen(words, stdout=subprocess.DEVNULL) as maker:
             [pane] = wait_until(lambda: stage.app.panes().keys() - before - {""}, SECONDS, "the pane is there")  # noqa: B023
             maker.kill()
-        wait_until(lambda: it2.tagged(pane, "pro0team") == stage.place.uid, SECONDS, "it is known whose it is")  # noqa: B023
+        known = f"{stage.place.uid} "
+        wait_until(lambda: it2.tagged(pane, "pro0team").startswith(known), SECONDS, "it is known whose it is")  # noqa: B023
     stage.backend.dismantle(stage.place)
     assert stage.app.panes().keys() == {stage.app.session, stage.app.stranger}
 
@@ -92,6 +94,34 @@ def test_a_strangers_pane_is_never_closed(stage: ITerm2Stage) -> None:
     """43: only what has our tag is closed, whatever a handle says."""
     (handle,) = stage.open(1)
     stage.backend.close(replace(handle, pane=stage.app.stranger))
+    stage.backend.dismantle(stage.place)
+    assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger}
+
+
+def ended_first(stage: ITerm2Stage, handle: Handle) -> None:
+    """The person has their terminal keep a pane whose program has ended."""
+    stage.app.tmux("set-option", "-g", "remain-on-exit", "on")
+    stage.die(handle)
+    ended = ("list-panes", "-a", "-f", "#{pane_dead}", "-F", "#{@it2}")
+    wait_until(lambda: stage.app.tmux(*ended) == handle.pane, SECONDS, "the pane is a dead one")
+
+
+@pytest.mark.parametrize("before", [lambda *_: None, ended_first], ids=["at work", "after its end"])
+def test_a_pane_that_the_person_has_restarted_is_theirs(
+    stage: ITerm2Stage, before: Callable[[ITerm2Stage, Handle], None]
+) -> None:
+    """It keeps its id and our variables, and its root is another process; the others are closed."""
+    restarted, _ = stage.open(2)
+    before(stage, restarted)
+    stage.app.restart(restarted.pane, "cat", "-")
+    stage.backend.close(restarted)
+    stage.backend.dismantle(stage.place)
+    assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger, restarted.pane}
+
+
+def test_a_pane_that_was_kept_after_its_end_is_closed(stage: ITerm2Stage) -> None:
+    (handle,) = stage.open(1)
+    ended_first(stage, handle)
     stage.backend.dismantle(stage.place)
     assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger}
 

@@ -85,7 +85,8 @@ def set_var(options: Options, variable: str, value: str) -> None:
 
 
 def get_var(options: Options, variable: str) -> None:
-    value = tmux("display-message", "-p", "-t", pane(options.get("-s")), f"#{{@{variable.replace('.', '_')}}}")
+    known = "pane_pid" if variable == "pid" else f"@{variable.replace('.', '_')}"
+    value = tmux("display-message", "-p", "-t", pane(options.get("-s")), f"#{{{known}}}")
     print(value or f"Variable '{variable}' not set")
 
 

@@ -2,7 +2,8 @@
 
 iTerm2 starts a person's own shell in every pane. One typed line replaces that shell by the guard. The line holds no
 value: it names a script of ours in a folder of ours. The script's words are quoted for /bin/sh, and it clears the
-line from the screen. A pane is ours while iTerm2 lists it and our guard in it lives.
+line from the screen. A pane is ours while iTerm2 lists it and our guard in it lives. One that the person has restarted
+has another process at its root, and is theirs.
 """
 
 import os
@@ -36,6 +37,7 @@ _LOOK = 0.05
 _AT_ONCE = 8
 _KEYS: dict[Key, str] = {"Enter": "\r", "Escape": "\x1b"}
 _TEAM = "pro0team"
+"""The variable of a pane with its team's uid and the process at its root when it was made."""
 _TAG = "pro0"
 _TITLE = "pro0title"
 _WENT = "a session went away meanwhile"
@@ -159,7 +161,7 @@ class ITerm2:
     def close(self, handle: Handle) -> None:
         """Close this pane; leave a missing pane, or one not ours, alone."""
         if it2.tagged(handle.pane, _TAG) == _owner(handle):
-            _close(handle.pane)
+            _close(handle.pane, _team_and_root(handle.pane)[1])
 
     def attach_command(self, place: Place, handles: Sequence[Handle]) -> tuple[str, ...]:  # noqa: ARG002
         """Return the command to bring the first pane to the front."""
@@ -167,20 +169,20 @@ class ITerm2:
         return ("it2", "session", "focus", panes[0]) if panes else ()
 
     def dismantle(self, place: Place) -> None:
-        """Close the team's panes, and no others; without iTerm2 there are none."""
+        """Close the team's panes that nobody has restarted, and no others; without iTerm2 there are none."""
         with suppress(EnvironmentMissing):
             rows = it2.sessions()
-            teams = _each(lambda row: it2.tagged(row.id, _TEAM), rows)
-            for row, team in zip(rows, teams, strict=True):
+            owners = _each(lambda row: _team_and_root(row.id), rows)
+            for row, (team, root) in zip(rows, owners, strict=True):
                 if team == place.uid:
-                    _close(row.id)
+                    _close(row.id, root)
 
 
 def _split(place: Place, number: int, panes: list[str]) -> None:
     """Make so many panes: one beside the session of the team's start, then by halving the team's tallest."""
     rows = it2.sessions()
-    teams = _each(lambda row: it2.tagged(row.id, _TEAM), rows)
-    heights = {row.id: row.rows for row, team in zip(rows, teams, strict=True) if team == place.uid}
+    owners = _each(lambda row: _team_and_root(row.id), rows)
+    heights = {row.id: row.rows for row, (team, _) in zip(rows, owners, strict=True) if team == place.uid}
     if not heights and place.iterm2_session not in {row.id for row in rows}:
         gone = "the iTerm2 session that this team was started in is gone"
         raise EnvironmentMissing(gone, hint="stop the team and start it again")
@@ -255,9 +257,15 @@ def _screen(handle: Handle) -> list[str] | None:
         return None
 
 
-def _close(pane: str) -> None:
+def _close(pane: str, root: str = "") -> None:
     with suppress(it2.NoSuchSession, EnvironmentMissing):
-        it2.close(pane)
+        it2.close(pane, root)
+
+
+def _team_and_root(pane: str) -> tuple[str, str]:
+    """Return the uid of the team that made a pane, and the process at its root then; "" for what is not known."""
+    team, _, root = it2.tagged(pane, _TEAM).partition(" ")
+    return team, root
 
 
 def _each(do: Callable[[Given], Found], items: Iterable[Given]) -> list[Found]:

@@ -26,8 +26,10 @@ _NO_CONNECTION = 2
 _NO_SUCH_SESSION = 3
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 _MADE = re.compile(r"Created new pane: (\S+)")
-_AND_TAG = r"""variable=$1 value=$2
-shift 2
+_ROOT = "pid"
+"""iTerm2's variable with the process at the root of a session, which a restart by the person changes."""
+_AND_TAG = r"""variable=$1 value=$2 root=$3
+shift 3
 said=$("$0" "$@") || exit
 case $said in
     *"Created new pane: "*) ;;
@@ -35,12 +37,18 @@ case $said in
 esac
 pane=${said##*Created new pane: }
 pane=${pane%%[!A-Za-z0-9-]*}
+value="$value $("$0" session get-var -s "$pane" -- "$root")"
 "$0" session set-var -s "$pane" -- "$variable" "$value" >/dev/null || {
     code=$?
     "$0" session close -f -s "$pane" >/dev/null
     exit $code
 }
 printf '%s\n' "$said"
+"""
+_IF_SAME = r"""variable=$1 value=$2
+shift 2
+[ "$("$0" session get-var -s "$5" -- "$variable")" = "$value" ] || exit 0
+exec "$0" "$@"
 """
 _PASSED = ("ITERM2_COOKIE", "ITERM2_KEY")
 
@@ -69,11 +77,12 @@ def sessions() -> list[SessionRow]:
 
 
 def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
-    """Make a session beside or below another, with a variable set on it; return its id.
+    """Make a session beside or below another, with a variable set on it: the value and its root; return its id.
 
     One program does both, even when this process is killed meanwhile. So no session is left without a known owner.
     """
-    output = call("session", "split", *(("-v",) if vertical else ()), "-s", session, then=(f"user.{variable}", value))
+    words = ("session", "split", *(("-v",) if vertical else ()), "-s", session)
+    output = call(*words, script=(_AND_TAG, f"user.{variable}", value, _ROOT))
     match = _MADE.search(output.decode(errors="replace"))
     if not match or not _SESSION.fullmatch(match[1]):
         raise EnvironmentMissing("it2 split a session and did not say which is the new one", hint=INSTALL)
@@ -125,9 +134,10 @@ def focus(session: str) -> None:
     call("session", "focus", "--", session)
 
 
-def close(session: str) -> None:
-    """Close a session."""
-    call("session", "close", "-f", "-s", session)
+def close(session: str, root: str = "") -> None:
+    """Close a session; with a root, only while that process is its root: one program looks and closes."""
+    only = (_IF_SAME, _ROOT, root) if root.isdecimal() else ()
+    call("session", "close", "-f", "-s", session, script=only)
 
 
 def own_session(environment: Mapping[str, str]) -> str:
@@ -146,17 +156,17 @@ def verify(environment: Mapping[str, str]) -> str:
     return session
 
 
-def call(*words: str, then: tuple[str, str] | None = None) -> bytes:
+def call(*words: str, script: tuple[str, ...] = ()) -> bytes:
     """Run `it2` and return its output; raises EnvironmentMissing, or NoSuchSession.
 
-    `then` is a variable and its value, to set on the session made by the call.
+    `script` is a shell script around that call, with the first of its arguments.
     """
     program = shutil.which("it2")
     if program is None:
         raise EnvironmentMissing("it2 is not installed, which speaks to iTerm2", hint=f"{INSTALL}, or {OTHER}")
     try:
         done = subprocess.run(
-            [*(("/bin/sh", "-c", _AND_TAG, program, *then) if then else (program,)), *words],
+            [*(("/bin/sh", "-c", script[0], program, *script[1:]) if script else (program,)), *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PATIENCE,
