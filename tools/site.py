@@ -15,21 +15,21 @@ UNUSED = ("*.map", "lunr/**/*.js")
 """What the theme brings for other languages and for those who work on it."""
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages of the top folder."""
     for name in JOINING:
         files.append(File.generated(config, name, content=(ROOT / name).read_text(encoding="utf-8")))
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, *, page: Page, files: Files, **_others: object) -> str:
     """Let links lead to pages of the site; one to anything else is its words."""
     name = page.file.src_uri
     folder = "" if name in JOINING else posixpath.join("docs", posixpath.dirname(name))
     return LINK.sub(lambda link: _led(link, folder, posixpath.dirname(name), files), markdown)
 
 
-def on_post_build(config: MkDocsConfig) -> None:
+def on_post_build(*, config: MkDocsConfig) -> None:
     """Take away what no page of the site loads."""
     for pattern in UNUSED:
         for path in Path(config.site_dir).rglob(pattern):
@@ -38,7 +38,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 def _led(link: re.Match[str], folder: str, start: str, files: Files) -> str:
     words, target = link.groups()
-    path, hash, anchor = target.partition("#")
+    path, mark, anchor = target.partition("#")
     if not path or "://" in path or path.startswith("mailto:"):
         return link[0]
     here = posixpath.normpath(posixpath.join(folder, path))
@@ -46,4 +46,4 @@ def _led(link: re.Match[str], folder: str, start: str, files: Files) -> str:
     page = page.removeprefix("docs/")
     if not files.get_file_from_path(page):
         return words
-    return f"[{words}]({posixpath.relpath(page, start or '.')}{hash}{anchor})"
+    return f"[{words}]({posixpath.relpath(page, start or '.')}{mark}{anchor})"
