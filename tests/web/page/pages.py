@@ -20,6 +20,11 @@ SIZES: dict[str, Size] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "touch": True},
     "desk": {"viewport": {"width": 1440, "height": 900}, "touch": False},
 }
+SHOW = """(wanted) => location.hash === wanted || new Promise((shown) => {
+  addEventListener("hashchange", () => setTimeout(shown), { once: true });
+  location.hash = wanted;
+})"""
+"""It is over once the page has drawn the screen: till then the heading is that of the screen before."""
 WITNESS = "addEventListener('securitypolicyviolation', ({ effectiveDirective }) => console.error(effectiveDirective))"
 
 
@@ -48,7 +53,7 @@ class Shown:
 
     def go(self, screen: str, item: str = "") -> Page:
         """Show a screen of the team."""
-        self.page.goto(f"{self.origin}#/alpha/{screen}/{item}")
+        self.page.evaluate(SHOW, f"#/alpha/{screen}/{item}")
         expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         return self.page
 

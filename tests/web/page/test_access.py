@@ -82,6 +82,21 @@ def tab_to(page: Page, role: str, name: str) -> None:
     raise AssertionError(f"Tab never comes to the {role} {name}")
 
 
+KEYS_BEFORE_A_FRAME = """async () => {
+  dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+  for (let turn = 0; turn < 5; turn++) await null;
+  return document.activeElement.getAttribute("role");
+}"""
+
+
+def test_the_first_letter_after_ctrl_k_is_not_lost(shown: Shown) -> None:
+    """The palette has the focus before the browser draws, so before the next key of a quick typist."""
+    page = shown.go("needs")
+    assert page.evaluate(KEYS_BEFORE_A_FRAME) == "combobox"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).not_to_be_visible()
+
+
 def test_a_keyboard_alone_makes_answers_and_closes(shown: Shown, alpha: Crew) -> None:
     page = shown.go("needs")
     page.keyboard.press("Control+k")

@@ -1,6 +1,6 @@
 /** Small parts that every screen uses. */
 import { html } from "../html.js";
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { age, moment } from "../data/clock.js";
 import { tone, words } from "../data/words.js";
 import { attempt, say } from "./notices.js";
@@ -29,7 +29,7 @@ export function Act({ label, run, done, look = "", name = undefined, ...rest }) 
 /** A text field with its label. */
 export function Field({ label, area = false, about = "", ...rest }) {
   const field = useRef(null);
-  useEffect(() => void (rest.autofocus && field.current.focus()), []);
+  useLayoutEffect(() => void (rest.autofocus && field.current.focus()), []);
   return html`<label class="field">
     <span>${label}${about && html`<small class="soft"> ${about}</small>`}</span>
     ${area ? html`<textarea ref=${field} rows="4" ...${rest}></textarea>` : html`<input ref=${field} autocomplete="off" ...${rest} />`}

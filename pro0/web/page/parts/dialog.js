@@ -1,6 +1,6 @@
 /** One dialog at a time: the browser keeps the focus in it and gives it back. */
 import { html } from "../html.js";
-import { useEffect, useRef } from "../vendor/hooks.js";
+import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { signal } from "../vendor/signals.js";
 
 const open = signal(null);
@@ -23,7 +23,8 @@ export function Dialog() {
   const element = useRef(null);
   const ours = useRef(false);
   const shown = open.value;
-  useEffect(() => {
+  // Before the next key: what is typed right after Ctrl+K belongs into the dialog.
+  useLayoutEffect(() => {
     if (shown) {
       if (!element.current.open) element.current.showModal();
       element.current.querySelector("[autofocus]")?.focus();

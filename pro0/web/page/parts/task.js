@@ -1,6 +1,6 @@
 /** One task beside the list it was chosen in: all it says, all that can be done with it, its comments. */
 import { html } from "../html.js";
-import { useEffect, useRef } from "../vendor/hooks.js";
+import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { go, place } from "../data/route.js";
 import { team } from "../data/team.js";
 import { words } from "../data/words.js";
@@ -22,7 +22,7 @@ export function WithTask({ screen, id, children }) {
 function TaskPanel({ task, screen }) {
   const heading = useRef(null);
   const close = () => go(screen);
-  useEffect(() => {
+  useLayoutEffect(() => {
     heading.current.focus();
     const key = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && close();
     addEventListener("keydown", key);
