@@ -11,7 +11,19 @@ from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.need import Choice, Outcome, PermissionAnswer, PermissionRequest, PermissionRequests
 from pro0.model.runtime import SeatState, State
 from pro0.rules.person import permissions
-from pro0.rules.person.permissions import DRAWN, KEPT, OPEN, answered, asked, fate, found, request_id, settled, summary
+from pro0.rules.person.permissions import (
+    DRAWN,
+    HANDED_OVER,
+    KEPT,
+    OPEN,
+    answered,
+    asked,
+    fate,
+    found,
+    request_id,
+    settled,
+    summary,
+)
 from tests.teams import NOW
 
 WORDS = st.text(max_size=6)
@@ -102,6 +114,9 @@ def test_a_request_is_over_once_its_agent_goes_on(state: State) -> None:
     assert fate(entry, seat, False, late) == ("" if waits else "elsewhere")
     assert fate(entry, seat, False, late - timedelta(milliseconds=1)) == ""
     assert fate(entry, replace(seat, since=late), False, late) == ""
+    given = replace(entry, answer=answer())
+    assert fate(given, seat, False, late) == "", "whoever hands the answer over says so"
+    assert fate(given, seat, False, NOW + HANDED_OVER) == ("" if waits else "elsewhere")
     assert fate(entry, seat, True, NOW) == "ended"
     assert fate(entry, None, False, NOW) == "ended"
 

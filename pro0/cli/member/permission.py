@@ -10,7 +10,7 @@ import click
 from pro0 import processes
 from pro0.agents.claude import permission as claude
 from pro0.cli.context import acting, here, team_option
-from pro0.cli.output import json_option, line, text_or_stdin, write, write_json
+from pro0.cli.output import json_option, line, live, text_or_stdin, write, write_json
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.need import Choice, PermissionAnswer, PermissionRequest
 from pro0.ops import permissions
@@ -50,7 +50,9 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
         return
     context = acting(team)
     given = permissions.answer(context, request, Choice(choice), text_or_stdin(text) if text else "")
-    over = permissions.wait_until_taken(context, given)
+    with live() as show:
+        show(f"{given.agent_id} is told")
+        over = permissions.wait_until_taken(context, given)
     write_json(over) if as_json else write(f"{over.agent_id} has your answer: {choice}")
 
 

@@ -22,28 +22,38 @@ class PermissionRelay:
 
     def __init__(self, team: TeamStore, agent_states: AgentStates, log: Log, woken: Callable[[], None]) -> None:
         self._context = lead_context(team)
-        self._sights = agent_states
+        self._agent_states = agent_states
         self._log = log
         self._woken = woken
         self._under_way: set[str] = set()
+        self._trouble = ""
+        """The error of the last round, which is logged once."""
         self._backlog = Backlog(self._carry)
 
     def follow(self, snapshot: Snapshot) -> None:
         """Carry what there is to carry: requests of agents that wait now, and what became of open ones."""
         try:
-            open_ones = self._known()
-        except Pro0Error:
-            return  # the look at what needs the person has said so
-        if over := self._over(snapshot, open_ones):
-            requests.settle(self._context, over)
-        waiting = {request.incarnation for request in open_ones if request.id not in over}
+            waiting = self._still_open(snapshot)
+        except Pro0Error as error:  # the rounds go on, and the next one tries again
+            if error.message != self._trouble:
+                self._log.write("permission", why=error.message)
+            self._trouble = error.message
+            return
+        self._trouble = ""
         waiting |= {incarnation for incarnation, seen in snapshot.seen.items() if seen.state is State.WAITING}
-        for watched in map(self._sights.watched, waiting - self._under_way):
+        for watched in map(self._agent_states.watched, waiting - self._under_way):
             if watched and watched.adapter.permissions:
                 self._under_way.add(watched.state.incarnation)
                 self._backlog.put(watched)
 
-    def _over(self, snapshot: Snapshot, open_ones: tuple[PermissionRequest, ...]) -> dict[str, Outcome]:
+    def _still_open(self, snapshot: Snapshot) -> set[str]:
+        """Settle the requests that are over; return the sessions with one that is not."""
+        open_requests = self._open_requests()
+        if over := self._over(snapshot, open_requests):
+            requests.settle(self._context, over)
+        return {request.incarnation for request in open_requests if request.id not in over}
+
+    def _over(self, snapshot: Snapshot, open_requests: tuple[PermissionRequest, ...]) -> dict[str, Outcome]:
         """Return the outcomes of requests whose agent has gone on, or is gone."""
         seats = {seat.incarnation: seat for seat in snapshot.runtime.seats}
         fates = {
@@ -53,7 +63,7 @@ class PermissionRelay:
                 request.incarnation not in snapshot.guards_alive,
                 snapshot.now,
             )
-            for request in open_ones
+            for request in open_requests
         }
         return {id: fate for id, fate in fates.items() if fate}
 
@@ -68,18 +78,18 @@ class PermissionRelay:
 
     def _exchange(self, channel: PermissionChannel, session_view: SessionView, watched: WatchedSession) -> None:
         """Put new requests before the person, hand answers over, and settle those that the agent no longer asks."""
-        asked = channel.asked(session_view)
-        if asked is None:
+        questions = channel.asked(session_view)
+        if questions is None:
             return
-        open_keys = {entry.key for entry in asked}
-        known = [entry for entry in self._known() if entry.incarnation == watched.state.incarnation]
-        for entry in asked:
-            if entry.key not in {request.key for request in known}:
+        open_keys = {question.key for question in questions}
+        own_requests = [entry for entry in self._open_requests() if entry.incarnation == watched.state.incarnation]
+        for question in questions:
+            if question.key not in {request.key for request in own_requests}:
                 with suppress(Pro0Error):  # one that cannot be shown whole is answered where the agent asks
-                    requests.relay(self._context, watched.state, entry)
+                    requests.relay(self._context, watched.state, question)
                     self._woken()
         outcomes: dict[str, Outcome] = {}
-        for request in known:
+        for request in own_requests:
             if request.key not in open_keys:
                 outcomes[request.id] = "elsewhere"
             elif request.answer:
@@ -87,5 +97,5 @@ class PermissionRelay:
         if any(outcomes.values()):
             requests.settle(self._context, outcomes)
 
-    def _known(self) -> tuple[PermissionRequest, ...]:
+    def _open_requests(self) -> tuple[PermissionRequest, ...]:
         return permissions.open_requests(self._context.team.permissions.read())

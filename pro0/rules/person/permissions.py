@@ -31,6 +31,8 @@ CUT = "…"
 """The end of a line that does not tell all."""
 _TELLING = ("command", "file_path", "filepath", "path", "url", "pattern", "query")
 """Fields of an input that say what it does, the most telling first."""
+HANDED_OVER = timedelta(seconds=30)
+"""Time for whoever hands an answer over to say what became of it; the agent goes on before that."""
 NONE = PermissionRequests()
 
 
@@ -93,7 +95,8 @@ def fate(request: PermissionRequest, seat: SeatState | None, ended: bool, now: d
     """Return what became of an open request by the state of its session, "" while it may be open."""
     if seat is None or ended:
         return "ended"
-    if seat.state in (State.WAITING, State.UNKNOWN) or now < max(request.at, seat.since) + DRAWN:
+    patience = HANDED_OVER if request.answer else DRAWN
+    if seat.state in (State.WAITING, State.UNKNOWN) or now < max(request.at, seat.since) + patience:
         return ""
     return "elsewhere"
 
