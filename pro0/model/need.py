@@ -117,7 +117,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     awaiting: str = ""
     """What its task waits for, where it waits for the person."""
     request: str = ""
-    """The request for permission that it is about, where that can be answered from anywhere."""
+    """The id of the plan that it is about, or of the request for permission where one can be answered from anywhere."""
     look: str = ""
     """The command that shows more, where answering needs a look first."""
 

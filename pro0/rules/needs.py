@@ -87,8 +87,9 @@ def _of_members(picture: Picture) -> Iterator[Need]:
 def _plan(seat: Seat) -> Need:
     id = seat.agent_id
     approve, show = f"pro0 member approve-plan {id}", f"pro0 member show {id}"
-    at = seat.gate.at if seat.gate else None
-    return of_member(NeedKind.PLAN, id, f"{id} has handed in its plan", approve, at, look=show)
+    at, plan_id = (seat.gate.at, seat.gate.id) if seat.gate else (None, "")
+    need = of_member(NeedKind.PLAN, id, f"{id} has handed in its plan", approve, at, look=show)
+    return replace(need, request=plan_id)
 
 
 def _of_state(seat: Seat, state: SeatState) -> Need | None:

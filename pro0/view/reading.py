@@ -6,6 +6,7 @@ from datetime import datetime
 from pro0 import diffs
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import NotFound
+from pro0.model.need import NeedKind
 from pro0.model.runtime import State
 from pro0.model.task import Task
 from pro0.ops import permissions
@@ -35,7 +36,11 @@ def whole(context: Context, news: News, id: str) -> str:
             return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
     if need := next((candidate for candidate in news.needs if candidate.id == id), None):
         since = f", since {_at(need.since)}" if need.since else ""
-        why = permissions.show(context, need.request).input if need.request else need.why
+        why = (
+            permissions.show(context, need.request).input
+            if need.kind is NeedKind.PERMISSION and need.request
+            else need.why
+        )
         return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{why}" if why else "")
     task = tasks.show(context, id)
     remarks = [

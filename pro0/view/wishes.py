@@ -97,7 +97,7 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
         return Prompt("approve-plan", item.member, f"approve the plan of {item.member}? y or n", at_once=True)
     if name == "a" and item.need and kind in (NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES):
         return ViewRequest("seen", item.need.command.rpartition(" ")[2])
-    if item.need and item.need.request:
+    if item.need and kind is NeedKind.PERMISSION and item.need.request:
         return _permission(name, item.need)
     if kind in (NeedKind.PERMISSION, NeedKind.DIALOG) or (
         item.part == "members" and item.look in ("waiting", "dialog")

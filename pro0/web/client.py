@@ -58,7 +58,12 @@ class DeviceClient(RpcClient):
         if operation.verdict and operation.name.startswith("task.") and not client._context.shown:
             text = f"{method.name} needs the digest of the task that was shown"
             raise BadInput(text, hint=f'"{SHOWN}" is the "digest" of the task')
+        if operation.name in _ABOUT_PLANS and not own.get("about"):
+            raise BadInput(f"{method.name} needs the id of the plan that was shown", hint='it is "request" of the need')
         return client, own
+
+
+_ABOUT_PLANS = ("plan.approve", "plan.reject")
 
 
 def needed(operation: Operation) -> Rights:

@@ -92,4 +92,7 @@ def test_a_permission_answered_in_the_pane_takes_no_other_answer(
 
 def asked(team: RealTeam) -> str:
     """Return the request for a permission that waits for the person, "" for none."""
-    return next((str(need["request"]) for need in team.json("needs") if need.get("request")), "")
+    return next(
+        (str(need["request"]) for need in team.json("needs") if need["kind"] == "permission" and need.get("request")),
+        "",
+    )

@@ -233,3 +233,9 @@ def test_needs_of_all_kinds_stand_in_the_order_of_urgency(names: list[str]) -> N
     found = needs(picture(mail=mails, troubles=troubles, left_alone="own agent" in names))
     order = list(NeedKind)
     assert [order.index(need.kind) for need in found] == sorted(order.index(need.kind) for need in found)
+
+
+def test_a_plan_is_named_by_its_id() -> None:
+    """Then an answer can be bound to the plan that was shown."""
+    [need] = needs(KINDS["plan"][0])
+    assert need.request == HANDED_IN.id

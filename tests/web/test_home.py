@@ -5,12 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.model.task import Awaiting, Changes, Draft
+from pro0.model.team import PlanGate
 from pro0.ops import verdicts
 from pro0.ops.tasks import gates, tasks
+from pro0.ops.team import plan_approval
 from pro0.store.teams import Store, TeamStore
-from tests.teams import human
+from tests.teams import human, member
 from tests.waiting import STUCK
 from tests.web.browsers import Browser
 
@@ -37,6 +40,18 @@ def test_a_verdict_counts_for_what_was_shown_alone(another: Another, team: TeamS
     assert wire.result("task.show", task_id=waiting)["awaiting"] == "work"
     now = wire.result("task.show", task_id=waiting)["digest"]
     assert "awaiting" not in wire.result("task.approve", task_id=waiting, shown=now, said="go on")
+
+
+def test_a_verdict_on_a_plan_names_the_plan_that_was_shown(another: Another, team: TeamStore) -> None:
+    with team.wanted.change("a test") as change:
+        seats = tuple(replace(seat, gate=PlanGate()) for seat in change.value.seats)
+        change.value = replace(change.value, seats=seats)
+    plan_approval.submit(member(team, "w1"), "first the parser")
+    wire = another("answer").rpc("alpha")
+    [shown] = [need["request"] for need in wire.result("need.list.subscribe")["needs"] if need["kind"] == "plan"]
+    assert wire.refused("plan.approve", name="w1") == "bad_input"
+    assert wire.refused("plan.approve", name="w1", about="another") == "stale_plan"
+    assert "result" in wire.ask("plan.approve", name="w1", about=shown)
 
 
 def test_with_a_pin_a_verdict_needs_it(another: Another, team: TeamStore, waiting: str) -> None:

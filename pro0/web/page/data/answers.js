@@ -25,8 +25,8 @@ export const ANSWERS = {
     close,
   ],
   plan: [
-    { label: "Approve the plan", primary: true, done: "the plan is approved", call: (need) => ["plan.approve", { name: need.subject }] },
-    { label: "Ask for another", text: "required", field: "What is wrong with it", done: "another plan is asked for", call: (need, feedback) => ["plan.reject", { name: need.subject, feedback }] },
+    { label: "Approve the plan", primary: true, done: "the plan is approved", call: (need) => ["plan.approve", { name: need.subject, about: need.request }] },
+    { label: "Ask for another", text: "required", field: "What is wrong with it", done: "another plan is asked for", call: (need, feedback) => ["plan.reject", { name: need.subject, feedback, about: need.request }] },
   ],
   gate: gate,
   review: gate,
@@ -62,6 +62,6 @@ const PERMISSION = [
 /** The answers to a need, the usual one first; of a permission those that its agent takes. */
 export function answersOf(need, request) {
   if (need.subject === "archive") return [];
-  if (need.request) return PERMISSION.filter(({ choice }) => !choice || !request?.choices || request.choices.includes(choice));
+  if (need.kind === "permission" && need.request) return PERMISSION.filter(({ choice }) => !choice || !request?.choices || request.choices.includes(choice));
   return ANSWERS[need.kind] ?? [];
 }

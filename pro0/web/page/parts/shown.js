@@ -5,7 +5,7 @@ import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 
 export function Shown({ need, task }) {
-  if (need.request) return html`<${Permission} id=${need.request} />`;
+  if (need.kind === "permission" && need.request) return html`<${Permission} id=${need.request} />`;
   if (need.kind === "plan") return html`<${Plan} of=${need.subject} since=${need.since} />`;
   if (task && need.awaiting) return html`<${Asked} task=${task} need=${need} />`;
   return null;
