@@ -67,7 +67,7 @@ class Applier:
         self.trouble: list[Pro0Error] = []
         """Errors from the last decision. They leave parts of it owed, but sessions still end."""
         self._team = team
-        self._aides = services
+        self._services = services
         self._record = record
         self._log = log
         self._woken = woken
@@ -90,7 +90,7 @@ class Applier:
         if runtime != snapshot.runtime or self._record.trouble:
             self._record.write(runtime, "record the state")
             self._log_turns(snapshot.runtime, runtime)
-            self._aides.hooking.tell(snapshot.runtime, runtime)
+            self._services.hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
         self._mark(runtime, decision.needs)
         self._keep(decision.announced)
@@ -217,19 +217,19 @@ class Applier:
                 for guard in self._guard(runtime, incarnation):
                     processes.signal_process(guard, signal.SIGTERM)
             case Prepare(seat=seat):
-                self._aides.worktree_jobs.begin(seat)
+                self._services.worktree_jobs.begin(seat)
             case Harvest() as harvest:
-                self._aides.harvester.begin(harvest)
+                self._services.harvester.begin(harvest)
             case Question(key=key, state=state):
-                self._aides.hooking.ask(key, state)
+                self._services.hooking.ask(key, state)
             case Nudge() as nudge:
                 self._nudge(runtime, nudge)
             case Announce() as announce:
-                self._aides.announcer.begin(announce)
+                self._services.announcer.begin(announce)
 
     def _nudge(self, runtime: Runtime, nudge: Nudge) -> None:
         if state := runtime.session(nudge.incarnation):
-            self._aides.nudger.begin(nudge, state)
+            self._services.nudger.begin(nudge, state)
 
     def _end_firmly(self, runtime: Runtime, incarnation: str) -> None:
         """End a session's tagged processes and its guard, in the background: it may take the whole grace."""

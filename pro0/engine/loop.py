@@ -69,10 +69,10 @@ class Lead:
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
         self._bell = _Bell()
-        self._aides = services_of(team, settings, self._log, self._bell.ring)
+        self._services = services_of(team, settings, self._log, self._bell.ring)
         self._record = Record(team)
-        self._observer = Observer(team, settings, self._aides, self._record)
-        self._applier = Applier(team, settings, self._aides, self._record, self._log, self._bell.ring)
+        self._observer = Observer(team, settings, self._services, self._record)
+        self._applier = Applier(team, settings, self._services, self._record, self._log, self._bell.ring)
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
         self._asked_to_end = False
@@ -108,7 +108,7 @@ class Lead:
                 self._exits.add(guard)
             decision = decide(snapshot, new_id)
             over = self._applier.apply(snapshot, decision)
-            self._aides.relay.follow(snapshot)
+            self._services.relay.follow(snapshot)
         except Exception as error:  # no file is worth losing the lead
             if isinstance(error, NotFound) and not self._team.exists():
                 raise
@@ -118,7 +118,7 @@ class Lead:
         return decision.wake_at, over
 
     def _leave(self) -> None:
-        self._aides.hooking.finish()
+        self._services.hooking.finish()
         try:
             if self._tidy:
                 self._applier.dismantle()

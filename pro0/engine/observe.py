@@ -39,7 +39,7 @@ class Observer:
         """Errors from the last look. They leave parts of it missing, but supervision goes on."""
         self._team = team
         self._settings = settings
-        self._aides = services
+        self._services = services
         self._record = record
         self._ledger = Ledger(team)
         self._jumps = Jumps()
@@ -59,7 +59,7 @@ class Observer:
 
         Unreadable tasks, mailboxes and reports are left out, since the lead can do without them.
         """
-        team, services, self.trouble, now = self._team, self._aides, [], self._jumps.look()
+        team, services, self.trouble, now = self._team, self._services, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), self._record.read()
         tasks = self._unless_it_fails(team.tasks.read, None)
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
@@ -204,9 +204,9 @@ class Observer:
         remarks = {task: self._unless_it_fails(self._team.comments(task).find, None) for task in tasks.values()}
         return Workers(
             limit=self._settings.max_workers,
-            harvested=self._aides.harvester.done(),
+            harvested=self._services.harvester.done(),
             comments={task: document.comments for task, document in remarks.items() if document},
-            still=self._aides.stuck_watch.look(state for state in states if state.incarnation in alive),
+            still=self._services.stuck_watch.look(state for state in states if state.incarnation in alive),
             stuck_after=self._settings.stuck_seconds,
         )
 

@@ -31,10 +31,10 @@ class Runner:
     def __init__(self, context: Context, options: RunOptions, settings: Settings) -> None:
         self._context = context
         self._options = options
-        self._voice = AgentOutput()
-        self._teller = Teller(context, self._voice)
-        self._orders = Orders(context, options.client, self._voice)
-        self._turns = Turns(context, options, settings, self._voice)
+        self._agent_output = AgentOutput()
+        self._teller = Teller(context, self._agent_output)
+        self._orders = Orders(context, options.client, self._agent_output)
+        self._turns = Turns(context, options, settings, self._agent_output)
         self._account = Account(context, options.agent)
         self._course = Course()
         self._watch = claims.changes(context)
@@ -91,7 +91,7 @@ class Runner:
         return self._take(decision)
 
     def _rest(self, rest: Rest, state: State) -> None:
-        self._voice.state(state, note=rest.why if state is State.ERROR else "")
+        self._agent_output.state(state, note=rest.why if state is State.ERROR else "")
         self._teller.once("idle", rest.why)
         seconds = (rest.until - self._context.now()).total_seconds() if rest.until else self._options.poll
         self._orders.wait(self._watch, min(max(seconds, 0.0), max(self._options.poll, 0.05)))
@@ -112,7 +112,7 @@ class Runner:
 
     def _run(self, task: Task, epic: Task | None) -> RunEnd | None:
         """Run turns on a claimed task until its claim ends; return the end of the run when it is over."""
-        self._voice.state(State.WORKING, task.id)
+        self._agent_output.state(State.WORKING, task.id)
         number, previous_end = 1, ""
         while True:
             require_living(self._context)  # a session that is over keeps its claim until its processes are gone

@@ -20,7 +20,7 @@ class Orders:
 
     def __init__(self, context: Context, client: Process | None, agent_output: AgentOutput) -> None:
         self._client = client
-        self._voice = agent_output
+        self._agent_output = agent_output
         self._asked = False
         self._mail = MailReader(context, agent_output.say)
 
@@ -45,7 +45,7 @@ class Orders:
         try:
             self._mail.read(busy_with)
         except Pro0Error as error:
-            self._voice.say(error.message)
+            self._agent_output.say(error.message)
         return "shutting down, as agreed" if self.agreed else ""
 
     def wait(self, watch: Watch, seconds: float) -> None:

@@ -13,7 +13,7 @@ class Teller:
 
     def __init__(self, context: Context, agent_output: AgentOutput) -> None:
         self._context = context
-        self._voice = agent_output
+        self._agent_output = agent_output
         self._path = context.team.paths.run_log(context.caller.agent_id)
         self._last = ""
         self.spent: float | None = 0.0
@@ -22,7 +22,7 @@ class Teller:
     def tell(self, event: str, text: str, task: str | None = None, number: int = 0, code: int | None = None) -> None:
         """Report one event, in one line."""
         self._last = ""
-        self._voice.say(f"{task}: {text}" if task else text)
+        self._agent_output.say(f"{task}: {text}" if task else text)
         line = RunEvent(
             at=self._context.now(),
             incarnation=self._context.caller.incarnation,

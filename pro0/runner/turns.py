@@ -47,7 +47,7 @@ class Turns:
         self._context = context
         self._options = options
         self._settings = settings
-        self._voice = agent_output
+        self._agent_output = agent_output
         self._adapter = defined(options.agent, options.definition)
         self._folder = context.team.paths.agent_folder(context.caller.incarnation)
         self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
@@ -143,7 +143,7 @@ class Turns:
     def _take_in(self, reader: "_OutputReader", data: bytes) -> None:
         reader.take(data)
         if self._adapter.turn is None:
-            self._voice.pass_on(data)
+            self._agent_output.pass_on(data)
 
     def _failure(self, ending: Ending, output: TurnOutput) -> str:
         if ending.why:

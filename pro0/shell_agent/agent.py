@@ -30,8 +30,8 @@ class ShellAgent:
         self._context = context
         self._poll = poll
         self._grace = grace
-        self._voice = AgentOutput()
-        self._mail = MailReader(context, self._voice.say)
+        self._agent_output = AgentOutput()
+        self._mail = MailReader(context, self._agent_output.say)
         self._own = own_task
         self._ran = 0
         """The epoch of the last claim for its own task with a run of its command."""
@@ -41,7 +41,7 @@ class ShellAgent:
         """Work until an approved shutdown or a missing team (0), or until this session counts as over (1)."""
         paths = self._context.team.require().paths
         purpose = self._own or "waiting for tasks that carry a command"
-        self._voice.say(f"{self._context.caller.agent_id} is ready: {purpose}")
+        self._agent_output.say(f"{self._context.caller.agent_id} is ready: {purpose}")
         idle = False
         with closing(claims.changes(self._context)) as watch, selectors.DefaultSelector() as selector:
             selector.register(watch, selectors.EVENT_READ)
@@ -50,7 +50,7 @@ class ShellAgent:
                     idle = self._turn(watch, idle)
                 except Pro0Error as error:
                     if isinstance(error, NotFound) and not self._context.team.exists():
-                        self._voice.say(f"the team {paths.name} is gone")
+                        self._agent_output.say(f"the team {paths.name} is gone")
                         return 0
                     self._complain(error)
                     if error.code in OVER:
@@ -61,7 +61,7 @@ class ShellAgent:
                 if idle and not self._mail.agreed:
                     selector.select(self._poll)
                     watch.drain()
-        self._voice.say("shutting down, as agreed")
+        self._agent_output.say("shutting down, as agreed")
         return 0
 
     def _turn(self, watch: Watch, idle: bool) -> bool:
@@ -73,7 +73,7 @@ class ShellAgent:
         self._trouble = ""
         if task is None:
             if not idle:
-                self._voice.state(State.IDLE)
+                self._agent_output.state(State.IDLE)
             return True
         self._do(task, watch)
         return False
@@ -90,13 +90,13 @@ class ShellAgent:
             raise
 
     def _do(self, task: Task, watch: Watch) -> None:
-        self._voice.state(State.WORKING, task.id)
-        self._voice.say(f"{task.id}: {task.title}")
+        self._agent_output.state(State.WORKING, task.id)
+        self._agent_output.say(f"{task.id}: {task.title}")
         if self._own and (not task.run or self._ran == task.epoch):
             self._go_by(task)
             return
         self._ran = task.epoch
-        self._voice.say(f"$ {task.run}")
+        self._agent_output.say(f"$ {task.run}")
         environment = os.environ | task_identity(task.id, task.parent or "")
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
         running = Running(("/bin/sh", "-c", task.run or ""), environment, tag, self._grace)
@@ -106,11 +106,13 @@ class ShellAgent:
             self._report(task, Ending(127, "", f"cannot be started: {error.strerror}"))
             return
         try:
-            ending = running.follow(task.timeout, watch, self._voice.pass_on, lambda: self._look(task), self._poll)
+            ending = running.follow(
+                task.timeout, watch, self._agent_output.pass_on, lambda: self._look(task), self._poll
+            )
         except KeyboardInterrupt:
-            ending = running.end("interrupted in its pane", self._voice.pass_on)
+            ending = running.end("interrupted in its pane", self._agent_output.pass_on)
         if ending.left and not ending.why:
-            self._voice.say(f"{task.id}: ended what its command left running ({ending.left})")
+            self._agent_output.say(f"{task.id}: ended what its command left running ({ending.left})")
         self._report(task, ending)
 
     def _go_by(self, task: Task) -> None:
@@ -121,7 +123,7 @@ class ShellAgent:
             else:
                 tasks.fail(self._context, task.id, "it has no command, and the shell agent does nothing else")
         except (Refused, NotFound) as error:
-            self._voice.say(error.message)
+            self._agent_output.say(error.message)
 
     def _holds(self, task: Task) -> bool:
         return task.claim is not None and task.claim.incarnation == self._context.caller.incarnation
@@ -144,7 +146,7 @@ class ShellAgent:
                 self._settle(task, ending)
                 return
             except (Refused, NotFound) as error:
-                self._voice.say(f"{task.id} is not ours any more: {error.message}")
+                self._agent_output.say(f"{task.id} is not ours any more: {error.message}")
                 return
             except Pro0Error as error:
                 self._complain(error)
@@ -163,22 +165,22 @@ class ShellAgent:
         try:
             done = tasks.complete(self._context, task.id, result)
             held = done.waits
-            self._voice.say(f"{task.id} is done, waits for {held.kind}" if held else f"{task.id} {done.status}")
+            self._agent_output.say(f"{task.id} is done, waits for {held.kind}" if held else f"{task.id} {done.status}")
         except Refused as error:
             if error.code != ErrorCode.BLOCKED_BY_HOOK:
                 raise
             tasks.fail(self._context, task.id, error.message)
-            self._voice.say(f"{task.id} failed: {error.message}")
+            self._agent_output.say(f"{task.id} failed: {error.message}")
 
     def _complain(self, error: Pro0Error) -> None:
         """Report an error once, in the pane and in the state."""
         if error.message != self._trouble:
             self._trouble = error.message
-            self._voice.state(State.ERROR, note=error.message)
-            self._voice.say(error.message)
+            self._agent_output.state(State.ERROR, note=error.message)
+            self._agent_output.say(error.message)
 
     def _fail(self, task: Task, ending: Ending) -> None:
         how = ending.why or (f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}")
         last_line = ending.tail.splitlines()[-1] if ending.tail else ""
         tasks.fail(self._context, task.id, f"{how}: {last_line}" if last_line else how)
-        self._voice.say(f"{task.id} failed: {how}")
+        self._agent_output.say(f"{task.id} failed: {how}")
