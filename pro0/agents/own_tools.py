@@ -1,5 +1,9 @@
 """The parts of pro0 open to every agent without asking: its MCP server, and the commands for talking to the team."""
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
 from pro0.agents.adapter import Brief
 
 SERVER = "pro0"
@@ -19,3 +23,56 @@ def server(brief: Brief) -> tuple[str, ...]:
 def variables(brief: Brief) -> list[str]:
     """Return the names of a member's identity variables, for agents hiding theirs from the server."""
     return sorted({name for name in brief.environment if name.startswith("PRO0_")} | set(TAGS))
+
+
+class Registration(NamedTuple):
+    """A settings file where an agent's own command writes servers, their key, and the command that takes ours out."""
+
+    file: str
+    key: str
+    removal: str
+
+
+OF_PERSON = (
+    Registration(".claude.json", "mcpServers", "claude mcp remove pro0 -s user"),
+    Registration(".codex/config.toml", "mcp_servers", "codex mcp remove pro0"),
+    Registration(".gemini/settings.json", "mcpServers", "gemini mcp remove pro0 -s user"),
+    Registration(".config/opencode/opencode.json", "mcp", ""),
+)
+OF_PROJECT = (
+    Registration(".mcp.json", "mcpServers", "claude mcp remove pro0 -s project"),
+    Registration(".gemini/settings.json", "mcpServers", "gemini mcp remove pro0 -s project"),
+    Registration("opencode.json", "mcp", ""),
+)
+LARGEST = 64 << 20
+
+
+def registered(folder: Path, places: tuple[Registration, ...]) -> Iterator[Registration]:
+    """Yield the places below a folder where the server stands, each with its whole path."""
+    for place in places:
+        path = folder / place.file
+        content = _content(path)
+        if SERVER in _table(content, place.key):
+            yield place._replace(file=str(path))
+        for project, settings in _table(content, "projects").items():
+            if SERVER in _table(settings, place.key):
+                yield Registration(str(path), f"projects, {project}, {place.key}", "claude mcp remove pro0 -s local")
+
+
+def _content(path: Path) -> object:
+    """Return what a settings file holds, None for one that is missing or no such file."""
+    import json
+    import tomllib
+
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            return None
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _table(content: object, key: str) -> Mapping[str, object]:
+    found = content.get(key) if isinstance(content, Mapping) else None
+    return found if isinstance(found, Mapping) else {}

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agent": ("pro0.cli.agent:agent", "Look at the programs that members can run"),
     "config": ("pro0.cli.config.settings:config", "Show the settings in force and where each comes from"),
     "doctor": ("pro0.cli.doctor.command:doctor", "Check this machine and the store, and say how to mend what is wrong"),
+    "uninstall": ("pro0.cli.uninstall.command:uninstall", "List what pro0 put on this machine, and take it away"),
     "completion": ("pro0.cli.help.completion:completion", "Print the completion script of a shell"),
     "man": ("pro0.cli.help.man:man", "Show the manual page of a command"),
     "help": ("pro0.cli.help.helping:help_of", "Show the help of a command"),
@@ -38,7 +39,7 @@ GROUPS = {
     "Messages": ("send", "broadcast", "inbox"),
     "What members answer": ("plan", "shutdown"),
     "Other programs": ("mcp", "rpc"),
-    "Set up and mend": ("agent", "config", "verdict", "doctor", "completion"),
+    "Set up and mend": ("agent", "config", "verdict", "doctor", "completion", "uninstall"),
     "Learn": ("demo", "man"),
 }
 """The commands as the help shows them, by what they are about."""

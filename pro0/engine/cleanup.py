@@ -20,6 +20,7 @@ from pro0.ops.work import checkouts, readying
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
+from pro0.worktrees.work import work_in
 
 PATIENCE = 10.0
 """Seconds for an ending lead to give up its lease."""
@@ -48,20 +49,23 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
     return f"{name} is removed"
 
 
-def remove(store: Store, team: TeamStore, *, force: bool, show: Show, keep: bool = True) -> list[str]:
+def remove(
+    store: Store, team: TeamStore, *, force: bool, show: Show, keep: bool = True, save: bool = True
+) -> list[str]:
     """Remove a team under the caller's lease; return the unmerged branches and unsavable worktrees it keeps.
 
     Raises Refused while a process of the team lives, unless `force` ends it. Worktrees go before the team. So a repeat
-    after a crash still knows their owner.
+    after a crash still knows their owner. Without `save` a worktree that holds work stays as it is.
     """
     end_the_rest(team, force=force, show=show)
     config = team.config.read()
     backend_of(config).dismantle(place_of(team, config))
     project = Path(config.project)
-    for tree in entries(trees_of(store.home, config.name, config.uid)):
-        if why := readying.tear_down(team, tree.name, tree):
+    trees = trees_of(store.home, config.name, config.uid)
+    for tree in entries(trees):
+        if (save or not work_in(tree)) and (why := readying.tear_down(team, tree.name, tree)):
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
-    kept_work = checkouts.clear(trees_of(store.home, config.name, config.uid), project, show)
+    kept_work = checkouts.clear(trees, project, show, save=save)
     kept_work += [branch for branch in checkouts.unmerged(team, project) if branch not in kept_work]
     with already("all that ran has ended"):
         _put_away(store, team, config.uid, force=force, show=show, keep=keep)

@@ -71,6 +71,12 @@ def agree(home: Path, project: Path) -> config.Powers:
     return {**powers, **layouts}
 
 
+def agreed_projects(home: Path) -> set[Path]:
+    """Return the projects of which the person has agreed to a file."""
+    paths = {Path(name) for name in _consent(home).read().projects} if home.is_dir() else set[Path]()
+    return {path.parents[2] if path.parent.parts[-2:] == LAYOUTS.parts else path for path in paths}
+
+
 def require_layout(home: Path, project: Path, layout: Path, data: bytes) -> None:
     """Raise Refused for a project's layout without the person's agreement to its present text."""
     if layout.parent == project / LAYOUTS and not _is_agreed(home, layout, _version(data)):

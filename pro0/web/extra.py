@@ -4,6 +4,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from pro0 import installation
 from pro0.errors import EnvironmentMissing, ErrorCode
 
 LIBRARIES = ("starlette", "uvicorn", "websockets")
@@ -18,8 +19,4 @@ def require_libraries() -> None:
 
 def how_to_install(prefix: Path) -> str:
     """Return the command that adds them to an installation, by the program that made that."""
-    if "pipx" in prefix.parts:
-        return f"pipx inject {prefix.name} 'pro0[web]'"
-    if "uv" in prefix.parts and "tools" in prefix.parts:
-        return "uv tool install 'pro0[web]'"
-    return f"{prefix / 'bin' / 'python'} -m pip install 'pro0[web]'"
+    return installation.of_prefix(prefix).add.format("web")

@@ -110,7 +110,7 @@ class Repository:
         """Remove a worktree without unmerged or ignored files; return True when worktree and branch are gone."""
         with self._alone():
             tree = self._find(path)
-            if tree is None or not path.exists() or _repositories_in(path):
+            if tree is None or not path.exists() or repositories_in(path):
                 return False
             if status(Git(path), "--ignored") or not self._holds(tree.head):
                 return False
@@ -173,7 +173,7 @@ class Repository:
     def _save(self, path: Path, message: str) -> None:
         """Commit everything unsaved of a worktree to its branch."""
         self._ours(path)
-        if nested := _repositories_in(path):
+        if nested := repositories_in(path):
             raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
         worktree = Git(path)
         branch, head = self._branch(worktree), worktree.run("rev-parse", "HEAD")
@@ -279,7 +279,7 @@ def _is_empty(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
 
-def _repositories_in(path: Path) -> list[Path]:
+def repositories_in(path: Path) -> list[Path]:
     """Return the repositories inside a worktree, except its submodules."""
     repositories = []
     for folder, names, files in os.walk(path):

@@ -74,7 +74,7 @@ NOWHERE = {
     "web pair",
     "web revoke",
 }
-NOWHERE |= {"team cleanup", "team forget", "team start"}
+NOWHERE |= {"team cleanup", "team forget", "team start", "uninstall"}
 """Commands that read no file of a team that is there, or remove it."""
 SOME_CUTS = {f"cut at {n}/16" for n in range(16) if n not in (1, 6, 11, 15)}
 CASES = [(file, way) for file in READ_BY for way in BREAKS if not (way == "missing" and file in MAY_BE_MISSING)]

@@ -23,7 +23,7 @@ NEEDS_MORE = (
     r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan|answer|merge)",
     r"pro0 diff\b",
     r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent list|run|delegate|plan|shutdown)\b",
-    r"pro0 (mcp|lead|demo|man|verdict|web)\b",
+    r"pro0 (mcp|lead|demo|man|verdict|web|uninstall)\b",
     r"pro0 member revoke 3",
     r".*(--watch|--wait| -f$| -f --json)",
     r".*[|<>$;&]",

@@ -17,7 +17,10 @@ SPELLS_FILE_NAMES = {
     "pro0.store.root": "the part of it that imports next to nothing",
     "pro0.config.files": "the settings files, which are not part of the store; config and store do not know each other",
 }
-FOREIGN = {("pro0.sessions.tmux.socket", ".lock"): "the lock that tmux itself keeps beside a socket"}
+FOREIGN = {
+    ("pro0.sessions.tmux.socket", ".lock"): "the lock that tmux itself keeps beside a socket",
+    ("pro0.installation", "direct_url.json"): "what installers write beside a package",
+}
 AGENTS = "pro0.agents."
 """The modules that know the files of other programs, which are no part of the store."""
 CODE = ("pro0", "tests", "bench", "tools")

@@ -9,16 +9,18 @@ from pro0.ops.repair.evidence import entries
 from pro0.store.paths import trees_of, worktrees
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees import Repository
+from pro0.worktrees.work import work_in
 
 Say = Callable[[str], None]
 
 
-def clear(folder: Path, project: Path | None, say: Say) -> list[str]:
+def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) -> list[str]:
     """Save and remove the worktrees in a folder; return the kept branches and the kept worktrees.
 
-    They belong to the project's checkout; with None, each to its own repository.
+    They belong to the project's checkout; with None, each to its own repository. Without `save` a worktree that holds
+    work stays as it is.
     """
-    not_removed = [text for path in entries(folder) if (text := _removed(path, project, say))]
+    not_removed = [text for path in entries(folder) if (text := _removed(path, project, say, save=save))]
     with suppress(OSError):
         folder.rmdir()
     return not_removed
@@ -60,11 +62,14 @@ def clear_left_over(store: Store, say: Say) -> None:
         say(f"{folder} held worktrees of no team: removed them" + (f", kept {names}" if names else ""))
 
 
-def _removed(path: Path, project: Path | None, say: Say) -> str:
+def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> str:
     """Remove one worktree; return its kept branch or path, empty for none."""
     with suppress(OSError):
         path.rmdir()  # an empty folder never held a worktree
         return ""
+    if not save and (work := work_in(path)):
+        say(f"{path} stays: {work}")
+        return str(path)
     try:
         return Repository(project or Repository(path).all()[0].path).remove(
             path, f"{path.name}: what was not committed"

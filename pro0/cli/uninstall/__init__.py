@@ -1,0 +1,1 @@
+"""The command that takes pro0 away."""

@@ -1,0 +1,77 @@
+"""`pro0 uninstall`: what pro0 put on this machine, and its end."""
+
+import click
+
+from pro0.cli.context import human_only, project_here, store
+from pro0.cli.output import json_option, pairs, say, talk, terminal, write, write_json
+from pro0.engine.uninstall import Trace, TraceFate, by_fate, traces
+from pro0.engine.uninstall import uninstall as take_away
+from pro0.engine.uninstall.removing import refuse_while_running
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
+
+HEADS = {
+    TraceFate.REMOVED: "pro0 uninstall takes away:",
+    TraceFate.KEPT: "stays, since it holds work or is not pro0's:",
+    TraceFate.YOURS: "stays, and is yours to take away:",
+}
+
+
+@click.command()
+@click.option("--show", "only_show", is_flag=True, help="List what there is, and change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Without asking.")
+@json_option
+def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
+    """Take away all that pro0 put on this machine, but for work.
+
+    That is its home with teams, archives, settings and worktrees, the skill in the folders of agents and projects, the
+    files of completion, and what killed commands left. The list comes first, then the question; --show ends with the
+    list. Entries in the settings of other programs, and the program itself, are named with the command for each.
+
+    Refused while a team runs, exit 4, naming it. A worktree with files that are not committed, or with commits that are
+    not merged, stays and is named, exit 7. Nothing is committed, and no branch that is not merged is removed.
+
+    --show --json prints a list of {kind, name, fate, note, command}; fate is removed, kept or yours.
+
+    \b
+    Examples:
+      pro0 uninstall --show
+      pro0 uninstall
+    """
+    human_only("take pro0 away")
+    if as_json and not only_show:
+        raise BadInput("--json goes with --show", hint="pro0 uninstall --show --json")
+    home, project = store(), project_here()
+    if not only_show:
+        refuse_while_running(home)
+    found = traces(home, project)
+    if as_json:
+        write_json(found)
+        return
+    _print(found)
+    if only_show or not _agreed(yes=yes):
+        return
+    for trace in take_away(home, project, talk()):
+        if trace.command:
+            say(f"{trace.kind} {trace.name}: {trace.command}")
+    write("pro0 is taken away, but for the program itself")
+
+
+def _agreed(*, yes: bool) -> bool:
+    if yes:
+        return True
+    if not terminal():
+        hint = "--yes takes it away without asking"
+        raise EnvironmentMissing("to ask first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
+    if click.confirm("take it away for good?", err=True):
+        return True
+    say("nothing is removed")
+    return False
+
+
+def _print(found: list[Trace]) -> None:
+    for fate, group in by_fate(found).items():
+        if group:
+            write(HEADS[fate])
+            pairs(
+                (f"  {trace.kind}", "\n".join(filter(None, (trace.name, trace.note, trace.command)))) for trace in group
+            )

@@ -1,0 +1,7 @@
+"""What pro0 put on this machine: found, and taken away."""
+
+from pro0.engine.uninstall.removing import uninstall
+from pro0.engine.uninstall.trace import Trace, TraceFate
+from pro0.engine.uninstall.traces import by_fate, traces
+
+__all__ = ["Trace", "TraceFate", "by_fate", "traces", "uninstall"]

@@ -1,0 +1,84 @@
+"""The traces of pro0 in a home: teams, archives, worktrees, and the home itself."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pro0 import processes
+from pro0.config import USER_FILE
+from pro0.engine.cleanup import living_guard
+from pro0.engine.uninstall.trace import Trace, TraceFate
+from pro0.errors import Pro0Error
+from pro0.ops import ownership
+from pro0.ops.repair.evidence import entries
+from pro0.ops.team import needs
+from pro0.ops.trust import agreed_projects
+from pro0.store import health
+from pro0.store.lease import Lease
+from pro0.store.paths import SERVER_LOCK, web, worktrees
+from pro0.store.removal import home as whole_home
+from pro0.store.teams import Store, TeamStore
+from pro0.worktrees.work import work_in
+
+
+def in_home(store: Store) -> Iterator[Trace]:
+    """Yield what is in the home; raises Pro0Error for a home that is no folder of this user."""
+    store.check()
+    if not store.home.exists():
+        return
+    for name in store.names():
+        yield _team(store.team(name))
+    for archive in store.archives():
+        yield Trace("archive", str(archive.path), TraceFate.REMOVED, f"what is kept of {archive.name}")
+    kept = list[Trace]()
+    for path in _worktrees(store.home):
+        work = work_in(path)
+        trace = Trace("worktree", str(path), TraceFate.KEPT if work else TraceFate.REMOVED, work)
+        kept += [trace] * bool(work)
+        yield trace
+    for path in whole_home.others(store.home, USER_FILE):
+        kept.append(Trace("file", str(path), TraceFate.KEPT, "pro0 did not make it"))
+        yield kept[-1]
+    note = "but for what stays in it" if kept else "with your settings, layouts, roles and consents"
+    yield Trace("home", str(store.home), TraceFate.REMOVED, note)
+
+
+def served(store: Store) -> bool:
+    """Return True while a process serves the page of the home."""
+    return health.held(web(store.home) / SERVER_LOCK) is not None
+
+
+def runs(team: TeamStore) -> bool:
+    """Return True while a lead or a session of a team runs; raises StoreError when its files do not tell."""
+    if Lease(team.paths.team).holder() is not None:
+        return True
+    guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
+    return any(map(processes.alive, guards)) or bool(ownership.of_team(team, team.config.read().uid))
+
+
+def projects(store: Store) -> list[Path]:
+    """Return the projects that the home knows and that are there: of teams, of archives, and those agreed to."""
+    known = set[Path]()
+    homes = [(store.home, name) for name in store.names()]
+    homes += [(archive.path, archive.name) for archive in store.archives()]
+    for home, name in homes:
+        with suppress(Pro0Error):
+            known.add(Path(Store(home).team(name).config.read().project))
+    with suppress(Pro0Error):
+        known |= agreed_projects(store.home)
+    return sorted(path for path in known if path.is_dir())
+
+
+def _team(team: TeamStore) -> Trace:
+    try:
+        if runs(team):
+            return Trace("team", team.name, TraceFate.REMOVED, "it runs: stop it first", f"pro0 team stop {team.name}")
+    except Pro0Error as error:
+        return Trace("team", team.name, TraceFate.KEPT, error.message, f"pro0 doctor --repair -t {team.name}")
+    unfinished = needs.unfinished(team)
+    return Trace("team", team.name, TraceFate.REMOVED, f"with {unfinished}" if unfinished else "")
+
+
+def _worktrees(home: Path) -> Iterator[Path]:
+    for folder in entries(worktrees(home)):
+        yield from entries(folder)

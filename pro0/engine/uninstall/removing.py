@@ -1,0 +1,106 @@
+"""Take away what pro0 put on this machine: teams first, then the home, then what is outside. Work stays."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from pro0.config import USER_FILE
+from pro0.engine import cleanup
+from pro0.engine.outcomes import Show
+from pro0.engine.uninstall.in_home import runs, served
+from pro0.engine.uninstall.trace import Trace, TraceFate
+from pro0.engine.uninstall.traces import traces
+from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
+from pro0.ops.repair import repair_home
+from pro0.ops.work import checkouts
+from pro0.sessions.tmux import socket
+from pro0.store.lease import Lease
+from pro0.store.removal import home as whole_home
+from pro0.store.removal import trees
+from pro0.store.teams import Store
+
+_OUTSIDE = frozenset({"skill", "completion", "socket", "cache"})
+
+
+def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
+    """Take away every trace that is pro0's, and return what stays for the person to take away.
+
+    Raises Refused, and changes nothing, while anything of the home runs; and Kept, at the end, for work that stays.
+    """
+    refuse_while_running(store)
+    found = traces(store, here)
+    kept = _home(store, show) if store.home.exists() else []
+    for trace in found:
+        if trace.fate is TraceFate.REMOVED and trace.kind in _OUTSIDE:
+            _remove(trace)
+            show(f"{trace.kind} {trace.name}: removed")
+    kept += [trace.name for trace in found if trace.fate is TraceFate.KEPT and trace.kind == "branch"]
+    if kept:
+        hint = "it holds work: merge it or take it away yourself"
+        raise Kept(f"pro0 is taken away; not merged, so kept: {', '.join(kept)}", hint=hint)
+    return [trace for trace in found if trace.fate is not TraceFate.REMOVED]
+
+
+def refuse_while_running(store: Store) -> None:
+    """Raise Refused, naming the command that ends it, while a team, the page or a left-over process runs."""
+    store.check()
+    if not store.home.exists():
+        return
+    if strange := list(whole_home.foreign(store.home)):
+        text = f"{strange[0]} belongs to another user"
+        raise EnvironmentMissing(text, code=ErrorCode.UNSAFE_PATH, hint="move it away, or have its owner do that")
+    if running := [name for name in store.names() if runs(store.team(name))]:
+        verb = "runs" if len(running) == 1 else "run"
+        hint = " && ".join(f"pro0 team stop {name}" for name in running)
+        raise Refused(f"{', '.join(running)} still {verb}", code=ErrorCode.LIVE_SESSIONS, hint=hint)
+    if served(store):
+        text, hint = "`pro0 web` serves the page of this home", "end it with Ctrl+C where it runs"
+        raise Refused(text, code=ErrorCode.IN_USE, hint=hint)
+    if left := repair_home.left_over(store):
+        text = f"processes of {', '.join(left)} are left"
+        raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint="end them: pro0 doctor --repair --yes")
+
+
+def _home(store: Store, show: Show) -> list[str]:
+    """Remove the home with its teams, and return the work that stays: worktrees and branches."""
+    kept = list[str]()
+    with ExitStack() as leases:
+        for name in store.names():
+            leases.enter_context(_resting(store, name))
+        for name in store.names():
+            kept += cleanup.remove(store, store.team(name), force=False, show=show, keep=False, save=False)
+            show(f"team {name}: removed")
+    store.sweep()
+    for folder in list(checkouts.left_over(store)):
+        kept += [path for path in checkouts.clear(folder, None, show, save=False) if path not in kept]
+    if store.names():
+        raise Refused(
+            f"{store.names()[0]} was started meanwhile", code=ErrorCode.CONFLICT, hint="pro0 uninstall --show"
+        )
+    gone = whole_home.remove(store.home, USER_FILE)
+    show(f"home {store.home}: {'removed' if gone else 'removed but for what stays in it'}")
+    return kept
+
+
+@contextmanager
+def _resting(store: Store, name: str) -> Iterator[None]:
+    """Hold the lease of a team that rests; raises Refused when a lead has it."""
+    lease = Lease(store.team(name).paths.team)
+    if not lease.take("uninstall"):
+        text = f"{name} was started meanwhile"
+        raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=f"pro0 team stop {name}")
+    try:
+        yield
+    finally:
+        lease.drop()
+
+
+def _remove(trace: Trace) -> None:
+    path = Path(trace.name)
+    if trace.kind == "socket":
+        socket.remove(trace.name)
+        return
+    trees.remove(path)
+    if trace.kind == "skill":
+        with suppress(OSError):
+            path.parent.rmdir()

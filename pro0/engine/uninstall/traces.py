@@ -1,0 +1,21 @@
+"""All traces of pro0 on this machine, in the order in which they are taken away."""
+
+import os
+from pathlib import Path
+
+from pro0.engine.uninstall.in_home import in_home, projects
+from pro0.engine.uninstall.outside import outside
+from pro0.engine.uninstall.trace import Trace, TraceFate
+from pro0.store.teams import Store
+
+
+def traces(store: Store, here: Path) -> list[Trace]:
+    """Return what pro0 has put into its home, the person's folders, the known projects and the one here."""
+    of_home = list(in_home(store))
+    known = sorted({*projects(store), here})
+    return [*of_home, *outside(store, Path.home(), known, os.environ)]
+
+
+def by_fate(found: list[Trace]) -> dict[TraceFate, list[Trace]]:
+    """Return the traces by what becomes of them."""
+    return {fate: [trace for trace in found if trace.fate is fate] for fate in TraceFate}

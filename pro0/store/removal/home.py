@@ -1,0 +1,49 @@
+"""A whole home, taken away: what pro0 wrote there goes, what somebody else put there stays."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.store import atomic, health
+from pro0.store.files import translate
+from pro0.store.lock import locked
+from pro0.store.paths import ARCHIVES, ASIDE, LOCK, NEW, PIN, QUEUE, ROLES, TRASH, TRUSTED, WORKTREES
+from pro0.store.removal import trees
+
+_OWN = frozenset({"teams", "tasks", "mailboxes", "web", "layouts", ARCHIVES, WORKTREES})
+_OWN |= {ROLES, TRUSTED, PIN, LOCK, QUEUE}
+_HALF = (NEW, TRASH, atomic.TEMPORARY)
+
+
+def others(home: Path, settings: str) -> Iterator[Path]:
+    """Yield the entries of a home that pro0 does not know; `settings` is the name of the settings file."""
+    for path in trees.entries(home):
+        if path.name.partition(ASIDE)[0] not in {*_OWN, settings} and not path.name.startswith(_HALF):
+            yield path
+
+
+def foreign(home: Path) -> Iterator[Path]:
+    """Yield what another user owns in a home, but for worktrees."""
+    yield from health.foreign(*(path for path in trees.entries(home) if path.name != WORKTREES))
+
+
+def remove(home: Path, settings: str) -> bool:
+    """Remove what is pro0's, under the home's lock, and return True when the home is gone; no team is there any more.
+
+    Worktrees are removed one by one before it: the folder of those that stay, stays.
+    """
+    try:
+        with locked(home, "uninstall"):
+            spared = {*others(home, settings), home / LOCK}
+            for path in trees.entries(home):
+                if path.name == WORKTREES:
+                    with suppress(OSError):
+                        path.rmdir()
+                elif path not in spared:
+                    trees.remove(path)
+            trees.remove(home / LOCK)
+            with suppress(OSError):
+                home.rmdir()
+    except OSError as error:
+        translate(error, home)
+    return not home.exists()

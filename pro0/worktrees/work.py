@@ -1,0 +1,36 @@
+"""The work that a worktree holds: what would be lost with it."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.errors import Pro0Error
+from pro0.git import Git
+from pro0.worktrees.repository import Repository, repositories_in
+
+
+def work_in(path: Path) -> str:
+    """Return what keeps a worktree from being removed, "" for nothing; what cannot be told counts as work.
+
+    Files that git ignores are no work, as they are none when a worktree is saved.
+    """
+    with suppress(OSError):
+        if not os.listdir(path):
+            return ""
+    try:
+        trees = Repository(path).all()
+        tree = next((tree for tree in trees[1:] if tree.path == path.resolve()), None)
+        if tree is None:
+            return "it is no worktree of a repository"
+        if tree.half_made:
+            return "it was made by half"
+        if nested := repositories_in(path):
+            return f"it holds a repository of its own, {nested[0]}"
+        worktree, checkout = Git(path), Git(trees[0].path)
+        if worktree.tree("HEAD") != worktree.run("rev-parse", "HEAD^{tree}"):
+            return "it has files that are not committed"
+        if not checkout.succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
+            return f"its commits are not merged into {trees[0].path}"
+    except Pro0Error as error:
+        return error.message
+    return ""

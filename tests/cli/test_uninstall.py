@@ -1,0 +1,297 @@
+"""`pro0 uninstall`: everything that pro0 put anywhere is listed and taken away; work, and others' files, stay."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pro0.cli.uninstall import command
+from pro0.engine.cleanup import cleanup
+from pro0.model.task import Draft
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.rules.words.skill import SKILL
+from pro0.store.lease import Lease
+from pro0.store.paths import trees_of
+from pro0.store.teams import Store
+from pro0.web.running import ServerLock
+from tests.cli.conftest import Pro0, become, make, seat, tree
+from tests.conftest import Result
+from tests.repositories import commit, git, repository_in
+
+SKILLS = (".claude", ".codex", ".gemini", ".config/opencode", ".pi/agent")
+
+
+@pytest.fixture
+def person(home: Path) -> Path:
+    return Path(os.environ["HOME"])
+
+
+@pytest.fixture
+def used(home: Path, project: Path, pro0: Pro0, person: Path) -> Context:
+    """A person's machine after some use: a team with worktrees, an archive, settings, skills, completion."""
+    repository_in(project)
+    for name in ("beta", "alpha"):
+        context = make(home, name, project)
+        tasks.create(context, [Draft(title="open")])
+        if name == "beta":
+            cleanup(Store(home), name, force=False, show=lambda _: None)
+    assert pro0("agent", "install-skill").code == 0
+    assert pro0("agent", "install-skill", "claude", "--project").code == 0
+    assert pro0("config", "set", "bell", "false").code == 0
+    assert pro0("role", "add", "tester", "--prompt", "test").code == 0
+    zsh = person / ".zfunc" / "_pro0"
+    zsh.parent.mkdir()
+    zsh.write_text(pro0("completion", "zsh").out)
+    (person / ".bashrc").write_text('alias x=y\neval "$(pro0 completion bash)"\n')
+    (person / ".claude.json").write_text('{"mcpServers": {"pro0": {"command": "pro0"}, "other": {}}}')
+    return context
+
+
+def worktree(context: Context, project: Path, member: str) -> Path:
+    path = trees_of(context.team.paths.home, "alpha", context.team.config.read().uid) / member
+    git(project, "worktree", "add", "-q", "-b", f"teams/alpha/{member}", str(path))
+    return path
+
+
+def fates(pro0: Pro0) -> dict[tuple[str, str], str]:
+    called = pro0("uninstall", "--show", "--json")
+    assert called.code == 0, called
+    return {(trace["kind"], trace["name"]): trace["fate"] for trace in json.loads(called.out)}
+
+
+def skills(person: Path) -> list[Path]:
+    return [person / folder / "skills/pro0/SKILL.md" for folder in SKILLS]
+
+
+def test_all_is_listed_and_nothing_is_touched(used: Context, pro0: Pro0, home: Path, person: Path) -> None:
+    before = tree(person), tree(home), tree(Path.cwd())
+    listed = fates(pro0)
+    removed = {key for key, fate in listed.items() if fate == "removed"}
+    assert {("team", "alpha"), ("home", str(home)), ("completion", str(person / ".zfunc/_pro0"))} <= removed
+    assert {
+        ("skill", str(path)) for path in (*skills(person), Path(".claude/skills/pro0/SKILL.md").resolve())
+    } <= removed
+    assert [name for kind, name in removed if kind == "archive"] == [str(Store(home).archives()[0].path)]
+    assert listed["completion", str(person / ".bashrc")] == "yours"
+    assert listed["MCP entry", str(person / ".claude.json")] == "yours"
+    text = pro0("uninstall", "--show").out
+    for words in ('line 2: eval "$(pro0 completion bash)"', "claude mcp remove pro0", "with 1 open task"):
+        assert words in text
+    assert text.rstrip().splitlines()[-1].strip().startswith("rm -r "), "the program itself comes last"
+    assert (tree(person), tree(home), tree(Path.cwd())) == before
+
+
+def test_all_is_taken_away_but_what_others_wrote(used: Context, pro0: Pro0, home: Path, person: Path) -> None:
+    done = pro0("uninstall", "--yes")
+    assert done.code == 0, done
+    assert done.out.endswith("pro0 is taken away, but for the program itself\n")
+    assert not home.exists()
+    left = {str(path.relative_to(person)) for path in person.rglob("*") if path.is_file()}
+    assert {".bashrc", ".claude.json"} <= left
+    assert not [name for name in left if "pro0" in name]
+    assert not list(Path.cwd().rglob("SKILL.md"))
+    assert git(Path.cwd(), "status", "--porcelain") == ""
+    again = pro0("uninstall", "--yes")
+    assert again.code == 0, again
+    assert not home.exists()
+
+
+def dirty(path: Path) -> None:
+    (path / "unsaved").write_text("mine\n")
+
+
+def unmerged(path: Path) -> None:
+    commit(path, "new", "mine\n")
+
+
+def nested(path: Path) -> None:
+    (path / "inner").mkdir()
+    repository_in(path / "inner")
+
+
+def orphaned(path: Path) -> None:
+    (path / ".git").write_text("gitdir: /nowhere/that/is\n")
+
+
+@pytest.mark.parametrize("work", [dirty, unmerged, nested, orphaned])
+def test_a_worktree_that_holds_work_stays_as_it_is(
+    work: Callable[[Path], None], used: Context, pro0: Pro0, home: Path, project: Path
+) -> None:
+    idle, busy = worktree(used, project, "idle"), worktree(used, project, "busy")
+    work(busy)
+    before = tree(busy)
+    assert fates(pro0)["worktree", str(busy)] == "kept"
+    done = pro0("uninstall", "--yes")
+    assert done.code == 7, done
+    assert str(busy) in done.err
+    assert tree(busy) == before
+    assert not idle.exists()
+    assert [path.name for path in home.iterdir()] == ["worktrees"], "all else is gone"
+    branches = git(project, "branch", "--list", "teams/*")
+    assert "teams/alpha/busy" in branches
+    assert "teams/alpha/idle" not in branches
+
+
+def test_a_branch_that_is_not_merged_is_named(used: Context, pro0: Pro0, project: Path) -> None:
+    git(project, "checkout", "-qb", "teams/alpha/w1")
+    commit(project, "new", "mine\n")
+    git(project, "checkout", "-q", "main")
+    done = pro0("uninstall", "--yes")
+    assert done.code == 7, done
+    assert "teams/alpha/w1" in done.err
+    assert git(project, "show", "teams/alpha/w1:new") == "mine"
+
+
+def by_lead(context: Context) -> Callable[[], object]:
+    lease = Lease(context.team.paths.team)
+    assert lease.take("test")
+    return lease.drop
+
+
+def by_page(context: Context) -> Callable[[], object]:
+    lock = ServerLock(context.team.paths.home)
+    assert lock.take()
+    return lock.drop
+
+
+@pytest.fixture(params=[(by_lead, "alpha still runs", "pro0 team stop alpha"), (by_page, "pro0 web", "Ctrl+C")])
+def running(request: pytest.FixtureRequest, used: Context) -> Iterator[tuple[str, str]]:
+    start, *words = request.param
+    end = start(used)
+    yield words[0], words[1]
+    end()
+
+
+def test_nothing_is_removed_while_something_runs(
+    running: tuple[str, str], pro0: Pro0, home: Path, person: Path
+) -> None:
+    before = tree(person), tree(home)
+    refused = pro0("uninstall", "--yes")
+    assert refused.code == 4, refused
+    assert [part in refused.err for part in running] == [True, True]
+    assert (tree(person), tree(home)) == before
+
+
+def test_what_others_put_there_stays(used: Context, pro0: Pro0, home: Path, person: Path, tmp_path: Path) -> None:
+    """A skill with other words, links in place of files and of a folder, and a stranger's file in the home."""
+    said, linked, *_ = skills(person)
+    said.write_text("my own words\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "file").write_text(SKILL)
+    linked.unlink()
+    linked.symlink_to(other / "file")
+    (home / "notes.txt").write_text("mine\n")
+    (home / "layouts").symlink_to(other)
+    cache = person / ".cache"
+    cache.mkdir()
+    (cache / "pro0").symlink_to(other)
+    assert fates(pro0)["file", str(home / "notes.txt")] == "kept"
+    done = pro0("uninstall", "--yes")
+    assert done.code == 0, done
+    assert said.read_text() == "my own words\n"
+    assert linked.is_symlink()
+    assert (cache / "pro0").is_symlink()
+    assert (other / "file").read_text() == SKILL, "what a link leads to is not ours"
+    assert [path.name for path in home.iterdir()] == ["notes.txt"]
+
+
+def test_a_home_that_is_a_link_is_refused(pro0: Pro0, home: Path, tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    make(real, "alpha", tmp_path)
+    home.symlink_to(real)
+    before = tree(real)
+    refused = pro0("uninstall", "--yes")
+    assert (refused.code, "symbolic link" in refused.err) == (6, True), refused
+    assert tree(real) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_another_users_file_stops_it(used: Context, pro0: Pro0, home: Path) -> None:
+    path = home / "tasks" / "alpha" / "tasks.json"
+    os.chown(path, 12345, 12345)
+    before = tree(home)
+    refused = pro0("uninstall", "--yes")
+    assert (refused.code, "belongs to another user" in refused.err) == (6, True), refused
+    assert tree(home) == before
+
+
+def test_a_team_that_cannot_be_read_stops_it(used: Context, pro0: Pro0, home: Path) -> None:
+    """Whether it runs is not known then, and nobody guesses."""
+    (used.team.paths.team / "runtime.json").write_text("{")
+    before = tree(home)
+    assert fates(pro0)["team", "alpha"] == "kept"
+    refused = pro0("uninstall", "--yes")
+    assert (refused.code, "pro0 doctor" in refused.err) == (5, True), refused
+    assert tree(home) == before
+
+
+def test_a_removal_that_was_killed_is_finished(used: Context, pro0: Pro0, home: Path) -> None:
+    team = used.team.paths.team
+    team.rename(team.with_name(f".trash-alpha.{used.team.config.read().uid}"))
+    (home / "teams" / ".new-gamma").mkdir()
+    (home / ".tmp-0123").write_text("left")
+    (home / "roles.json.corrupt-20260101T000000Z").write_text("left")
+    assert pro0("uninstall", "--yes").code == 0
+    assert not home.exists()
+
+
+def test_it_asks_first(used: Context, pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pro0("uninstall").code == 6, "nobody is there to be asked"
+    monkeypatch.setattr(command, "terminal", lambda: True)
+    refused = pro0("uninstall", stdin="n\n")
+    assert (refused.code, "nothing is removed" in refused.err) == (0, True), refused
+    assert home.exists()
+    assert pro0("uninstall", "--json").code == 2
+    assert pro0("uninstall", stdin="y\n").code == 0
+    assert not home.exists()
+
+
+def test_a_member_may_not(used: Context, pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seat(used, "w1")
+    become(monkeypatch, used, "w1")
+    for words in (["--yes"], ["--show"]):
+        refused = pro0("uninstall", *words)
+        assert (refused.code, refused.out) == (4, ""), refused
+    assert home.exists()
+
+
+def test_a_running_team_is_named_and_goes_when_it_is_stopped(
+    cli: Callable[..., Result], home: Path, project: Path, person: Path
+) -> None:
+    assert cli("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell").code == 0
+    try:
+        refused = cli("uninstall", "--yes")
+        assert (refused.code, "pro0 team stop alpha" in refused.err) == (4, True), refused
+        assert cli("member", "show", "w1").code == 0
+        assert cli("team", "stop", "alpha").code == 0
+        assert cli("uninstall", "--yes").code == 0
+        assert not home.exists()
+    finally:
+        cli("team", "cleanup", "alpha", "--force")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        (".claude.json", '{"projects": {"/p": {"mcpServers": {"pro0": {}}}}}', "claude mcp remove pro0 -s local"),
+        (".codex/config.toml", '[mcp_servers.pro0]\ncommand = "pro0"\n', "codex mcp remove pro0"),
+        (".gemini/settings.json", '{"mcpServers": {"pro0": {}}}', "gemini mcp remove pro0 -s user"),
+        (".config/opencode/opencode.json", '{"mcp": {"pro0": {}}}', ""),
+        (".claude.json", '{"mcpServers": {"other": {}}, "projects": []}', None),
+        (".codex/config.toml", "[mcp_servers", None),
+        (".gemini/settings.json", "[" * 100_000, None),
+    ],
+)
+def test_an_entry_of_the_server_is_found(name: str, text: str, command: str | None, pro0: Pro0, person: Path) -> None:
+    path = person / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    traces = json.loads(pro0("uninstall", "--show", "--json").out)
+    assert [trace["command"] for trace in traces if trace["kind"] == "MCP entry"] == (
+        [] if command is None else [command]
+    )
+    assert path.read_text() == text
