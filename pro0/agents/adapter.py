@@ -124,6 +124,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """How to read its title and screen; None when unknown."""
     permissions: PermissionChannel | None = None
     """Its server's channel for permissions; an agent whose hook asks the person by itself has none."""
+    channel: str = ""
+    """What `deliver` uses, as people are told: hook, server, bridge; empty for an agent without a channel."""
     deliver: Callable[[SessionView, str], bool] | None = None
     """Deliver the fixed line by the agent's own channel, in any state; returns False when the agent did not take it."""
     asks_at_turn_end: bool = False

@@ -53,6 +53,7 @@ class Observer:
         adapters = [adapter_named(name) for name in AGENTS]
         self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
         self._line = frozenset(a.name for a in adapters if a.delivery == "line")
+        self._channels = frozenset(a.name for a in adapters if a.deliver)
 
     def snapshot(self) -> Snapshot:
         """Return the team as it is now; raises NotFound for a missing team, StoreError for a corrupt file.
@@ -96,6 +97,7 @@ class Observer:
             announced=services.announcer.done(),
             protocol=self._protocol,
             line=self._line,
+            channels=self._channels,
         )
 
     def guards(self, snapshot: Snapshot) -> Iterable[Process]:

@@ -80,6 +80,8 @@ class Nudged(msgspec.Struct, frozen=True):
     """How often it was told of that mail again, since a turn ended in which it was not read."""
     at: datetime | None = None
     """When it began to be handed over."""
+    by: str = ""
+    """What carried it: the agent's own channel, or keys."""
 
 
 class Surface(StrEnum):
@@ -147,13 +149,15 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     announced: frozenset[str] = frozenset()
     """The announcements that this lead has made, by their keys."""
     task_minutes: int = 30
+    """How long one claim under a supervised parent may be worked on."""
     continues: bool = True
     """Whether a member goes on by itself once the limit that stopped it is over."""
-    """How long one claim under a supervised parent may be worked on."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()
     """Agent programs that are shown the fixed line about unread mail."""
+    channels: frozenset[str] = frozenset()
+    """Agent programs that take this line by a channel of their own."""
 
 
 class Question(msgspec.Struct, frozen=True):

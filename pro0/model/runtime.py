@@ -164,6 +164,8 @@ class SeatState(Stored, frozen=True):
     nudged_at: Moment | None = None
     retold: Count = 0
     """How often it was told again of the mail up to `nudged`, each time since a turn had ended without its reading."""
+    nudged_by: str = ""
+    """What carried its last line: hook, server, bridge or keys; empty while it had none."""
     queued: str = ""
     """Why its one line about mail waits, empty when it does not."""
     offered: tuple[str, ...] = ()

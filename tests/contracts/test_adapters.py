@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter, Brief, Invocation
 from pro0.agents.memory import Memory
+from pro0.engine.background.nudging import KEYS
 from pro0.model.agent import AGENTS, DRAWN
 from pro0.model.runtime import ENDED, State
 from pro0.model.team import PermissionMode, Seat
@@ -100,6 +101,12 @@ def test_a_line_is_typed_only_where_the_screen_is_read(adapter: Adapter) -> None
     """Delivery by line requires screen rules, or a person's own word for it (`--nudge`)."""
     if adapter.delivery == "line":
         assert adapter.screens
+
+
+def test_a_channel_of_its_own_has_a_name(adapter: Adapter) -> None:
+    """People are told which one carried a line."""
+    assert bool(adapter.channel) == bool(adapter.deliver)
+    assert adapter.channel != KEYS
 
 
 def test_what_is_read_of_it_has_a_table_of_words(adapter: Adapter) -> None:

@@ -159,7 +159,7 @@ def test_an_idle_agent_gets_the_line_and_it_is_known_to_have_arrived(pane: Pane,
     assert hand.nudge() == ""
     assert pane.sent == [LINE]
     arrived = hand.nudger.arrived()["inc-1"]
-    assert arrived == Nudged(mail=7, at=arrived.at)
+    assert arrived == Nudged(mail=7, at=arrived.at, by="keys")
     assert arrived.at
 
 

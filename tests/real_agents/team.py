@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from pro0.store.paths import LEAD_LOG
 from tests.conftest import Result
 from tests.e2e.conftest import Cli, Team
 from tests.leftovers import processes_under
@@ -71,6 +73,12 @@ class RealTeam(Team):
         """Return the pane of a member, for a person's eyes and hands."""
         [socket] = [path for path in Path(os.environ["TMUX_TMPDIR"]).rglob("*") if path.is_socket()]
         return Pane("-S", str(socket), target=self.member(name)["pane"])
+
+    def carried(self, name: str) -> Counter[str]:
+        """Return how many lines about mail each channel has carried to a member, or keys."""
+        lines = (self.home / "teams" / self.name / "logs" / LEAD_LOG).read_text(encoding="utf-8").splitlines()
+        events = [event for event in map(json.loads, lines) if event["event"] == "nudged" and event["agent"] == name]
+        return Counter(str(event["by"]) for event in events if not event["queued"])
 
     def becomes(self, name: str, state: str) -> None:
         """Wait until a member is in a state."""

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from pro0.agents import adapter_named
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.real_agents.moments import DEAF, MOMENTS, Scene, Steps, files_made
 from tests.real_agents.provider.server import Provider
@@ -125,6 +126,10 @@ def all_is_well(scene: Scene, letters: Letters) -> None:
     assert {letters.said(number) for number in sent} == {"delivered to w1"}
     scene.until(lambda: scene.state() in ("idle", "error"), "its last turn is over")
     check(scene, [letters.text(number) for number in sent])
+    carried = scene.team.carried("w1")
+    print(dict(carried), flush=True)
+    if channel := adapter_named(scene.agent).channel:
+        assert set(carried) == {channel}, "no key is typed beside a channel that works"
 
 
 def live(scene: Scene, letters: Letters, number: int, moment: str) -> None:

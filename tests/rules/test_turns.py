@@ -45,6 +45,18 @@ def test_no_nudge_where_an_enter_could_do_harm(state: State) -> None:
     assert not only(Nudge, decided(look(session(state=state), seats=CLAUDE, unread={"w1": Unread(1, 1)})))
 
 
+@pytest.mark.parametrize("state", DEAF)
+def test_an_agents_own_channel_goes_beside_a_draft_and_nothing_else(state: State) -> None:
+    mail = look(session(state=state), seats=CLAUDE, unread={"w1": Unread(1, 1)})
+    by_channel = decided(replace(mail, channels=frozenset({"claude"})))
+    assert bool(only(Nudge, by_channel)) is (state is State.DRAFT)
+
+
+def test_what_carried_the_line_is_recorded() -> None:
+    mail = look(session(state=State.IDLE), seats=CLAUDE, unread={"w1": Unread(57, 3)})
+    assert recorded(decided(replace(mail, nudged={"inc-w1": Nudged(mail=57, by="hook")}))).nudged_by == "hook"
+
+
 @pytest.mark.parametrize(
     ("wanted", "nudged"),
     [

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, SessionView
-from pro0.agents.claude import permission
+from pro0.agents.claude import permission, waking
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.chat import chat
 from pro0.agents.claude.screens import CLAUDE_SCREENS
@@ -35,6 +35,10 @@ SERVERS = "mcp.json"
 
 def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session; its settings are files in the session's own folder."""
+    return _called(brief, waits=True)
+
+
+def _called(brief: Brief, *, waits: bool) -> Invocation:
     prompt, files = first_prompt.words(brief)
     seat, folder = brief.seat, brief.folder
     argv = (
@@ -48,25 +52,27 @@ def call(brief: Brief) -> Invocation:
         *(("--effort", seat.effort) if seat.effort else ()),
         *(("--", prompt) if prompt else ()),
     )
-    settings, servers = msgspec.json.encode(_settings(brief)), msgspec.json.encode(_servers(brief))
+    settings, servers = msgspec.json.encode(_settings(brief, waits=waits)), msgspec.json.encode(_servers(brief))
     return Invocation(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
 
 
 def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act needing permission is refused."""
-    usual = call(brief)
+    usual = _called(brief, waits=False)
     program, *words = usual.argv
     return replace(usual, argv=(program, *claude_turn.WORDS, *words))
 
 
-def _settings(brief: Brief) -> dict[str, object]:
+def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
     allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
     # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
-    hooks: dict[str, object] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
+    hooks: dict[str, list[object]] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
     if brief.mailbox:
         asks = (*brief.pro0, "member", "permission-hook")
         hooks[permission.EVENT] = [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
         hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
+        for event in waking.EVENTS if waits else ():  # without a terminal Claude would wait for the hook
+            hooks.setdefault(event, []).append({"hooks": [waking.hook(brief.folder)]})
     return {
         "permissions": {"allow": [*allowed, f"Read(/{brief.folder}/{first_prompt.FILE})"]},
         "hooks": hooks,
@@ -162,6 +168,8 @@ CLAUDE = Adapter(
     look=look,
     words=(STATUS,),
     screens=CLAUDE_SCREENS,
+    channel="hook",
+    deliver=waking.deliver,
     asks_at_turn_end=True,
     interrupt="Escape",
     last_words=read_last_words,

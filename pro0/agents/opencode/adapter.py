@@ -110,6 +110,7 @@ OPENCODE = Adapter(
     words=(STATUSES, ROLES, FINISHES),
     screens=OPENCODE_SCREENS,
     permissions=PermissionChannel(asked=asked, reply=reply),
+    channel="server",
     deliver=deliver,
     stop=stop,
     interrupt="Escape",

@@ -79,6 +79,7 @@ PI = Adapter(
     words=(STATES,),
     screens=PI_SCREENS,
     permissions=PermissionChannel(asked=asked, reply=reply),
+    channel="bridge",
     deliver=deliver,
     interrupt="Escape",
     last_words=read_last_words,

@@ -24,6 +24,8 @@ from pro0.rules.screens.nudges import holds_only, input_is_free, left_over_line,
 from pro0.rules.screens.screens import Drawing
 from pro0.store.teams import TeamStore
 
+KEYS = "keys"
+"""What carries a line that goes through the pane."""
 VERIFY = 3.0
 """Seconds for a sent line to leave the input."""
 GONE = 1.0
@@ -76,9 +78,9 @@ class Nudger:
         return {incarnation: trial.why for incarnation, trial in list(self._tries.items())}
 
     def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
-        began = clock()
+        began, by = clock(), KEYS
         try:
-            why = self._hand_over(nudge, state)
+            why, by = self._hand_over(nudge, state)
         except Exception as error:  # noqa: BLE001 - the next try may succeed after any failure
             why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
         if why:
@@ -87,21 +89,24 @@ class Nudger:
         else:
             trial.failed = 0
             with self._lock:
-                self._arrived[nudge.incarnation] = replace(nudge.tells, at=began)
+                self._arrived[nudge.incarnation] = replace(nudge.tells, at=began, by=by)
         trial.why, trial.running = why, False
-        self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why)
+        self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why, by=by)
         self._woken()
 
-    def _hand_over(self, nudge: Nudge, state: SeatState) -> str:
-        """Hand the line over; return the reason when it waits, or an empty text when it arrived."""
+    def _hand_over(self, nudge: Nudge, state: SeatState) -> tuple[str, str]:
+        """Hand the line over; return the reason when it waits, empty when it arrived, and what carried it."""
         watched, handle = self.agent_states.watched(nudge.incarnation), state.handle
         looked = time.monotonic()
         if nudge.urgent and watched and self.agent_states.busy(watched):
             if watched.adapter.forgets:
-                return FORGETS
+                return FORGETS, KEYS
             self._stop(watched, handle, looked)
         if watched and watched.adapter.deliver and watched.adapter.deliver(watched.session_view, nudge.line):
-            return ""
+            return "", watched.adapter.channel
+        return self._by_keys(nudge, watched, handle), KEYS
+
+    def _by_keys(self, nudge: Nudge, watched: WatchedSession | None, handle: Handle | None) -> str:
         if handle is None:
             return "its place is not known"
         drawing = watched.adapter.screens if watched else None

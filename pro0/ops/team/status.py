@@ -48,6 +48,8 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """Its permission mode (behaviour 3.17), empty for an agent without modes."""
     queued: str = ""
     """The reason its line about mail still waits."""
+    delivered_by: str = ""
+    """What carried its last line about mail: hook, server, bridge or keys; empty while it had none."""
     effort: str = ""
     plan: str = ""
     """The stage of its required plan: required, handed in, rejected, approved; empty without such a plan."""
@@ -188,6 +190,7 @@ def _member(context: Context, team_roster: Roster, seat: Seat, limits: tuple[Lim
         rule=state.rule,
         session=state.session,
         queued=state.queued if unread else "",
+        delivered_by=state.nudged_by,
         worktree=state.worktree,
         branch=state.branch,
         turn=state.turn,

@@ -88,7 +88,7 @@ def nudge(view: View, plan: Plan) -> Plan:
     """Send the fixed line about new mail or ready tasks; never in a state that makes an Enter harmful."""
     plan = _remember_what_arrived(view, plan)
     state = plan.living
-    if state is None or state.state in _DEAF or not listens(view, plan.seat):
+    if state is None or _is_deaf(view, plan, state) or not listens(view, plan.seat):
         return plan
     mail = view.snapshot.unread.get(plan.seat.agent_id)
     if mail and mail.count and (mail.newest > state.nudged or _forgets(view, state) or _passed_over(view, state)):
@@ -96,6 +96,12 @@ def nudge(view: View, plan: Plan) -> Plan:
         tells = Nudged(mail=mail.newest, again=_times_again(view, state, mail.newest))
         return plan.then(state, Nudge(state.agent_id, state.incarnation, line, tells, urgent))
     return _offer(view, plan, state)
+
+
+def _is_deaf(view: View, plan: Plan, state: SeatState) -> bool:
+    """Return True in a state in which a line could do harm; by its own channel a line leaves a person's draft alone."""
+    beside = state.state is State.DRAFT and not plan.seat.definition and plan.seat.agent in view.snapshot.channels
+    return state.state in _DEAF and not beside
 
 
 def _remember_what_arrived(view: View, plan: Plan) -> Plan:
@@ -110,7 +116,7 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
     new_state = replace(
         state, nudged=max(state.nudged, arrived.mail), nudged_at=arrived.at or view.now, offered=offered
     )
-    return plan.then(replace(new_state, retold=arrived.again))
+    return plan.then(replace(new_state, retold=arrived.again, nudged_by=arrived.by))
 
 
 def _is_news(state: SeatState, arrived: Nudged) -> bool:
