@@ -3,7 +3,7 @@
 import time
 
 from pro0.cli.output import line, write
-from pro0.sessions.headless import plain
+from pro0.rules.text import printed
 from pro0.store.journal import Journal
 from pro0.store.teams import TeamStore
 
@@ -27,4 +27,4 @@ def follow(team: TeamStore) -> None:
 
 def _print(name: str, lines: list[bytes]) -> None:
     for text in lines:
-        write(f"{name}  {line(plain(text.decode(errors='replace')).expandtabs())}")
+        write(f"{name}  {line(printed(text.decode(errors='replace')).expandtabs())}")

@@ -68,9 +68,10 @@ class ReportFile:
         self._state(first_state)
         self.write()
 
-    def ended(self, state: str, code: int | None, signal: int | None, reason: str) -> None:
-        """Report the agent's end, with its exit code or signal and the reason."""
-        self._values["exit"] = {"at": now(), "code": code, "signal": signal, "reason": reason}
+    def ended(self, state: str, code: int | None, signal: int | None, reason: str, output: str = "") -> None:
+        """Report the agent's end, with its exit code or signal, the reason, and its last output."""
+        end: dict[str, object] = {"at": now(), "code": code, "signal": signal, "reason": reason}
+        self._values["exit"] = {**end, "output": output} if output else end
         self._state(state)
         self.write()
 

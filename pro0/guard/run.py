@@ -28,6 +28,8 @@ HANG_UP = "ended: hang-up"
 TEAM_GONE = "ended: the team is gone"
 FAILED = "ended: the guard failed"
 
+ENDED_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+"""An agent ended so prints no reason."""
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 """Environment variables telling agents the kind of our terminal."""
 
@@ -187,7 +189,20 @@ class Guard:
         state = "shutdown" if self.cause == ASKED else "crashed"
         if self.cause == BY_ITSELF and code == 0:
             state = "exited"
-        self._report.ended(state, code if code >= 0 else None, -code if code < 0 else None, self.cause)
+        output = (
+            self._last_output() if state == "crashed" and not self.cause and -code not in ENDED_FROM_OUTSIDE else ""
+        )
+        self._report.ended(state, code if code >= 0 else None, -code if code < 0 else None, self.cause, output)
+
+    def _last_output(self) -> str:
+        """Return the last of a crashed agent's output; whatever fails here, its end is reported."""
+        try:
+            from pro0.guard import output  # late: an agent seldom crashes
+
+            return output.last_output(self._terminal)
+        except Exception as error:  # noqa: BLE001
+            _complain(f"cannot tell what the agent printed last: {error}")
+            return ""
 
 
 def _complain(sentence: str) -> None:

@@ -54,6 +54,9 @@ class AgentTerminal:
         self._socket = settings.socket
         self._listener = _listening(settings.socket)
         self._stop, self._stopper = os.pipe()
+        self._asked, self._asker = os.pipe()
+        self._last_output = ""
+        self._told = threading.Event()
         self._clients: list[Client] = []
         self._state = 0
         self._shown: tuple[int, list[str], Frame] = (-1, [], {})
@@ -62,6 +65,11 @@ class AgentTerminal:
         """The time of a person's last typing."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
+
+    def last_output(self, lines: int, patience: float) -> str:
+        """Return the screen's last lines, with all that an ended agent printed; empty when that takes too long."""
+        os.write(self._asker, bytes([lines]))
+        return self._last_output if self._told.wait(patience) else ""
 
     def end(self) -> None:
         """Read the last output, write the screen's end to the log, and leave; call it once no process prints."""
@@ -91,13 +99,15 @@ class AgentTerminal:
         """Wait for the next events and handle them; False when the session is over."""
         asking = [client for client in self._clients if not client.sending]
         sending = [client for client in self._clients if client.sending]
-        sources: list[Source] = [self._stop, self._pty.fileno, self._listener, *asking]
+        sources: list[Source] = [self._stop, self._asked, self._pty.fileno, self._listener, *asking]
         sinks: list[Source] = [*([self._pty.fileno] if self._pty.waiting else []), *sending]
         ready, room, _ = select.select(sources, sinks, [], self._patience())
         if self._pty.fileno in room:
             self._pty.write()
         if self._pty.fileno in ready:
             self._drain()
+        if self._asked in ready:
+            self._tell_last_output(os.read(self._asked, 1)[0])
         if self._listener in ready:
             self._welcome()
         for client in sending:
@@ -114,6 +124,13 @@ class AgentTerminal:
         if data:
             self._screen.feed(data)
             self._changed()
+
+    def _tell_last_output(self, lines: int) -> None:
+        deadline = time.monotonic() + LAST  # a survivor may print without end
+        while select.select([self._pty.fileno], [], [], 0)[0] and time.monotonic() < deadline:
+            self._drain()
+        self._last_output = self._screen.text(lines)
+        self._told.set()
 
     def _changed(self) -> None:
         now = time.monotonic()

@@ -51,6 +51,8 @@ class Exit(Stored, frozen=True):
     code: int | None = None
     signal: int | None = None
     reason: str = ""
+    output: str = ""
+    """The last of what a crashed agent printed."""
 
 
 class Report(Document, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
-"""Checks for every stored text, on content and length, and an escape for every shown text."""
+"""Checks for every stored text, on content and length, an escape for every shown text, and what programs print."""
 
+import re
 from collections.abc import Iterable
 
 from pro0.errors import BadInput
@@ -11,6 +12,12 @@ LABELS = 50
 TITLE_LIMIT = 1024
 REASON_LIMIT = 16 * 1024
 TEXT_LIMIT = 256 * 1024
+LAST_LINES = 3
+LAST_LENGTH = 300
+"""The most lines and characters of a program's last words."""
+
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def checked(text: str, noun: str, limit: int = TEXT_LIMIT) -> str:
@@ -69,6 +76,19 @@ def drawn(text: str) -> str:
     return "".join(
         character for character in text if character.isspace() or not (unseen(character) or character in _FILLERS)
     )
+
+
+def printed(text: str) -> str:
+    """Return a printing terminal's text: no escape sequences, and only the last state of an overwritten line."""
+    text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return _CONTROL.sub("", "\n".join(lines))
+
+
+def last_lines(output: str) -> str:
+    """Return the last lines that a program printed, as one line; empty for none."""
+    lines = [line.strip() for line in visible(printed(output)).splitlines() if line.strip()]
+    return " / ".join(lines[-LAST_LINES:])[-LAST_LENGTH:]
 
 
 _FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))

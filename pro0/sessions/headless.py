@@ -1,7 +1,6 @@
 """The headless backend: no terminal at all; guards run detached, and their output goes to a log."""
 
 import os
-import re
 import signal
 import stat
 import subprocess
@@ -15,6 +14,7 @@ from pro0 import processes
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
+from pro0.rules.text import printed
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.starting import check, started_for_others
@@ -23,9 +23,6 @@ PATIENCE = 5.0
 """Seconds for guards to end after a failed bring-up."""
 
 _TAIL = 65536
-
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Headless:
@@ -74,7 +71,7 @@ class Headless:
         with open(descriptor, "rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
             text = log.read().decode(errors="replace")
-        return "\n".join(plain(text).rstrip().split("\n")[-lines:])
+        return "\n".join(printed(text).rstrip().split("\n")[-lines:])
 
     def look(self, handles: Sequence[Handle]) -> dict[str, Screen]:  # noqa: ARG002
         """Return nothing: a log is no screen."""
@@ -121,13 +118,6 @@ class Headless:
         return Handle(backend=self.name, incarnation=incarnation, pid=pid, server_start=stamp(identity), log=str(log))
 
 
-def plain(text: str) -> str:
-    """Return a printing terminal's text: no escape sequences, and only the last state of an overwritten line."""
-    text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
-    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    return _CONTROL.sub("", "\n".join(lines))
-
-
 def _opened(log: Path | str, flags: int) -> int:
     """Return the descriptor of a log; raises EnvironmentMissing for anything but a file, and waits for no pipe."""
     descriptor = os.open(log, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
@@ -139,7 +129,7 @@ def _opened(log: Path | str, flags: int) -> int:
 
 def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
     Path(opening.log).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    log = _opened(opening.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    log = _opened(opening.log, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     try:
         return subprocess.Popen(
             opening.argv,

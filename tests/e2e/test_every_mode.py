@@ -135,6 +135,18 @@ def test_peek_and_logs_show_the_same(mode: str, team: Team) -> None:
         team.until(lambda: {"member.spawn", "task.create"} <= set(told()), "both are told")
 
 
+def test_what_a_crashed_agent_printed_last_is_told(mode: str, team: Team) -> None:
+    """Its pane is gone by then. iTerm2 tells nobody what a pane shows once its program has ended."""
+    team.start(mode)
+    script = r"until [ -e go ]; do sleep 0.05; done; echo one; printf '\033[31mno money left\033[0m\n' >&2; exit 3"
+    team("member", "spawn", "poor", "--", "sh", "-c", script)
+    (team.project / "go").touch()
+    team.until(lambda: team.state("poor") == "crashed", "the crash is seen")
+    how = "exit code 3" if mode == "iterm2" else "exit code 3: one / no money left"
+    assert team.member("poor")["note"] == how
+    assert f"poor has crashed ({how})" in team("needs").out
+
+
 @contextmanager
 def following(team: Team) -> Iterator[Callable[[], list[str]]]:
     """Follow the log of the team; yields what tells its events."""

@@ -102,7 +102,7 @@ def alikes(life: Life, tmp_path: Path) -> Iterator[LookAlikes]:
 def with_copy(life: Life, alikes: LookAlikes, copy: Path) -> None:
     """Start the team, and another from a copy of its home: same names, same uid."""
     life.start()
-    shutil.copytree(life.home, copy)
+    shutil.copytree(life.home, copy, ignore=shutil.ignore_patterns("*.sock"))
     life.run("team", "resume", "alpha", home=copy)
     life.run("member", "spawn", "w2", "--agent", "shell", home=copy)
     runtime = Store(copy).team("alpha").runtime.read()

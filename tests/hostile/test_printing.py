@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pro0.sessions.headless import plain
+from pro0.rules.text import printed
 from tests.cli.conftest import Pro0
 from tests.cli.test_output import on_terminal
 from tests.crash.lanes import SOAK, TEST, counted
@@ -206,13 +206,13 @@ def test_a_persons_own_words_come_back_visibly(number: int, pro0: Pro0, full: Fu
 @pytest.mark.parametrize("kind", PAYLOADS)
 def test_a_log_is_plain(kind: str) -> None:
     """34: what a session without a terminal has printed."""
-    assert "\x1b" not in plain(PAYLOADS[kind])
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", plain(PAYLOADS[kind] * 3))
+    assert "\x1b" not in printed(PAYLOADS[kind])
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed(PAYLOADS[kind] * 3))
 
 
 def test_a_long_line_is_shown_at_once() -> None:
-    assert plain("x" * 65536) == "x" * 65536
-    assert plain("a\rb" * 20000 + "\r") == "b"
+    assert printed("x" * 65536) == "x" * 65536
+    assert printed("a\rb" * 20000 + "\r") == "b"
 
 
 def test_all_payloads_are_there() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle
-from pro0.sessions.headless import plain
+from pro0.rules.text import printed
 from tests.contracts.stages import STAGES
 from tests.waiting import STUCK, wait_until
 
@@ -73,4 +73,4 @@ def test_headless_undoes_what_started_before_a_failure(home: Path, tmp_path: Pat
     ],
 )
 def test_a_log_is_shown_as_plain_text(written: str, shown: str) -> None:
-    assert plain(written) == shown
+    assert printed(written) == shown

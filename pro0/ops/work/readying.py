@@ -15,7 +15,7 @@ from pro0.ops import troubles, trust
 from pro0.ops.context import TEAM_UID, clock
 from pro0.ops.team.ports import PORT_BASE, port_base
 from pro0.processes.table import SPARED
-from pro0.rules.text import visible
+from pro0.rules.text import last_lines, visible
 from pro0.store.teams import TeamStore
 from pro0.worktrees import include
 
@@ -26,7 +26,6 @@ GRACE = 2.0
 POLL = 1.0
 LOG_BYTES = 4 * 1024 * 1024
 """Bytes of a command's output which its log keeps; the rest is dropped."""
-TOLD = 300
 """Characters of a failed command's last output in the reason."""
 _READY = "pro0-ready"
 """A mark in git's own folder of a worktree: the set-up has succeeded there."""
@@ -155,5 +154,4 @@ def _reason(ending: Ending) -> str:
     """Return why a command failed, with the end of its output; "" for one which succeeded."""
     if not ending.code and not ending.why:
         return ""
-    last_lines = " / ".join(line.strip() for line in visible(ending.tail).splitlines()[-3:] if line.strip())
-    return f"{ending.why or f'exit code {ending.code}'}: {last_lines[-TOLD:]}".removesuffix(": ")
+    return f"{ending.why or f'exit code {ending.code}'}: {last_lines(ending.tail)}".removesuffix(": ")

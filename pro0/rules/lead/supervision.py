@@ -42,6 +42,7 @@ from pro0.rules.lead import (
 )
 from pro0.rules.lead.plan import MEMORY, Plan, Step, View
 from pro0.rules.tasks.board import Board
+from pro0.rules.text import last_lines
 from pro0.rules.words import prompts
 
 STARTING_LIMIT = timedelta(seconds=15)
@@ -294,4 +295,5 @@ def _holds(task: Task, state: SeatState) -> bool:
 def _how(end: Exit) -> str:
     if end.reason:
         return end.reason
-    return f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
+    how = f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
+    return f"{how}: {last_lines(end.output)}".removesuffix(": ")
