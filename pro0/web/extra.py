@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0 import installation
 from pro0.errors import EnvironmentMissing, ErrorCode
 
-LIBRARIES = ("starlette", "uvicorn", "websockets")
+LIBRARIES = ("segno", "starlette", "uvicorn", "websockets")
 
 
 def require_libraries() -> None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
+LOOPBACK = "127.0.0.1"
+
 
 class ServeOptions(NamedTuple):
     """Where the page is options: `name` and the files are for other machines, `proxy` for one in front of it."""

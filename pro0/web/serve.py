@@ -13,11 +13,10 @@ from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.ops import devices
 from pro0.web.admission import PageAddress
 from pro0.web.app import Page
-from pro0.web.options import ServeOptions
+from pro0.web.options import LOOPBACK, ServeOptions
 from pro0.web.running import ServerLock, served_at
 from pro0.wire import LINE_LIMIT
 
-LOOPBACK = "127.0.0.1"
 LOCAL_NAMES = (LOOPBACK, "localhost")
 ENDING = 3
 """Seconds for open conversations when the server ends."""

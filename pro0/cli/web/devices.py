@@ -4,7 +4,7 @@ import click
 
 from pro0.cli.context import human_only, store
 from pro0.cli.output import json_option, local, say, table, write, write_json
-from pro0.cli.web.pairing import link
+from pro0.cli.web.pairing import link, picture
 from pro0.model.home import Rights
 from pro0.ops import devices
 from pro0.web.running import served_at
@@ -15,7 +15,7 @@ from pro0.web.running import served_at
     "--rights", type=click.Choice([str(right) for right in Rights]), default="all", help="What it may do; else all."
 )
 def pair(rights: str) -> None:
-    """Print a URL that pairs one more browser, once, within ten minutes.
+    """Print a URL that pairs one more browser, once, within ten minutes; on a terminal as a QR code too.
 
     A device that may look reads; one that may answer also gives verdicts, answers and writes messages. It is for you
     alone: a member of a team gets none, nor does a program without a terminal.
@@ -31,6 +31,8 @@ def pair(rights: str) -> None:
     if not url:
         say("pro0: the page is not served now: pro0 web")
     write(shown)
+    if code := picture(shown):
+        write(code)
 
 
 @click.command("devices")

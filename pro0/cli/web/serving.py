@@ -5,11 +5,11 @@ import sys
 from pro0.cli.context import store
 from pro0.cli.output import say, write
 from pro0.cli.web.opening import open_in_browser
-from pro0.cli.web.pairing import link
+from pro0.cli.web.pairing import link, picture
 from pro0.errors import Refused
 from pro0.model.home import Rights
 from pro0.web.extra import require_libraries
-from pro0.web.options import ServeOptions
+from pro0.web.options import LOOPBACK, ServeOptions
 from pro0.web.running import served_at
 
 
@@ -38,6 +38,8 @@ def show(url: str, *, open_it: bool) -> None:
         say(f"pro0: only paired devices get in: {error.message}")
         shown = url
     write(f"the page of your teams: {shown}")
+    if shown != url and f"//{LOOPBACK}" not in url and (code := picture(shown)):
+        write(code)
     sys.stdout.flush()  # whoever reads it from a pipe needs it now
     if open_it:
         open_in_browser(shown)
