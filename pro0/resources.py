@@ -14,7 +14,12 @@ REVIVED = "--revived"
 PI_BRIDGE = _PACKAGE / "agents" / "pi" / "bridge.mjs"
 """The extension for every pi agent of a team."""
 
-_INSTALLED = {"layouts": Path("share", "pro0", "layouts"), "man": Path("share", "man", "man1")}
+_INSTALLED = {
+    "layouts": Path("share", "pro0", "layouts"),
+    "man": Path("share", "man", "man1"),
+    "man5": Path("share", "man", "man5"),
+    "man7": Path("share", "man", "man7"),
+}
 
 
 def guard_argv(launch: Path) -> tuple[str, ...]:
@@ -32,7 +37,7 @@ def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
 
 
 def data(name: str) -> Path:
-    """Return the folder of the shipped `layouts` or `man`; KeyError for any other name."""
+    """Return the folder of the shipped `layouts`, `man`, `man5` or `man7`; KeyError for any other name."""
     installed = Path(sys.prefix) / _INSTALLED[name]
     checkout = _PACKAGE.parent / name
     return checkout if (_PACKAGE.parent / "pyproject.toml").is_file() else installed

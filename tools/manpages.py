@@ -1,4 +1,4 @@
-"""Write man/: one page per command, made by click-man from the commands themselves; the same text on every machine."""
+"""Write the manual: man/ has a page per command, made by click-man from the commands; man5/ and man7/ the topics."""
 
 import copy
 import re
@@ -10,9 +10,24 @@ import click
 from click_man.core import generate_man_page
 
 from pro0 import __version__
+from tools.exit_codes import exit_codes
+from tools.meanings import VARIABLES
+from tools.topics import plain, references, roff, terms, topics
 
 FOLDER = Path(__file__).parents[1] / "man"
-DATE = "2026-11-21"
+FILES = (
+    ("", "The home, without PRO0_HOME."),
+    ("config.yaml", "Your settings."),
+    ("layouts/", "Your layouts."),
+    ("teams/TEAM/config.json", "A team, as it was made."),
+    ("teams/TEAM/events.jsonl", "What happened in it."),
+    ("tasks/TEAM/tasks.json", "Its tasks."),
+    ("mailboxes/TEAM/MEMBER/messages.json", "The mail of a member."),
+    ("worktrees/", "The worktrees of members."),
+    ("archive/", "What is kept of removed teams."),
+)
+"""Files that people look for, below the home."""
+DATE = "2026-11-23"
 """Of the version, not of the day on which the pages are made."""
 
 
@@ -48,9 +63,49 @@ def _prepared(command: click.Command, shown: dict[str, click.Command]) -> click.
     return ready
 
 
+def topic_pages() -> dict[str, str]:
+    """Return the text of every page on what is no command, by folder and file name."""
+    version = f"pro0 {__version__}"
+    return {f"man{t.section}/pro0-{t.name}.{t.section}": roff(t, version, DATE) for t in topics()}
+
+
 def _page(ctx: click.Context) -> str:
     text = str(generate_man_page(ctx, version=__version__, date=DATE))
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    text = re.sub(r"\\fBpro0 ([a-z-]+)\(1\)\\fP", r"\\fBpro0-\1\\fP(1)", text)
+    text = re.sub(r"(?m)^\.TH .*$", lambda _: _title(ctx), text)
+    return "\n".join([*(line.rstrip() for line in text.splitlines()), *_ending(ctx)]) + "\n"
+
+
+def _title(ctx: click.Context) -> str:
+    return f'.TH "{ctx.command_path.replace(" ", "-").upper()}" "1" "{DATE}" "pro0 {__version__}" "pro0"'
+
+
+def _ending(ctx: click.Context) -> Iterator[str]:
+    """Yield what every page ends with; the first page has all of it."""
+    first = ctx.parent is None
+    yield ".SH EXIT STATUS"
+    if first:
+        yield from terms(dict(exit_codes()))
+    else:
+        yield from terms({"0": "The act is done."})
+        yield ".PP"
+        yield plain("The other codes are those of pro0(1), if nothing else is said above.")
+    yield ".SH ENVIRONMENT"
+    options = {option for parameter in ctx.command.params for option in parameter.opts}
+    named = VARIABLES if first else ("PRO0_HOME", *(("PRO0_TEAM",) if "--team" in options else ()))
+    yield from terms({name: VARIABLES[name] for name in named})
+    yield ".SH FILES"
+    yield from terms({f"~/.pro0/{where}": about for where, about in (FILES if first else FILES[:1])})
+    yield ".SH SEE ALSO"
+    yield references(_related(ctx))
+
+
+def _related(ctx: click.Context) -> list[str]:
+    path = ctx.command_path.replace(" ", "-")
+    above = [ctx.parent.command_path.replace(" ", "-") + ".1"] if ctx.parent else []
+    commands = shown_commands(ctx.command, ctx) if isinstance(ctx.command, click.Group) else ()
+    related = [f"pro0-{t.name}.{t.section}" for t in topics() if ctx.parent is None or f"{path}.1" in t.see_also]
+    return [*above, *(f"{path}-{name}.1" for name, _ in commands), *related] or ["pro0.1"]
 
 
 def _roff(text: str) -> str:
@@ -76,7 +131,15 @@ def main() -> None:
             path.unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    print(f"{len(texts)} pages in man")
+    topic_texts = topic_pages()
+    for section in (5, 7):
+        (FOLDER.parent / f"man{section}").mkdir(exist_ok=True)
+        for path in (FOLDER.parent / f"man{section}").iterdir():
+            if f"man{section}/{path.name}" not in topic_texts:
+                path.unlink()
+    for name, text in topic_texts.items():
+        (FOLDER.parent / name).write_text(text, encoding="utf-8")
+    print(f"{len(texts)} pages in man, {len(topic_texts)} in man5 and man7")
 
 
 if __name__ == "__main__":

@@ -1,26 +1,55 @@
-"""Write docs/reference.md from the tables on which the program runs: nothing in it is written by hand."""
+"""Write docs/reference.md and docs/reference/ from the tables on which the program runs."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 
 import click
 
 from pro0 import errors
 from pro0.cli.call import program
-from pro0.config import SETTINGS
+from pro0.config import SETTINGS, SIZE_LIMIT
 from pro0.errors import ErrorCode, Pro0Error
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
+from pro0.model.message import BODY_LIMIT
+from pro0.model.team import PLAN_LIMIT
+from pro0.ops.tasks.roles import PROMPT_LIMIT
+from pro0.ops.tasks.tasks import RESULT_LIMIT
+from pro0.rules.text import REASON_LIMIT, TEXT_LIMIT, TITLE_LIMIT
+from pro0.view.board import HELP as KEYS
+from tools.event_names import events
+from tools.exit_codes import exit_codes
 from tools.manpages import shown_commands
+from tools.meanings import VARIABLES, WORDS
 from tools.schemas import STORED
+from tools.topics import markdown, table, topics
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference.md"
+FOLDER = ROOT / "docs" / "reference"
 HEAD = """# Reference
 
 Made by `make reference` from the program's own tables.
+
+More: [settings](reference/config.md), [layouts](reference/layout.md), [files of tasks](reference/tasks.md),
+[hooks](reference/hooks.md), [every command with its options](reference/commands.md), [JSON-RPC](rpc.md).
+Editors check the files that you write by the schemas [config-file.json](schema/config-file.json),
+[layout-file.json](schema/layout-file.json) and [tasks-file.json](schema/tasks-file.json).
 """
+LIMITS = {
+    "members and workers": "the settings `maxTeammates` and `maxWorkers`",
+    "a message": f"{BODY_LIMIT >> 10} KiB",
+    "a task's title": f"{TITLE_LIMIT} characters",
+    "a task's result": f"{RESULT_LIMIT >> 10} KiB",
+    "a task's description, or another long text": f"{TEXT_LIMIT >> 10} KiB",
+    "a reason": f"{REASON_LIMIT >> 10} KiB",
+    "a plan": f"{PLAN_LIMIT >> 10} KiB",
+    "the prompt of a role": f"{PROMPT_LIMIT >> 10} KiB",
+    "the name of a team, the id of a member": "48 characters",
+    "a settings file or layout": f"{SIZE_LIMIT >> 10} KiB",
+}
 
 
 def page() -> str:
@@ -29,16 +58,59 @@ def page() -> str:
         ("Commands", ("Command", "What it does"), _commands(program, "pro0")),
         ("Settings", ("Setting", "Values", "Default", "Variable", "What it sets"), _settings()),
         ("Tools of agents", ("Tool", "For", "What it does"), _tools()),
-        ("Exit codes", ("Code", "When"), _exit_codes()),
+        ("Exit codes", ("Code", "When"), exit_codes()),
         ("Error codes", ("Code", "Exit code", "What went wrong"), _error_codes()),
+        *((title, ("Word", "What it means"), _words(meanings)) for title, (_, meanings) in WORDS.items()),
+        ("Events of a team's log", ("Event",), ((f"`{name}`",) for name in events())),
+        ("Environment", ("Variable", "What it is"), _variables()),
+        ("Limits", ("Of", "At most"), LIMITS.items()),
         ("Stored files", ("File, below `PRO0_HOME`", "Schema"), _files()),
     )
-    return HEAD + "".join(f"\n## {title}\n\n{_table(columns, rows)}" for title, columns, rows in parts)
+    keys = f"\n## Keys of the view\n\n```\n{chr(10).join(KEYS)}\n```\n"
+    return HEAD + "".join(f"\n## {title}\n\n{table(columns, rows)}" for title, columns, rows in parts) + keys
 
 
-def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [columns, ("---",) * len(columns), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+def pages() -> dict[str, str]:
+    """Return the text of every further page by its file name."""
+    return {f"{topic.name}.md": markdown(topic) for topic in topics()} | {"commands.md": _all_commands()}
+
+
+def _all_commands() -> str:
+    parts = ["# Commands\n\nMade by `make reference` from the commands.\n"]
+    for path, command in _leaves(program, "pro0"):
+        context = click.Context(command, info_name=path)
+        usage = " ".join([path, *command.collect_usage_pieces(context)])
+        rows = [row for parameter in command.params if (row := _option(parameter, context))]
+        parts.append(f"\n## {path}\n\n{command.get_short_help_str(1000)}\n\n```\n{usage}\n```\n")
+        if rows:
+            parts.append("\n" + table(("Option", "What it does"), rows))
+    return "".join(parts)
+
+
+def _leaves(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group) or command.invoke_without_command:
+        yield path, command
+    if isinstance(command, click.Group):
+        for name, below in shown_commands(command, click.Context(command, info_name=path)):
+            yield from _leaves(below, f"{path} {name}")
+
+
+def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, str] | None:
+    record = parameter.get_help_record(context)
+    return (f"`{record[0]}`", record[1]) if record else None
+
+
+def _words(meanings: Mapping[StrEnum, str]) -> Iterator[tuple[str, str]]:
+    for word, text in meanings.items():
+        yield f"`{word}`", text
+
+
+def _variables() -> Iterator[tuple[str, str]]:
+    for name, text in VARIABLES.items():
+        yield f"`{name}`", text
+    for setting in SETTINGS:
+        if setting.rule.variable:
+            yield f"`{setting.rule.variable}`", f"The setting `{setting.name}`."
 
 
 def _commands(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
@@ -64,14 +136,6 @@ def _tools() -> Iterator[tuple[str, ...]]:
         yield f"`{tool.name}`", callers, tool.about
 
 
-def _exit_codes() -> Iterator[tuple[str, ...]]:
-    yield "0", "The act is done."
-    for kind in _kinds().values():
-        if kind.exit_code not in (parent.exit_code for parent in kind.__bases__ if issubclass(parent, Pro0Error)):
-            yield str(kind.exit_code), str(kind.__doc__)
-    yield "130", "The person interrupted the act."
-
-
 def _error_codes() -> Iterator[tuple[str, ...]]:
     known = exits()
     for code in ErrorCode:
@@ -94,10 +158,6 @@ def exits() -> dict[ErrorCode, set[int]]:
     return exits
 
 
-def _kinds() -> dict[str, type[Pro0Error]]:
-    return {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Pro0Error)}
-
-
 def _codes_in(keywords: list[ast.keyword]) -> Iterator[ErrorCode]:
     for keyword in keywords:
         for part in ast.walk(keyword.value) if keyword.arg == "code" else ():
@@ -113,6 +173,12 @@ def _files() -> Iterator[tuple[str, ...]]:
 def main() -> None:
     """Write the page."""
     PAGE.write_text(page(), encoding="utf-8")
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.md"):
+        if path.name not in pages():
+            path.unlink()
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
     print(f"{len(page().splitlines())} lines in docs/reference.md")
 
 

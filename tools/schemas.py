@@ -1,4 +1,4 @@
-"""Write docs/schema: one JSON Schema (2020-12) per stored file, from the type that reads and writes it."""
+"""Write docs/schema: one JSON Schema (2020-12) per stored file and per file that people write."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,7 @@ from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
+from tools.file_schemas import WRITTEN
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -48,7 +49,9 @@ def schema(name: str) -> dict[str, object]:
 
 def documents() -> dict[str, str]:
     """Return the text of every schema by its file name."""
-    return {f"{name}.json": json.dumps(schema(name), indent=2, sort_keys=True) + "\n" for name in STORED}
+    schemas = {name: schema(name) for name in STORED}
+    schemas |= {name: {"$schema": DIALECT, **make()} for name, make in WRITTEN.items()}
+    return {f"{name}.json": json.dumps(text, indent=2, sort_keys=True) + "\n" for name, text in schemas.items()}
 
 
 def main() -> None:

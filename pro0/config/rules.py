@@ -33,6 +33,8 @@ class SettingRule(NamedTuple):
     """True to merge all sources entry by entry; of two entries with one name the person's own wins."""
     widens: Callable[[object, object], bool] = never
     """Return True when the first value allows more than the second; such a value of a project needs agreement."""
+    bounds: tuple[int, int] | None = None
+    """The least and the largest whole number."""
 
 
 def _adds(value: object, personal: object) -> bool:
@@ -69,7 +71,7 @@ def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) 
             raise ValueError(value)
         return max(value, at_least)
 
-    return SettingRule(variable, about, f"a whole number from {low} to {high}", parse, check)
+    return SettingRule(variable, about, f"a whole number from {low} to {high}", parse, check, bounds=(low, high))
 
 
 def limit(variable: str, about: str, low: int, high: int) -> SettingRule:

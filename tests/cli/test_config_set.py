@@ -1,9 +1,11 @@
 """`pro0 config set` and `unset`, as a person meets them: which file, and which value counts then."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from pro0.config import SETTINGS
 from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, become
 
@@ -38,3 +40,13 @@ def test_a_member_changes_no_settings(pro0: Pro0, home: Path, team: Context, mon
     called = pro0("config", "set", "permissionMode", "bypass")
     assert (called.code, called.err) == (4, "pro0: w1 may not change settings: only human may\n")
     assert not (home / "config.yaml").exists()
+
+
+def test_config_in_full(pro0: Pro0) -> None:
+    shown = pro0("config", "--long")
+    assert shown.code == 0, shown
+    for words in ("maxTeammates: How many", "a whole number from 1 to 100", "PRO0_MAX_TEAMMATES", "10 (default)"):
+        assert words in shown.out
+    rows = {row["name"]: row for row in json.loads(pro0("config", "--long", "--json").out)}
+    assert rows["maxTeammates"]["values"] == "a whole number from 1 to 100"
+    assert set(rows) == {setting.name for setting in SETTINGS}

@@ -121,3 +121,17 @@ def test_every_list_is_there_as_ls_or_list(group: str, pro0: Pro0) -> None:
 def test_the_help_shows_every_command_in_one_group() -> None:
     shown = [name for names in GROUPS.values() for name in names]
     assert sorted(shown) == sorted(COMMANDS.keys() - HIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("layout", "pro0-layout - layouts"),
+        ("5 config", "pro0-config - settings of pro0"),
+        ("config", "pro0-config - Show the settings"),
+        ("7 hooks", "pro0-hooks - commands"),
+    ],
+)
+def test_pages_on_what_is_no_command_are_shown(words: str, page: str, pro0: Pro0) -> None:
+    assert page in pro0("man", *words.split()).out
+    assert pro0("man", "7", "layout").code == 3

@@ -1,5 +1,6 @@
 """man/ is current: each page is what click-man makes of its command."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def test_a_lazy_table_gives_a_page_per_shown_command() -> None:
     assert "start" in pages["pro0.1"]
     assert "secret" not in pages["pro0.1"]
     page = pages["pro0-start.1"]
-    assert page.startswith(f'.TH "PRO0 START" "1" "{manpages.DATE}"')
+    assert page.startswith(f'.TH "PRO0-START" "1" "{manpages.DATE}"')
     assert "\\-\\-lead" in page
     assert "\n\\&.venv is where it lives; a \\e stays a \\e.\n" in page
     assert "\n.nf\npro0 start --lead none\npro0 start --lead shell\n.fi\n" in page
@@ -76,3 +77,22 @@ def test_a_page_is_one_that_man_can_show(tmp_path: Path) -> None:
         pytest.skip("man is a stub here")
     assert "pro0 start --lead none\n" in done.stdout
     assert not done.stderr
+
+
+def test_the_pages_on_what_is_no_command_are_current_and_render() -> None:
+    texts = manpages.topic_pages()
+    written = {f"man{n}/{path.name}": path.read_text() for n in (5, 7) for path in (ROOT / f"man{n}").iterdir()}
+    assert written == texts, "make man"
+    for text in texts.values():
+        for section in ("NAME", "DESCRIPTION", "EXAMPLE", "SEE ALSO"):
+            assert f"\n.SH {section}\n" in text
+
+
+def test_every_page_ends_with_what_one_looks_for_there() -> None:
+    texts = {path.name: path.read_text() for n in ("", 5, 7) for path in (ROOT / f"man{n}").iterdir()}
+    for name, text in texts.items():
+        if name.endswith(".1"):
+            for section in ("EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"):
+                assert f"\n.SH {section}\n" in text, name
+        for page, section in re.findall(r"\\fB(pro0[a-z0-9-]*)\\fP\((\d)\)", text):
+            assert f"{page}.{section}" in texts, f"{name} names {page}({section})"

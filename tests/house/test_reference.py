@@ -1,14 +1,30 @@
-"""docs/reference.md is current and whole: what the program has and the page does not name fails here."""
+"""docs/reference is current and whole: what the program has and it does not name fails here, and the reverse."""
+
+import json
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
 import click
+import jsonschema
+import msgspec
 import pytest
+import yaml
 
 from pro0.cli.commands import HIDDEN
 from pro0.config import SETTINGS
-from pro0.errors import ErrorCode
+from pro0.config.table import Setting
+from pro0.errors import BadInput, ErrorCode
 from pro0.mcp.tools.table import TOOLS
+from pro0.model.layout import Layout, LayoutMember, LayoutRole, LayoutWindow
+from pro0.model.task import Draft
+from pro0.rules.layouts import layout_of
 from tests.cli.conftest import commands
-from tools import reference
+from tests.house.source import ROOT, package, strings
+from tools import meanings, reference, topics
+from tools.event_names import events
 
 PAGE = reference.PAGE.read_text(encoding="utf-8")
 NAMES: dict[str, list[str]] = {
@@ -23,8 +39,121 @@ NAMES: dict[str, list[str]] = {
 }
 
 
+LATER = {"PRO0_COMPLETE": "of click, for completion"}
+VARIABLE = re.compile(r"PRO0_[A-Z0-9_]+")
+
+
 def test_it_is_current() -> None:
     assert reference.page() == PAGE, "make reference"
+    written = {path.name: path.read_text(encoding="utf-8") for path in reference.FOLDER.iterdir()}
+    assert written == reference.pages(), "make reference"
+
+
+@pytest.mark.parametrize("title", meanings.WORDS)
+def test_every_word_of_a_list_is_explained_and_no_other(title: str) -> None:
+    words: type[StrEnum]
+    words, texts = meanings.WORDS[title]
+    assert list(texts) == list(words)
+    assert all(text.endswith(".") and "\n" not in text for text in texts.values())
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind", "more"),
+    [
+        (meanings.TASK_KEYS, Draft, set()),
+        (meanings.LAYOUT_KEYS, Layout, set()),
+        (meanings.MEMBER_KEYS, LayoutMember, set()),
+        (meanings.WINDOW_KEYS, LayoutWindow, {"panes"}),
+        (meanings.ROLE_KEYS, LayoutRole, set()),
+    ],
+)
+def test_every_key_of_a_file_is_explained_and_no_other(
+    keys: Mapping[str, str], kind: type[msgspec.Struct], more: set[str]
+) -> None:
+    assert set(keys) == {*kind.__struct_fields__, *more}
+
+
+def test_every_variable_is_explained_and_no_other() -> None:
+    used = {name for tree in package().values() for text in strings(tree) for name in VARIABLE.findall(str(text.value))}
+    of_settings = {setting.rule.variable for setting in SETTINGS} - {""}
+    named = {name for name in used if not name.endswith("_")} - set(LATER)
+    assert named == {*meanings.VARIABLES, *of_settings}
+
+
+def test_events_of_every_kind_are_found() -> None:
+    found = events()
+    assert {"team.create", "task.claim", "member.spawn", "permission.taken", "message.send"} <= set(found)
+    assert {name.partition(".")[0] for name in found} >= {"hook", "plan", "run", "worktree", "need", "terminal"}
+
+
+def schema(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((ROOT / "docs" / "schema" / f"{name}.json").read_text())
+    return loaded
+
+
+def layout_files() -> list[Path]:
+    return sorted((ROOT / "layouts").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", layout_files(), ids=lambda path: path.name)
+def test_layouts_that_work_fit_their_schema(path: Path) -> None:
+    data = yaml.safe_load(path.read_text())
+    layout_of(data)
+    jsonschema.validate(data, schema("layout-file"))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"members": {"ada": "claude", "ben": None}, "tasks": ["one", {"title": "two", "blockedBy": ["task-1"]}]},
+        {"members": ["ada", {"name": "ben", "agent": "codex", "permissionMode": "edits"}], "nudge": True},
+        {
+            "windows": [{"window_name": "w", "panes": ["ada", {"shell_command": ["a", "b"]}]}],
+            "members": {"ada": "shell"},
+        },
+        {"roles": {"r": "be kind"}, "members": {"ada": {"role": "r", "plan": True}}},
+    ],
+)
+def test_short_forms_fit_the_schema(data: dict[str, Any]) -> None:
+    layout_of(data)
+    jsonschema.validate(data, schema("layout-file"))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"member": {}},
+        {"session_name": "x"},
+        {"members": {"ada": {"agnt": "claude"}}},
+        {"members": {"ada": {"plan": "yes"}}},
+        {"windows": [{"pane": []}]},
+        {"permission_mode": "all"},
+        {"tasks": [{"titel": "x"}]},
+        {"tasks": [{"title": "x", "policy": "y"}]},
+        {"tasks": [{"title": "x", "blockedBy": "task-1"}]},
+    ],
+)
+def test_what_the_program_refuses_the_schema_refuses_too(data: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        layout_of(data)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, schema("layout-file"))
+
+
+@pytest.mark.parametrize("topic", topics.topics(), ids=lambda topic: topic.name)
+def test_the_examples_of_the_pages_fit(topic: topics.Topic) -> None:
+    data = yaml.safe_load(topic.example)
+    name = {"config": "config-file", "hooks": "config-file", "layout": "layout-file", "tasks": "tasks-file"}[topic.name]
+    jsonschema.validate(data, schema(name))
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_defaults_fit_the_schema_of_settings(setting: Setting) -> None:
+    default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+    jsonschema.validate({setting.name: default}, schema("config-file"))
+    for beyond in (setting.rule.bounds[0] - 1, setting.rule.bounds[1] + 1) if setting.rule.bounds else ():
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({setting.name: beyond}, schema("config-file"))
 
 
 @pytest.mark.parametrize("kind", NAMES)

@@ -32,7 +32,12 @@ def test_every_module_is_shipped_and_marked_as_typed(shipped: set[str]) -> None:
 
 @pytest.mark.parametrize(
     ("folder", "pattern", "place"),
-    [("man", "*.[157]", "share/man/man1/"), ("layouts", "*.yaml", "share/pro0/layouts/")],
+    [
+        ("man", "*.1", "share/man/man1/"),
+        ("man5", "*.5", "share/man/man5/"),
+        ("man7", "*.7", "share/man/man7/"),
+        ("layouts", "*.yaml", "share/pro0/layouts/"),
+    ],
 )
 def test_pages_and_layouts_are_shipped(shipped: set[str], folder: str, pattern: str, place: str) -> None:
     assert {Path(name).name for name in shipped if f".data/data/{place}" in name} >= files(folder, pattern)

@@ -8,7 +8,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import by_terminal, human_only, project_here
 from pro0.cli.lazy import HintingGroup
-from pro0.cli.output import json_option, line, say, table, write, write_json
+from pro0.cli.output import json_option, line, pairs, say, table, write, write_json
 from pro0.config import PROJECT_FILE, USER_FILE, Chosen, setting_named
 from pro0.ops import trust as consent
 from pro0.ops.team import settings_file
@@ -20,22 +20,24 @@ project_option = click.option("--project", "in_project", is_flag=True, help="In 
 
 
 @click.group(cls=HintingGroup, invoke_without_command=True)
+@click.option("-l", "--long", "in_full", is_flag=True, help="With what each sets, its values, default and variable.")
 @json_option
 @click.pass_context
-def config(context: click.Context, as_json: bool) -> None:
+def config(context: click.Context, in_full: bool, as_json: bool) -> None:
     """Show the settings in force and where each comes from.
 
     A flag wins over the environment, that over the project's .pro0/config.yaml, that over config.yaml in PRO0_HOME.
-    --json prints a list of {name, value, source}.
+    --json prints a list of {name, value, source}; with --long each has {about, values, default, variable} too.
 
     \b
     Examples:
       pro0 config
+      pro0 config --long
       pro0 config get maxTeammates
       pro0 config set maxTeammates 20
     """
     if context.invoked_subcommand is None:
-        _show(as_json=as_json)
+        _show(as_json=as_json, in_full=in_full)
 
 
 @config.command("list", hidden=True)
@@ -52,13 +54,38 @@ def list_settings(as_json: bool) -> None:
     _show(as_json=as_json)
 
 
-def _show(*, as_json: bool) -> None:
+def _show(*, as_json: bool, in_full: bool = False) -> None:
     chosen = _chosen()
     if as_json:
-        write_json([_row(setting) for setting in chosen])
+        write_json([_row(setting) | (_explained(setting.name) if in_full else {}) for setting in chosen])
         return
-    table(("SETTING", "VALUE", "SOURCE"), [(setting.name, _text(setting.value), setting.source) for setting in chosen])
+    if in_full:
+        for setting in chosen:
+            _explain(setting)
+    else:
+        rows = [(setting.name, _text(setting.value), setting.source) for setting in chosen]
+        table(("SETTING", "VALUE", "SOURCE"), rows)
     say_withheld(*_place())
+
+
+def _explain(setting: Chosen) -> None:
+    texts = _explained(setting.name)
+    write(f"{setting.name}: {texts['about']}")
+    default, variable = _text(texts["default"]) or "nothing", texts["variable"]
+    pairs(
+        [
+            ("  is", f"{_text(setting.value) or 'nothing'} ({setting.source})"),
+            ("  may be", str(texts["values"])),
+            ("  default", default),
+            ("  variable", str(variable)),
+        ]
+    )
+
+
+def _explained(name: str) -> dict[str, object]:
+    setting = setting_named(name)
+    rule = setting.rule
+    return {"about": rule.about, "values": rule.allowed, "default": setting.default, "variable": rule.variable}
 
 
 @config.command()

@@ -19,7 +19,7 @@ _FONTS = re.compile(r"\\f[BIRP]")
 @click.command()
 @click.argument("command", nargs=-1)
 def man(command: tuple[str, ...]) -> None:
-    """Show the manual page of a command.
+    """Show the manual page of a command, or of layout, tasks, hooks, and `5 config`.
 
     On a terminal by `man`, otherwise as plain text.
 
@@ -27,6 +27,7 @@ def man(command: tuple[str, ...]) -> None:
     Examples:
       pro0 man
       pro0 man task create
+      pro0 man layout
     """
     page = _page(command)
     if sys.stdout.isatty() and (program := shutil.which("man")):
@@ -57,12 +58,15 @@ def _page(command: tuple[str, ...]) -> Path:
     words = " ".join(command).split()
     if words[:1] == ["pro0"]:
         words = words[1:]
+    section = words.pop(0) if words[:1] in (["1"], ["5"], ["7"]) else ""
     if not all(_WORD.fullmatch(word) for word in words):
         raise NotFound(f"there is no page {' '.join(words)!r}", hint="pro0 man lists the commands")
     folder = resources.data("man")
-    page = folder / f"{'-'.join(['pro0', *words])}.1"
-    if page.is_file():
-        return page
+    name = "-".join(["pro0", *words])
+    pages = {"1": folder / f"{name}.1"} | {s: resources.data(f"man{s}") / f"{name}.{s}" for s in ("5", "7")}
+    for number, page in pages.items():
+        if section in ("", number) and page.is_file():
+            return page
     if not (folder / "pro0.1").is_file():
         raise EnvironmentMissing(f"the manual pages are not in {folder}", hint=f"pro0 {' '.join([*words, '--help'])}")
     raise NotFound(f"there is no page for {' '.join(['pro0', *words])}", hint="pro0 man lists the commands")
