@@ -13,7 +13,6 @@ from pro0.ops.devices import new_code
 from pro0.ops.verdicts import SCRIPTS
 from pro0.terminals.asking import has_terminal
 
-
 _WHITE_ON_BLACK = "\x1b[38;5;231;48;5;16m{}\x1b[0m"
 """Fixed colours: a camera reads the code whatever colours the terminal has. Its light parts are drawn."""
 
