@@ -122,6 +122,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The state words in the sources of `look`; empty for an agent without such a source."""
     screens: Drawing | None = None
     """How to read its title and screen; None when unknown."""
+    prompt_on_screen: bool = False
+    """True when its screen alone tells that it has taken its first prompt."""
     permissions: PermissionChannel | None = None
     """Its server's channel for permissions; an agent whose hook asks the person by itself has none."""
     channel: str = ""

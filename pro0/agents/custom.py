@@ -34,6 +34,7 @@ def custom(name: str, definition: Definition) -> Adapter:
         passes=definition.environment,
         takes=(*(("model",) if definition.model else ()), *(("effort",) if definition.effort else ())),
         screens=drawing,
+        prompt_on_screen=drawing is not None and definition.instructed,
         install=definition.install,
         turn=_turn(definition),
     )

@@ -4,11 +4,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pro0.agents.adapter import Brief, SessionView
+from pro0.model.screen import Screen
 
 IN_ARGV = 64 * 1024
 """The longest prompt passed whole in argv, in bytes; Linux takes 128 KiB in one word."""
 FILE = "prompt.md"
 """The copy of the first prompt in the session's folder; it identifies a session with a late id."""
+UNTAKEN = "the first prompt is not taken yet"
+SHOWN = 24
+"""Letters of a prompt by which it is known on a screen."""
 TAKING = timedelta(minutes=2)
 """How long the first prompt may stay untaken; later nothing reports it."""
 
@@ -37,6 +41,14 @@ def was_given(folder: str) -> bool:
 def awaited(session_view: SessionView) -> bool:
     """Return True when a session was started with a prompt recently and may not have taken it yet."""
     return was_given(session_view.folder) and datetime.now(UTC) - session_view.started_at < TAKING
+
+
+def untaken(session_view: SessionView, screen: Screen | None) -> bool:
+    """Return True when an idle screen shows nothing of the first prompt, which may not be taken yet."""
+    if screen is None or not awaited(session_view):
+        return False
+    beginning = "".join(load(session_view.folder).split())[:SHOWN]
+    return beginning not in "".join("".join(screen.rows).split())
 
 
 def is_long(prompt: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0.agents import first_prompt
 from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.agent import Definition, Modes, Signs
 from pro0.model.runtime import State
@@ -96,6 +97,16 @@ while True:
 """
 
 
+SLOW = """
+import pathlib, sys, time
+print("> ", end="", flush=True)
+while not pathlib.Path("go").exists():
+    time.sleep(0.02)
+print(f"\\r{sys.argv[1][:100]}\\n> ", end="", flush=True)
+time.sleep(600)
+"""
+
+
 def press(crew: Crew, *keys: str) -> None:
     """Press keys in the pane of w1, as a person does."""
     handle = crew.state("w1").handle
@@ -122,3 +133,20 @@ def test_one_is_nudged_by_its_signs_and_never_while_it_asks(
         press(alpha, "y", "Enter")
         wait_until((alpha.project / "heard").is_file, PATIENCE, "it is told when it is idle")
         assert (alpha.project / "heard").read_text() == f"{prompts.unread_line(1)}\n"
+
+
+def test_one_is_not_idle_before_it_has_taken_its_first_prompt(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty input is drawn long before: a letter would come before the prompt."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    argv = (sys.executable, "-S", "-c", SLOW, "{prompt}")
+    slow = {"slow": Definition(argv=argv, nudge=True, screens=Signs(prompt="> "))}
+    with crew(home, tmp_path, "tmux") as alpha:
+        alpha.lead()
+        alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="slow", prompt="say hello")], slow))
+        wait_until(lambda: alpha.state("w1").rule == first_prompt.UNTAKEN, PATIENCE, "its input is seen")
+        assert alpha.state("w1").state is State.STARTING
+        (alpha.project / "go").touch()
+        assert alpha.reaches("w1", State.IDLE).source == "screen"

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import adapter_of
+from pro0.agents import adapter_of, first_prompt
 from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.engine.background.words import OVER, began_with, last_words, left_running
 from pro0.engine.opening.environment import member_environment, of_agent
@@ -99,8 +99,9 @@ class AgentStates:
             reading = combine(self._readings.get(incarnation), sources)
             if reading is not None:
                 before = self._seen.get(incarnation)
-                self._readings[incarnation] = reading
                 screen = current_screens.get(incarnation)
+                reading = _until_begun(watched, reading, before, screen)
+                self._readings[incarnation] = reading
                 words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
                 running = self._left_running(watched, reading, before)
                 self._seen[incarnation] = replace(_sighting(reading, before, now), words=words, running=running)
@@ -144,6 +145,17 @@ def _sources(watched: WatchedSession, screen: Screen | None) -> tuple[Reading, .
     adapter = watched.adapter
     own_reading = adapter.look(watched.session_view, watched.memory) if adapter.look else None
     return (*([own_reading] if own_reading else []), *(_screen_readings(adapter.screens, screen) if screen else ()))
+
+
+def _until_begun(watched: WatchedSession, reading: Reading, before: Seen | None, screen: Screen | None) -> Reading:
+    """Return "starting" for an agent whose input is empty because it has not taken its first prompt yet."""
+    begun = before is not None and before.state not in (State.STARTING, State.UNKNOWN)
+    is_new = watched.state.state is State.STARTING and not begun
+    if reading.state is not State.IDLE or not is_new or not watched.adapter.prompt_on_screen:
+        return reading
+    if not first_prompt.untaken(watched.session_view, screen):
+        return reading
+    return replace(reading, state=State.STARTING, rule=first_prompt.UNTAKEN)
 
 
 def _screen_readings(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
