@@ -1,7 +1,8 @@
 """For every small mistake in the store, the rules and what knows and ends processes: does a test fail? `make mutants`.
 
 mutmut makes the mistakes, mypy refuses those that do not fit their types, and the tests are run against the rest
-(`trying.py`), all in a process name space of its own: a mistake in what ends processes must not reach anybody else's.
+(`trying.py`; in the guard and in who is who `rewriting.py`), all in a process name space of its own: a mistake in what
+ends processes must not reach anybody else's.
 What lives is on a page with the reason why no test can notice it; whatever is not there is named, and fails.
 """
 
@@ -13,6 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tests import rewriting
 from tests.crash.figures import MUTATED
 from tests.crash.lanes import SOAK, counted
 from tests.trying import CHILDREN, NAMES, NOTICED
@@ -83,6 +85,11 @@ def place_of(mutant: Mutant) -> str:
     return f"    {mutant.file} {function.replace('ǁ', '.')}\n"
 
 
+def first_line(shown: str) -> str:
+    """Return the line in which the page says where a mistake is."""
+    return shown.splitlines(keepends=True)[0]
+
+
 def noticed_by(found: Verdicts) -> dict[str, str]:
     """Return which test has noticed each mutant, by what the page would show of it."""
     path = PLACE / NOTICED
@@ -91,11 +98,12 @@ def noticed_by(found: Verdicts) -> dict[str, str]:
     return {told(one): tests.get(one.name, "its end") for one in found if one.kind == "killed"}
 
 
-def compare(found: Verdicts) -> bool:
+def compare(found: Verdicts, rewritten: dict[str, str]) -> bool:
     """Name who lives and is not on the page, and who is there but does not live; true when there are none."""
     page = PAGE.read_text(encoding="utf-8")
     living = {told(one) for one in found if one.kind == "lives"}
-    tried = tuple({place_of(one) for one in found if one.kind in ("killed", "lives")})
+    living |= {shown for shown, kind in rewritten.items() if kind == "lives"}
+    tried = (*{place_of(one) for one in found if one.kind in ("killed", "lives")}, *map(first_line, rewritten))
     listed = {block for block in re.findall(r"(?:^    .*\n)+", page, re.MULTILINE) if block.startswith(tried)}
     for block in sorted(living - listed):
         print(f"lives, and nobody has said why:\n\n{block}")
@@ -105,12 +113,13 @@ def compare(found: Verdicts) -> bool:
     return living == listed
 
 
-def judge(found: Verdicts) -> bool:
+def judge(found: Verdicts, rewritten: dict[str, str]) -> bool:
     """Print each area's score, and count its mutants; true when every area reaches the goal."""
     good = True
     for area, folder in MUTATED.items():
-        there = [one for one in found if one.file.startswith(folder)]
-        kinds = Counter(one.kind for one in there)
+        there = [one.kind for one in found if one.file.startswith(folder)]
+        there += [kind for shown, kind in rewritten.items() if shown.strip().startswith(folder)]
+        kinds = Counter(there)
         score = kinds["killed"] / max(1, kinds["killed"] + kinds["lives"])
         good = good and score >= GOAL and not kinds["untried"]
         print(f"{area}: {len(there)} mutants, {kinds['refused']} refused by mypy, {kinds['killed']} killed, "
@@ -121,15 +130,22 @@ def judge(found: Verdicts) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Make, try and judge; `--report` judges what was tried before."""
+    """Make, try and judge; `--report` judges what was tried before, `--files WORD` tries files of the second way."""
     os.chdir(ROOT)
+    if arguments[:2] == ["--inside", "--files"]:
+        rewriting.try_all(arguments[2:])
+        return 0
     if arguments[:1] == ["--inside"]:
         children = int(os.environ.get(CHILDREN) or os.cpu_count() or 1)
         make(children)
-        return try_all(arguments[1:], children)
+        code = try_all(arguments[1:], children)
+        if not arguments[1:]:
+            rewriting.try_all([])
+        return code
     code = 0 if arguments == ["--report"] else alone(arguments)
     found = Verdicts(PLACE)
-    return code or int(not all([compare(found), judge(found)]))
+    rewritten = rewriting.verdicts()
+    return code or int(not all([compare(found, rewritten), judge(found, rewritten)]))
 
 
 if __name__ == "__main__":

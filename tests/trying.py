@@ -44,7 +44,7 @@ class Reach(NamedTuple):
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the mutants instead of running the tests."""
-    if not _is_known() and os.waitpid(_forked(lambda: _look(session), quiet=False), 0)[1]:
+    if not _is_known() and os.waitpid(forked(lambda: _look(session), quiet=False), 0)[1]:
         pytest.exit("no mutant was tried", returncode=1)
     reached = {name: Reach(*found) for name, found in json.loads(REACHED.read_bytes()).items()}
     by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
@@ -68,7 +68,7 @@ def _look(session: pytest.Session) -> int:
     """Run every test without a mistake, and write down what each of them reaches."""
     set_mutant_under_test("stats")
     reached: dict[str, Reach] = {}
-    for item, following in _pairs(session.items):
+    for item, following in pairs(session.items):
         hit = state()._stats
         hit.clear()
         start = time.monotonic()
@@ -93,7 +93,7 @@ def _try_all(session: pytest.Session, by_function: dict[str, list[pytest.Item]],
         by_itself = any(item.nodeid.startswith(ALL_PROCESSES) for item in items)
         while len(running) >= (1 if by_itself else int(os.environ[CHILDREN])):
             _reap(running, verdicts)
-        running[_forked(lambda name=name, items=items: _try(session, name, items, seconds))] = name  # type: ignore[misc]
+        running[forked(lambda name=name, items=items: _try(session, name, items, seconds))] = name  # type: ignore[misc]
         while by_itself and running:
             _reap(running, verdicts)
     while running:
@@ -111,13 +111,20 @@ def _try(session: pytest.Session, name: str, items: list[pytest.Item], seconds: 
     """Run tests against one mutant until one fails, and fails again; whoever hangs is ended by the alarm."""
     set_mutant_under_test(name)
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_folder(os.getpid()))
-    for item, following in _pairs(items):
-        if all(_fails(session, item, following, seconds[item.nodeid]) for _ in range(2)):
-            session._setupstate.teardown_exact(None)
+    for item, following in pairs(items):
+        if tried_once(session, item, following, seconds[item.nodeid]):
             with NOTICED.open("a") as file:
                 file.write(f"{name} {item.nodeid}\n")
             return 1
     return 0
+
+
+def tried_once(session: pytest.Session, item: pytest.Item, following: pytest.Item | None, seconds: float) -> bool:
+    """Return whether a test fails, and fails again."""
+    if not all(_fails(session, item, following, seconds) for _ in range(2)):
+        return False
+    session._setupstate.teardown_exact(None)
+    return True
 
 
 def _fails(session: pytest.Session, item: pytest.Item, following: pytest.Item | None, seconds: float) -> bool:
@@ -134,11 +141,12 @@ def _folder(pid: int) -> Path:
     return folder
 
 
-def _pairs(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+def pairs(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+    """Return each test with the one that follows it."""
     return zip(items, [*items[1:], None], strict=True)
 
 
-def _forked(act: Callable[[], int], *, quiet: bool = True) -> int:
+def forked(act: Callable[[], int], *, quiet: bool = True) -> int:
     """Do something in a child, whose exit code is what it returns; returns the child's pid."""
     if pid := os.fork():
         return pid

@@ -10,14 +10,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.cli.broken import BREAKS
+from tests.cli.test_corrupt import READ_BY
 from tests.crash.lanes import COUNTS, SOAK, TEST, place_of
+from tests.hostile.names import NAMES, RESERVED
+from tests.hostile.payloads import PAYLOADS
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 BEGIN = "<!-- figures: tests/crash/figures.py writes what follows -->"
 END = "<!-- end of figures -->"
 MUTANTS_BEGIN = "<!-- figures of mutants: tests/crash/figures.py writes what follows -->"
 MUTANTS_END = "<!-- end of figures of mutants -->"
-MUTATED = {"the store and its locks": "pro0/store", "the rules": "pro0/rules", "processes": "pro0/processes"}
+MUTATED = {
+    "the store and its locks": "pro0/store",
+    "the rules": "pro0/rules",
+    "processes": "pro0/processes",
+    "the guard": "pro0/guard",
+    "who is taken for whom": "pro0/ops",
+}
 """What `make mutants` puts mistakes into, and where that is."""
 
 
@@ -146,14 +156,16 @@ ROWS = (
     Row(
         "a corrupt file is exit 5, never empty, never a traceback; it stays byte for byte, other teams go on, and "
         "`doctor --repair` mends it without losing what can be read",
-        "12 kinds of files, 30 ways, every command that reads the file; in the soak every command",
+        f"{len(READ_BY)} kinds of files, {len(BREAKS)} ways, every command that reads the file; "
+        "in the soak every command",
         "calls of the program",
         "corrupt",
         "cli/test_corrupt.py",
     ),
     Row(
         "no name leads anywhere: exit 2, 3, 4 at every entrance, 5 in an edited file; nothing is touched",
-        "84 names and what no argument can hold, at every argument and variable that names something",
+        f"{len({*NAMES, *RESERVED})} names and what no argument can hold, at every argument and "
+        "variable that names something",
         "calls of the program",
         "names",
         "hostile/test_entrances.py",
@@ -167,7 +179,8 @@ ROWS = (
     ),
     Row(
         "nothing that is stored reaches a terminal as a command, in a pipe or on a terminal",
-        "67 payloads in every field that holds a text, each with every command that prints it, plain and as JSON",
+        f"{len(PAYLOADS)} payloads in every field that holds a text, each with every command that prints it, "
+        "plain and as JSON",
         "calls of the program",
         "payloads",
         "hostile/test_printing.py",

@@ -115,6 +115,25 @@ def test_who_is_a_guard(alpha: Crew, bystander: Bystander, tmp_path: Path) -> No
     assert ownership.is_guard(team, bystander(program, elsewhere), "inc-1")  # the home was moved
 
 
+def test_whose_guard_a_program_is_called_as() -> None:
+    """Only what is called as a guard is, by the launch file of a session in a home."""
+    program, launch = str(resources.GUARD), "/a/home/teams/alpha/sessions/inc-1.start.json"
+    for called, home in {
+        (program, launch): Path("/a/home"),
+        ("/opt/old/site-packages/pro0/guard/__main__.py", launch): Path("/a/home"),
+        ("/usr/bin/tail", launch): None,
+        ("/pro0/guard/main.py", launch): None,
+        ("guard/__main__.py", launch): None,
+        (program, launch.removeprefix("/")): None,
+        (program, launch.removesuffix(".start.json")): None,
+        (program, launch.replace("teams", "team")): None,
+        (program, launch.replace("sessions", "session")): None,
+        (program, launch.removeprefix("/a/home/teams")): None,
+        (program, f"/teams{launch.removeprefix('/a/home/teams')}"): Path("/"),
+    }.items():
+        assert ownership.home_of_guard(called) == home, called
+
+
 def test_whose_tags_count(alpha: Crew, bystander: Bystander, tmp_path: Path) -> None:
     """A copy of a team, or of a home, has the uid and the sessions of its original in its files."""
     uid, home = alpha.config.uid, str(alpha.store.home)
@@ -141,12 +160,38 @@ def test_variables_alone_prove_nothing(alpha: Crew, bystander: Bystander, tmp_pa
     assert ownership.of_team(alpha.team, uid) == []  # it is of the home whose guard lives
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the mark is Linux's")
+def test_sessions_are_those_on_disk_and_those_of_this_uid(alpha: Crew, bystander: Bystander) -> None:
+    """A guard that has not reported has a launch file alone; of one whose files are gone its processes tell."""
+    uid, sessions = alpha.config.uid, alpha.team.paths.sessions
+    (sessions / alpha.team.paths.launch("inc-4")).write_text("{}")
+    (sessions / alpha.team.paths.report("inc-5")).write_text("{}")
+    found = [bystander(marked="inc-4"), bystander(marked="inc-5")]
+    found.append(bystander(marked="inc-6", **{INCARNATION: "inc-6", TEAM_UID: uid}))
+    bystander(marked="inc-7", **{INCARNATION: "inc-7", TEAM_UID: "another"})
+    bystander(marked="inc-7")
+    assert {process.pid for process in ownership.of_team(alpha.team, uid)} == {process.pid for process in found}
+
+
+def test_without_marks_the_uid_has_to_be_there(
+    alpha: Crew, bystander: Bystander, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mark, "available", lambda: False)
+    uid = alpha.config.uid
+    ours = bystander(**{INCARNATION: "inc-8", TEAM_UID: uid})
+    bystander(**{INCARNATION: "inc-8"})
+    assert ownership.of_sessions(alpha.team, uid, ["inc-8"]) == {"inc-8": [ours]}
+
+
 def test_the_lead_of_another_home_is_no_lead_of_this_one(alpha: Crew, bystander: Bystander, tmp_path: Path) -> None:
     """Its identity stands in the lease of a copied home; `cleanup --force` there must not end it."""
     called = ("pro0", "lead", "alpha")
     ours = bystander(*called, **{SPARED: "1", HOME_VARIABLE: str(alpha.store.home)})
     theirs = bystander(*called, **{SPARED: "1", HOME_VARIABLE: str(tmp_path)})
     assert ownership.is_lead(alpha.team, ours)
+    for more, expected in ((("-m", *called), True), ((*called, "more"), False), (("pro0", "lead", "beta"), False)):
+        variables = {SPARED: "1", HOME_VARIABLE: str(alpha.store.home)}
+        assert ownership.is_lead(alpha.team, bystander(*more, **variables)) is expected, more
     assert not ownership.is_lead(alpha.team, theirs)
     assert not ownership.is_lead(alpha.team, bystander(*called, **{SPARED: "1"}))
     assert not ownership.is_lead(alpha.team, bystander(*called, **{HOME_VARIABLE: str(alpha.store.home)}))

@@ -38,6 +38,12 @@ def test_a_member_knows_its_own_session_alone(team: TeamStore) -> None:
     assert veil(leading)(EVERYTHING) == f"{WITHHELD} {WITHHELD}, x{OTHER} {OTHER}-2 ({LEADS})"
 
 
+def test_a_session_that_has_not_reported_is_hidden_too(team: TeamStore) -> None:
+    (team.paths.sessions / team.paths.launch("44444444-dddd")).write_text("{}")
+    (team.paths.sessions / ".json").write_text("{}")
+    assert veil(member(team, "w1", OWN))(f"{OWN} (44444444-dddd)") == f"{OWN} ({WITHHELD})"
+
+
 @pytest.mark.parametrize("who", [Who.HUMAN, Who.LEAD])
 def test_the_person_and_the_lead_know_all(team: TeamStore, who: Who) -> None:
     assert all(may_see(as_who(team, who), one) for one in INCARNATIONS.values())

@@ -58,7 +58,6 @@ ROWS = (
         "endings",
         "endings on a full disk",
         "scenarios/test_full_disk.py",
-        long=False,
     ),
     Row(
         "a lead that can write no more ends a member, or all, all the same, and records it once there is room",
