@@ -29,6 +29,12 @@ def here() -> Installation:
     return of_prefix(Path(sys.prefix), clone())
 
 
+def about() -> str:
+    """Return the commit, as far as it is known, and how this pro0 was installed."""
+    known = commit()
+    return f"commit {known[:12]}, {here().by}" if known else here().by
+
+
 def of_prefix(prefix: Path, source: Path | None = None) -> Installation:
     """Return how an environment was made, by its place; with the clone that it runs, if it runs one."""
     pip = f"{prefix / 'bin' / 'python'} -m pip"

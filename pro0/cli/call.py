@@ -5,11 +5,11 @@ import sys
 
 import click
 
-from pro0 import __version__
+from pro0 import REPOSITORY, __version__
 from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
 from pro0.cli.interrupts import INTERRUPTED
 from pro0.cli.lazy import LazyGroup, helped
-from pro0.cli.output import REMINDERS, line, say, unprinted
+from pro0.cli.output import REMINDERS, line, say, unprinted, write
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error
 
 HELP = """Run a team of coding agents in your terminal: a lead, a shared task list, mailboxes, clean endings.
@@ -24,9 +24,18 @@ Examples:
 MORE = """Every command has --help with examples; pro0 man COMMAND shows its page. What waits for you: pro0
 needs. What is wrong: pro0 doctor."""
 
-program = click.version_option(__version__, message="pro0 %(version)s")(
-    LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN, groups=GROUPS, more=MORE)
-)
+
+def _print_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from pro0.installation import about
+
+        write(f"pro0 {__version__} ({about()})")
+        context.exit()
+
+
+program = click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show the version."
+)(LazyGroup("pro0", COMMANDS, HELP, hidden=HIDDEN, groups=GROUPS, more=MORE))
 helped(program)
 
 
@@ -124,7 +133,9 @@ def _internal(error: Exception) -> Pro0Error:
         import traceback
 
         traceback.print_exc()
-        hint = "this is a fault of pro0; please report the lines above"
+        hint = (
+            f"this is a fault of pro0; please report the lines above{f' at {REPOSITORY}/issues' if REPOSITORY else ''}"
+        )
     return Pro0Error(f"internal error: {type(error).__name__}: {error}", code=ErrorCode.INTERNAL, hint=hint)
 
 

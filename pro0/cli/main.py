@@ -44,7 +44,9 @@ def entry() -> int:
 def main(arguments: list[str]) -> int:
     """Run the program with these arguments; returns the exit code."""
     if arguments == ["--version"]:
-        sys.stdout.write(f"pro0 {__version__}\n")
+        from pro0.installation import about
+
+        sys.stdout.write(f"pro0 {__version__} ({about()})\n")
         return 0
     if arguments == ["mcp"]:  # an agent waits for it, and needs nothing of a command line
         from pro0.mcp.server import serve

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import __version__
+from pro0.installation import about
 from tests import memory, waiting
 from tests.conftest import Result
 from tests.leftovers import end, processes_under
@@ -84,7 +85,7 @@ def test_a_home_is_fresh_and_alone(home: Path) -> None:
 
 
 def test_the_program_is_called_as_a_person_does(cli: Callable[..., Result], home: Path) -> None:
-    assert cli("--version") == (0, f"pro0 {__version__}\n", "")
+    assert cli("--version") == (0, f"pro0 {__version__} ({about()})\n", "")
     assert not home.exists()
 
 

@@ -1,0 +1,92 @@
+"""What somebody gets who installs pro0: a wheel in an environment of its own, with all that belongs to it."""
+
+import os
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from pro0 import __version__
+from tests.waiting import STUCK
+from tools import build_hooks, install_size
+
+Called = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install_size.wheel(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program in a clean environment, which borrows the libraries of this one."""
+    place = tmp_path_factory.mktemp("clean") / "env"
+    program = install_size.install(wheel, place, words=("--no-deps", "--no-index"))
+    [packages] = place.glob("lib/python*/site-packages")
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
+    return program
+
+
+def call(program: Path, *words: str, home: Path, at: Path) -> Called:
+    """Call the installed program from a folder that is no clone, without this environment's variables."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PRO0_", "PYTHON", "VIRTUAL"))}
+    environment = kept | {"PRO0_HOME": str(home)}
+    return subprocess.run([program, *words], cwd=at, env=environment, capture_output=True, text=True, timeout=STUCK)
+
+
+def test_it_says_its_version_its_commit_and_how_it_was_installed(installed: Path, home: Path, tmp_path: Path) -> None:
+    told = call(installed, "--version", home=home, at=tmp_path)
+    known = build_hooks.commit_of(install_size.ROOT)
+    commit = f"commit {known[:12]}, " if known else ""
+    assert (told.returncode, told.stdout) == (0, f"pro0 {__version__} ({commit}pip)\n"), told
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("man", "team", "start"), "pro0-team-start"),
+        (("man", "layout"), "layouts of teams"),
+        (("completion", "bash"), "_PRO0_COMPLETE"),
+        (("config", "--long"), "PRO0_MAX_TEAMMATES"),
+        (("uninstall", "--show"), "-m pip uninstall pro0"),
+        (("task", "create", "--help"), "Examples:"),
+    ],
+)
+def test_what_belongs_to_it_is_there(
+    words: tuple[str, ...], said: str, installed: Path, home: Path, tmp_path: Path
+) -> None:
+    called = call(installed, *words, home=home, at=tmp_path)
+    assert (called.returncode, said in called.stdout) == (0, True), called
+
+
+def test_its_pages_are_where_man_looks(installed: Path) -> None:
+    manual = installed.parents[1] / "share" / "man"
+    assert all((manual / f"man{page[-1]}" / page).is_file() for page in ("pro0.1", "pro0-config.5", "pro0-hooks.7"))
+
+
+def test_the_version_stands_in_two_places_and_is_one() -> None:
+    assert f'\nversion = "{__version__}"\n' in (install_size.ROOT / "pyproject.toml").read_text()
+
+
+def test_the_addresses_come_from_one_place(tmp_path: Path) -> None:
+    package = tmp_path / "pro0"
+    package.mkdir()
+    for address, names in (("", set()), ("https://h/p", {"Homepage", "Source", "Issues", "Changelog"})):
+        (package / "__init__.py").write_text(f'REPOSITORY = "{address}"\n')
+        metadata: dict[str, dict[str, str]] = {}
+        build_hooks.AddressHook(str(tmp_path), {}).update(metadata)
+        assert set(metadata["urls"]) == names
+        assert all(url.startswith(address) for url in metadata["urls"].values())
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("extra", ["", "view,web"])
+def test_everything_works_as_pip_installs_it(extra: str, wheel: Path, home: Path, tmp_path: Path) -> None:
+    program = install_size.install(wheel, tmp_path / "env", extra)
+    shown = call(program, "demo", "--mode", "headless", home=home, at=tmp_path)
+    assert shown.returncode == 0, shown.stdout[-2000:] + shown.stderr[-2000:]
+    refused = call(program, "web", "pair", home=home, at=tmp_path)
+    assert ("not installed here" in refused.stderr) == (not extra), refused
+    assert call(program, "doctor", home=home, at=tmp_path).returncode in (0, 6)
