@@ -28,9 +28,9 @@ def install(built: Path, place: Path, extra: str = "", *, words: tuple[str, ...]
 
 
 def size_of(place: Path) -> float:
-    """Return the MiB of an environment's packages and data, without compiled modules."""
+    """Return the MiB of an environment's packages and data, with the modules that pip compiles."""
     files = [path for top in ("lib", "share", "bin") for path in (place / top).rglob("*") if path.is_file()]
-    return sum(path.stat().st_size for path in files if path.suffix != ".pyc" and not path.is_symlink()) / 2**20
+    return sum(path.stat().st_size for path in files if not path.is_symlink()) / 2**20
 
 
 def main() -> None:

@@ -133,9 +133,8 @@ def _internal(error: Exception) -> Pro0Error:
         import traceback
 
         traceback.print_exc()
-        hint = (
-            f"this is a fault of pro0; please report the lines above{f' at {REPOSITORY}/issues' if REPOSITORY else ''}"
-        )
+        where = f" at {REPOSITORY}/issues" if REPOSITORY else ""
+        hint = f"this is a fault of pro0; please report the lines above{where}"
     return Pro0Error(f"internal error: {type(error).__name__}: {error}", code=ErrorCode.INTERNAL, hint=hint)
 
 
