@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: browser screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size setup clean
+.PHONY: browser screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size surface setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -69,6 +69,9 @@ schemas: setup         # the JSON Schema of every stored file and the lists of t
 
 size: setup            # how much an installation takes, as a clean environment has it
 	@$(BIN)/python -m tools.install_size
+
+surface: setup         # docs/surface.json, with what is new of the interface that programs may rely on
+	@$(BIN)/python -m tools.surface
 
 reference: setup       # docs/reference.md, from the tables of the program
 	@$(BIN)/python -m tools.reference
