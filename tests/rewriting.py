@@ -36,10 +36,10 @@ PLACE = ROOT if ROOT.parts[-2:] == FILES else ROOT.joinpath(*FILES)
 WANTED = "MUTANTS_TO_TRY"
 NEAR = {
     "pro0/guard": ("tests/guard",),
-    "pro0/ops/identity.py": ("tests/ops/test_identity.py", "tests/ops/test_outside.py"),
+    "pro0/ops/identity.py": ("tests/ops/test_who_asks.py", "tests/ops/test_identity.py"),
     "pro0/ops/ownership.py": ("tests/engine/test_strangers.py", "tests/engine/test_cleanup.py"),
     "pro0/ops/withheld.py": ("tests/ops/test_withheld.py",),
-    "pro0/ops/holders.py": ("tests/ops/test_identity.py",),
+    "pro0/ops/holders.py": ("tests/ops/test_who_asks.py", "tests/ops/test_identity.py"),
 }
 """What is given mistakes so, and the tests that should notice them."""
 APART = ("pro0/guard", "pro0/ops/identity.py")

@@ -43,6 +43,16 @@ def session(team: TeamStore, name: str) -> str:
 
 def below_its_guard(team: TeamStore, name: str, argv: Sequence[str], more: Mapping[str, str] | None = None) -> Result:
     """Run a program as the agent of a member's session, to its end; the guard leaves with its code."""
+    done = subprocess.run(
+        guard_of(team, name, argv, more), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+    )
+    with contextlib.suppress(FileNotFoundError):
+        (team.paths.sessions / team.paths.report(session(team, name))).unlink()
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def guard_of(team: TeamStore, name: str, argv: Sequence[str], more: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return what starts the guard of a member's session, with this program as its agent."""
     paths, incarnation = team.paths, session(team, name)
     inherited = {variable: os.environ[variable] for variable in ("HOME", "PATH", "TMPDIR") if variable in os.environ}
     launch = Launch(
@@ -59,12 +69,7 @@ def below_its_guard(team: TeamStore, name: str, argv: Sequence[str], more: Mappi
     file = paths.sessions / paths.launch(incarnation)
     file.touch(0o600)
     file.write_bytes(msgspec.json.encode(launch))
-    done = subprocess.run(
-        resources.guard_argv(file), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
-    )
-    with contextlib.suppress(FileNotFoundError):
-        (paths.sessions / paths.report(incarnation)).unlink()
-    return Result(done.returncode, done.stdout, done.stderr)
+    return resources.guard_argv(file)
 
 
 def read(file: Path) -> dict[str, list[object]]:
