@@ -20,7 +20,9 @@ from pro0.ops import grants
 from pro0.ops.identity import GRANT
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
+from pro0.rpc.server import serving
 from pro0.store.lease import Lease
+from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository
 from tests.cli.test_verdicts import typed
@@ -101,6 +103,7 @@ class World:
             "tasks": str(team.paths.tasks / "tasks.json"),
             "told": f"echo {shlex.quote(told)} > {file}",
             "mcp": f"{PYTHON} -I {PROGRAMS / 'over_mcp.py'} {file}",
+            "rpc": f"{PYTHON} -I {PROGRAMS / 'over_rpc.py'} {team.paths.team / SOCKET} {self.task[name]} {file}",
             "unique": f"pro0-{uuid.uuid4()}",
             "launch": str(team.paths.sessions / team.paths.launch(self.known["lead"])),
             "report": str(team.paths.sessions / team.paths.report(self.known["lead"])),
@@ -160,8 +163,10 @@ def world(home: Path, tmp_path: Path, short_folder: Path) -> Iterator[World]:
     made = World(home, at, sockets)
     lease = Lease(made.team.paths.team)
     assert lease.take("lead")
+    made.team.paths.logs.mkdir(exist_ok=True)
     try:
-        yield made
+        with serving(made.team):
+            yield made
     finally:
         lease.drop()
         subprocess.run([*made.tmux, "kill-server"], check=True)

@@ -164,6 +164,14 @@ TMUX = {
     "tmux respawn-pane": Way(
         "pane=$({tmux} new-window -d -P -F '#{pane_id}' 'sleep 600'); {tmux} respawn-pane -k -t $pane {run}", SERVER
     ),
+    "tmux respawn-window": Way(
+        "at=$({tmux} new-window -d -P -F '#{window_id}' 'sleep 600'); {tmux} respawn-window -k -t $at {run}", SERVER
+    ),
+    "tmux default-command": Way(
+        "{tmux} set-option -g default-command {run}; {tmux} new-window -d; {tmux} set-option -gu default-command",
+        SERVER,
+    ),
+    "tmux source-file": Way("echo 'run-shell {run}' > {dir}/commands; {tmux} source-file {dir}/commands", COMMANDS),
     "tmux in control mode": Way("echo 'new-window -d {run}' | {tmux} -C attach-session -t person", SERVER),
     "tmux send-keys": Way("{tmux} send-keys -t person {run} Enter", KEYS),
     "tmux paste-buffer": Way("echo {run} | {tmux} load-buffer - && {tmux} paste-buffer -t person", KEYS),
@@ -182,6 +190,12 @@ OUTSIDE = {
     "over MCP, as the lead agent": Way("PRO0_AGENT_ID=lead PRO0_INCARNATION={lead} {mcp}"),
     "over MCP, cleared": Way(CLEAR + "PRO0_HOME={home} {mcp}"),
     "over MCP, outside": Way("{tmux} run-shell '{mcp}'", COMMANDS),
+    "over JSON-RPC": Way("{rpc}"),
+    "over JSON-RPC, as the lead agent": Way("PRO0_AGENT_ID=lead PRO0_INCARNATION={lead} {rpc}"),
+    "over JSON-RPC, with a stolen grant": Way("PRO0_GRANT={stolen} {rpc}"),
+    "over JSON-RPC, forked twice, cleared": Way(f"(setsid {CLEAR}{{rpc}} &) &"),
+    "over JSON-RPC, outside": Way("{tmux} run-shell '{rpc}'", COMMANDS),
+    "over JSON-RPC, in a window of the person's": Way("{tmux} new-window -d '{rpc}'", COMMANDS),
 }
 GIT = {
     "git core.fsmonitor": Way("git -C {repo} config core.fsmonitor {run}", quiet=True),
@@ -194,6 +208,19 @@ GIT = {
     "git core.pager": Way("git -C {repo} config core.pager {run}", quiet=True),
     "git diff.external": Way("git -C {repo} config diff.external {run}", quiet=True),
     "git filter": Way("git -C {repo} config filter.planted.smudge {run}", quiet=True),
+    "git commit.gpgSign": Way(
+        "git -C {repo} config commit.gpgSign true; git -C {repo} config gpg.program {run}", quiet=True
+    ),
+    "git merge driver": Way(
+        "git -C {repo} config merge.default planted; git -C {repo} config merge.planted.driver {run}", quiet=True
+    ),
+    "git include.path": Way(
+        "printf '[core]\\n\\tfsmonitor = {run}\\n' > {dir}/more; git -C {repo} config include.path {dir}/more",
+        quiet=True,
+    ),
+    "git core.editor": Way(
+        "git -C {repo} config core.editor {run}; git -C {repo} config sequence.editor {run}", quiet=True
+    ),
     "git alias": Way("git -C {repo} config alias.worktree '!{run}'", quiet=True),
 }
 STORE = {
