@@ -59,7 +59,7 @@ class Mistake(NamedTuple):
 
 
 def mistakes(file: str) -> list[Mistake]:
-    """Return every mistake that mutmut makes in one file."""
+    """Return every mistake that mutmut makes in one file; of those that the page would show alike, one."""
     import libcst
     from mutmut.mutation.file_mutation import create_mutations, deep_replace
 

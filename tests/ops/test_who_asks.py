@@ -1,6 +1,8 @@
 """Who another process is, as the lead's servers ask: below a real guard, with a mark alone, or called as a guard is."""
 
+import os
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from pro0.processes.table import ProcessEntry
 from pro0.store.lease import Lease
 from pro0.store.paths import LEASE
 from pro0.store.teams import TeamStore
-from tests.ops.guarded import guard_of, session
+from tests.ops.guarded import guard_of, refusal, session
 from tests.teams import granted, make_team, set_state
 from tests.waiting import STUCK, wait_until
 
@@ -175,6 +177,10 @@ def test_what_is_claimed_is_named_in_the_refusal(team: TeamStore, home: Path) ->
         identity.session_of(mine | {"PRO0_AGENT_ID": "w2"}, home)
     assert raised.value.message == "the grant in PRO0_GRANT is for w1, but PRO0_AGENT_ID names another"
     assert (raised.value.code, raised.value.hint) == ("identity_mismatch", identity.HINT)
+    set_state(team, "w1", State.CRASHED)
+    with pytest.raises(Refused, match="is over") as raised:
+        identity.session_of(mine, home)
+    assert raised.value.code == "invalid_grant"
     for token, team_name, where in (("x", "alpha", "of alpha"), ("x", "", "of this home")):
         with pytest.raises(Refused) as raised:
             identity.session_of({"PRO0_GRANT": token, "PRO0_TEAM": team_name}, home)
@@ -206,3 +212,43 @@ def test_who_cannot_see_the_lead_at_work_is_hidden(
         lease.drop()
     monkeypatch.setattr(identity, "_FIRST_NAMESPACE", 0)
     assert not identity.hidden(home), "its lead has ended"
+    stat = os.stat
+
+    def unreadable(path: str, **how: object) -> object:
+        if path == "/proc/self/ns/pid":
+            raise PermissionError(path)
+        return stat(path, **how)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", unreadable)
+        assert identity.hidden(home), "nobody says in which name space this is"
+
+
+@linux
+def test_a_process_in_a_name_space_of_its_own_is_found_in_the_table_of_the_outer_one() -> None:
+    """There the two number it differently."""
+    if why := refusal("unshare", "--pid", "--fork"):
+        pytest.skip(f"the kernel refuses: {why}")
+    code = "import os; from pro0.ops import identity; print(identity._me() != os.getpid())"
+    words = ("unshare", "--pid", "--fork", "--kill-child", sys.executable, "-I", "-c", code)
+    assert subprocess.run(words, check=True, capture_output=True, text=True).stdout == "True\n"
+
+
+@linux
+def test_a_guard_is_found_above_whatever_lies_between(team: TeamStore, started: Started, home: Path) -> None:
+    """Also beside teams whose folders cannot be read."""
+    for number in range(6):
+        (home / "teams" / f"{'az'[number % 2]}{number}").mkdir()
+    shell = ("sh", "-c", '"$@" & wait', "sh", *AGENT)
+    started.append(subprocess.Popen(guard_of(team, "w1", shell), stdin=subprocess.DEVNULL))
+    [between] = wait_until(lambda: _children(started[-1].pid), STUCK, "the shell runs")
+    [below] = wait_until(lambda: _children(between), STUCK, "its child runs")
+    of_w1 = ("alpha", session(team, "w1"), "w1")
+    assert identity.session_of({}, home, below) == of_w1
+    started[-1].kill()
+    started[-1].wait(STUCK)
+    try:
+        assert identity.session_of({}, home, below) == of_w1, "its mark tells"
+    finally:
+        os.kill(between, signal.SIGKILL)
+        os.kill(below, signal.SIGKILL)
