@@ -43,11 +43,12 @@ def session(team: TeamStore, name: str) -> str:
 
 def below_its_guard(team: TeamStore, name: str, argv: Sequence[str], more: Mapping[str, str] | None = None) -> Result:
     """Run a program as the agent of a member's session, to its end; the guard leaves with its code."""
+    report = team.paths.sessions / team.paths.report(session(team, name))
     done = subprocess.run(
         guard_of(team, name, argv, more), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
     )
     with contextlib.suppress(FileNotFoundError):
-        (team.paths.sessions / team.paths.report(session(team, name))).unlink()
+        report.unlink()
     return Result(done.returncode, done.stdout, done.stderr)
 
 
