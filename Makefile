@@ -65,6 +65,7 @@ man: setup             # the manual pages, from the commands
 schemas: setup         # the JSON Schema of every stored file and the lists of tools, from their types
 	@$(BIN)/python -m tools.schemas
 	@$(BIN)/python -m tools.toollists
+	@$(BIN)/python -m tools.outputs
 	@$(BIN)/python -m tools.openrpc
 
 size: setup            # how much an installation takes, as a clean environment has it

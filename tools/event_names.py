@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -14,9 +15,11 @@ OUTCOMES = tuple(filter(None, get_args(Outcome)))
 """How a request for a permission ends without an answer of pro0's."""
 
 
+@cache
 def events() -> list[str]:
     """Return every name, in order."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))]
+    files = [path for room in ("ops", "web") for path in sorted((SOURCE / room).rglob("*.py"))]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in files]
     return sorted({name for tree in trees for name in _of_module(tree, trees)})
 
 

@@ -19,6 +19,7 @@ from pro0.ops.tasks.roles import PROMPT_LIMIT
 from pro0.ops.tasks.tasks import RESULT_LIMIT
 from pro0.rules.text import REASON_LIMIT, TEXT_LIMIT, TITLE_LIMIT
 from pro0.view.board import HELP as KEYS
+from tools import outputs
 from tools.event_names import events
 from tools.exit_codes import exit_codes
 from tools.manpages import shown_commands
@@ -34,7 +35,8 @@ HEAD = """# Reference
 Made by `make reference` from the program's own tables.
 
 More: [settings](reference/config.md), [layouts](reference/layout.md), [files of tasks](reference/tasks.md),
-[hooks](reference/hooks.md), [every command with its options](reference/commands.md), [JSON-RPC](rpc.md).
+[hooks](reference/hooks.md), [every command with its options](reference/commands.md),
+[JSON output](reference/json.md), [JSON-RPC](rpc.md).
 Editors check the files that you write by the schemas [config-file.json](schema/config-file.json),
 [layout-file.json](schema/layout-file.json) and [tasks-file.json](schema/tasks-file.json).
 """
@@ -72,7 +74,8 @@ def page() -> str:
 
 def pages() -> dict[str, str]:
     """Return the text of every further page by its file name."""
-    return {f"{topic.name}.md": markdown(topic) for topic in topics()} | {"commands.md": _all_commands()}
+    made = {"commands.md": _all_commands(), "json.md": outputs.page()}
+    return made | {f"{topic.name}.md": markdown(topic) for topic in topics()}
 
 
 def _all_commands() -> str:

@@ -1,7 +1,7 @@
 """The recorded interface of pro0: what programs may rely on. `make surface` records what was added.
 
 Recorded are commands with their options, settings, tools, methods of JSON-RPC, error codes, exit codes, hooks, and the
-keys of stored files and of files that people write. What is recorded does not go without a word in the
+keys of JSON output, of stored files and of files that people write. What is recorded does not go without a word in the
 changelog; `tests/house/test_surface.py` says what went.
 """
 
@@ -19,6 +19,7 @@ from pro0.mcp.listing import KINDS, listing
 from pro0.model.home import HookEvent
 from pro0.rpc.discovery import document
 from pro0.rpc.table import METHODS
+from tools import outputs
 from tools.exit_codes import exit_codes
 from tools.manpages import shown_commands
 from tools.schemas import documents
@@ -39,6 +40,7 @@ def surface() -> dict[str, list[str]]:
         "exit codes": sorted(code for code, _ in exit_codes()),
         "hooks": sorted(HookEvent),
         "files": sorted(_files()),
+        "outputs": sorted(_outputs()),
     }
 
 
@@ -75,6 +77,14 @@ def _files() -> Iterator[str]:
     for name, text in documents().items():
         schema = json.loads(text)
         yield from (f"{name.removesuffix(SUFFIX)} {key}" for key in sorted(set(_properties(schema))))
+
+
+def _outputs() -> Iterator[str]:
+    found = outputs.document()
+    for command, shape in found["properties"].items():
+        yield from (f"{command} {key}" for key in sorted(set(_properties(shape))))
+    for name, part in found["$defs"].items():
+        yield from (f"{name} {key}" for key in part.get("properties", ()))
 
 
 def _properties(schema: object) -> Iterator[str]:

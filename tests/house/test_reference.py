@@ -22,7 +22,7 @@ from pro0.model.layout import Layout, LayoutMember, LayoutRole, LayoutWindow
 from pro0.model.task import Draft
 from pro0.rules.layouts import layout_of
 from tests.cli.conftest import commands
-from tests.house.source import ROOT, package, strings
+from tests.house.source import ROOT, package, path_of, strings
 from tools import meanings, reference, topics
 from tools.event_names import events
 
@@ -82,6 +82,8 @@ def test_every_variable_is_explained_and_no_other() -> None:
 
 def test_events_of_every_kind_are_found() -> None:
     found = events()
+    writers = {name.split(".")[1] for name in package() if "log_event(" in path_of(name).read_text()}
+    assert writers <= {"ops", "web", "store"}, "where names are looked for, and the writer itself"
     assert {"team.create", "task.claim", "member.spawn", "permission.taken", "message.send"} <= set(found)
     assert {name.partition(".")[0] for name in found} >= {"hook", "plan", "run", "worktree", "need", "terminal"}
 

@@ -1,0 +1,137 @@
+"""What each command prints with --json fits docs/outputs.json, which is made of the types (issue 18, must show 2)."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pro0.model.task import Awaiting, Draft
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from tests.cli.conftest import Pro0, commands
+from tests.conftest import Result
+from tests.repositories import repository_in
+from tools import outputs
+
+SCHEMA = json.loads(outputs.FILE.read_text(encoding="utf-8"))
+TYPED = """
+team list|team list --archived|team status|team show|team cost|team wait --timeout 0|team pause|team unpause
+member list|member show w1|member env w1|member grants|member revoke w1
+task create a|task create -f tasks.yaml|task list|task show 1|task ready|task blocked|task next|task next --awaiting
+task tree|task claim 1|task assign 1 w1|task comment 1 hello|task update 1 --title b|task block 1 2|task unblock 2 1
+task cancel 1|task delete 1 --force|task import .|import .
+role list|role show engineer|role add tester --prompt test|role edit engineer --prompt x|role remove engineer
+worker list|needs|diff w1|send w1 hello|broadcast hello|inbox|inbox --all|inbox --sent|web devices|agent list
+agent explain claude --title x|config|config --long|config get bell|doctor|uninstall --show
+"""
+WORDS = [line.split() for line in TYPED.replace("\n", "|").split("|") if line.strip()]
+AFTER_CLAIM = ["release 1 x", "complete 1 done", "fail 1 why"]
+AFTER_FAILURE = ["retry 1", "close 1", "reopen 1"]
+WAITING = ["approve 3", "reject 3 no"]
+ELSEWHERE = {
+    "team start": "below, with a real team",
+    "team stop": "below",
+    "team resume": "below",
+    "member spawn": "below",
+    "member restart": "below",
+    "member shutdown": "below",
+    "worker show": "below",
+    "delegate": "below",
+    "demo": "tests/cli/test_demo.py reads it",
+    "member approve-plan": "needs a session that planned; its type is the one of `member show`",
+    "member reject-plan": "the same",
+    "member answer": "needs an agent that asks",
+    "task start": "needs a session; it prints a task",
+    "task continue": "the same",
+}
+
+
+def name_of(words: list[str]) -> str:
+    two = " ".join(words[:2])
+    return two if two in outputs.OUTPUTS else words[0]
+
+
+def fits(words: list[str], printed: str) -> None:
+    jsonschema.validate({name_of(words): json.loads(printed)}, SCHEMA)
+
+
+@pytest.fixture
+def world(team: Context, project: Path, scripts: None) -> Context:
+    repository_in(project)
+    (project / "tasks.yaml").write_text("- title: one\n- title: two\n")
+    (project / ".tickets").mkdir()
+    (project / ".tickets" / "a-1.md").write_text("---\nid: a-1\nstatus: open\ndeps: []\n---\n# one\n")
+    tasks.create(team, [Draft(title="one"), Draft(title="two"), Draft(title="three", awaiting=Awaiting.REVIEW)])
+    tasks.create(team, [Draft(title="below", parent="task-2")])
+    return team
+
+
+def test_the_document_is_current() -> None:
+    assert outputs.text() == outputs.FILE.read_text(encoding="utf-8"), "make schemas"
+
+
+def test_it_has_every_command_with_json_and_no_other() -> None:
+    printing = {
+        name.removeprefix("pro0 ")
+        for name, command in commands()
+        if not command.hidden and any(parameter.name == "as_json" for parameter in command.params)
+    }
+    assert printing == {*outputs.OUTPUTS, *outputs.LINES}
+    acts = [f"task {words.split()[0]}" for words in (*AFTER_CLAIM, *AFTER_FAILURE, *WAITING)]
+    assert {*map(name_of, WORDS), *acts, *ELSEWHERE} == set(outputs.OUTPUTS)
+
+
+@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+def test_what_is_printed_fits(words: list[str], pro0: Pro0, world: Context) -> None:
+    for before in ["member env w1"] if words[:2] == ["member", "revoke"] else []:
+        assert pro0(*before.split()).code == 0
+    if words[:2] == ["task", "unblock"]:
+        assert pro0("task", "block", "2", "1").code == 0
+    called = pro0(*words, "--json")
+    assert called.code in (0, 1, 4, 124), called
+    assert called.out, called
+    fits(words, called.out)
+
+
+@pytest.mark.parametrize("act", [*AFTER_CLAIM, *AFTER_FAILURE, *WAITING])
+def test_a_task_is_printed_after_each_act(act: str, pro0: Pro0, world: Context) -> None:
+    if act not in WAITING:
+        assert pro0("task", "claim", "1").code == 0
+    if act in AFTER_FAILURE:
+        assert pro0("task", "fail", "1", "why").code == 0
+    called = pro0("task", *act.split(), "--json")
+    assert called.code == 0, called
+    fits(["task", *act.split()], called.out)
+
+
+def test_a_real_team_prints_what_fits(cli: Callable[..., Result], home: Path, project: Path) -> None:
+    repository_in(project)
+    steps = [
+        "team start alpha --mode headless -m w1=shell",
+        "member spawn w2 --agent shell",
+        "member show w2",
+        "delegate x --agent shell --run true",
+        "member shutdown w2",
+        "member restart w2",
+        "worker show 1",
+        "team wait --timeout 60",
+        "worker list --all",
+        "team stop",
+        "team resume",
+    ]
+    try:
+        for step in steps:
+            called = cli(*step.split(), "--json")
+            assert called.out, (step, called)
+            fits(step.split(), called.out)
+    finally:
+        cli("team", "cleanup", "alpha", "--force")
+
+
+@pytest.mark.parametrize("value", [{}, [{"id": 1}], "text"])
+def test_what_does_not_fit_is_noticed(value: Any) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"task show": value}, SCHEMA)

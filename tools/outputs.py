@@ -1,0 +1,274 @@
+"""The JSON that commands print, as one JSON Schema: docs/outputs.json has a property for every command with --json."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from pro0.cli.agent.programs import AgentProgram
+from pro0.cli.demo.summary import Summary
+from pro0.diffs import Difference
+from pro0.engine.uninstall import Trace
+from pro0.model.home import Role
+from pro0.model.message import Message
+from pro0.model.need import Need, PermissionRequest, Trouble
+from pro0.model.runtime import Exit
+from pro0.model.task import Comment, Remark, Task
+from pro0.ops.grants import GrantStatus
+from pro0.ops.mail.messages import Letter
+from pro0.ops.team.archives import ArchivedTeam
+from pro0.ops.team.costs import TeamCost
+from pro0.ops.team.progress import Progress
+from pro0.ops.team.status import MemberStatus, TeamStatus
+from pro0.ops.work.workers import Worker
+from tools.topics import table
+
+FILE = Path(__file__).parents[1] / "docs" / "outputs.json"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+Schema = dict[str, Any]
+
+
+class More(msgspec.Struct):
+    """A type whose JSON has more keys than its fields."""
+
+    kind: Any
+    keys: Mapping[str, Any]
+
+
+class Sizes(msgspec.Struct):
+    """How much somebody changed, in numbers."""
+
+    commits: int
+    files: int
+    added: int
+    removed: int
+    uncommitted: int
+
+
+class SizesOf(Sizes):
+    """The same, with the member whose worktree it is."""
+
+    of: str
+
+
+class Merge(msgspec.Struct):
+    """What a merge of a worker's branch would do."""
+
+    conflicts: tuple[str, ...]
+
+
+class Plan(msgspec.Struct, rename="camel"):
+    """The plan of a member."""
+
+    agent_id: str
+    id: str
+    text: str
+    stage: str
+    at: str | None
+    by: str
+    feedback: str
+
+
+class SettingRow(msgspec.Struct):
+    """One setting in force."""
+
+    name: str
+    value: Any
+    source: str
+
+
+class SettingInFull(SettingRow):
+    """One setting with --long."""
+
+    about: str
+    values: str
+    default: Any
+    variable: str
+
+
+class Checks(msgspec.Struct):
+    """What `pro0 doctor` found, and what it repaired."""
+
+    checks: list[dict[str, str]]
+    repaired: list[str]
+
+
+class PairedDevice(msgspec.Struct):
+    """One paired browser."""
+
+    id: str
+    name: str
+    rights: str
+    paired_at: str
+
+
+class Explained(msgspec.Struct):
+    """What a screen means."""
+
+    agent: str
+    state: str
+    source: str
+    rule: str
+    note: str
+    readings: list[dict[str, Any]]
+
+
+class PastTeam(msgspec.Struct):
+    """A team as `team show` prints it."""
+
+    name: str
+    ended: str | None
+    path: str | None
+    status: TeamStatus
+    tasks: tuple[Task, ...]
+    mail: tuple[Letter, ...]
+    events: tuple[dict[str, Any], ...]
+
+
+Children = list[dict[str, Any]]
+Logged = dict[str, Any]
+CHANGES = SizesOf | Sizes | None
+TASK_ACTS = "start claim release complete fail assign update approve reject retry continue close reopen delete"
+OUTPUTS: dict[str, Any] = {
+    **dict.fromkeys((f"team {act}" for act in ("start", "status", "pause", "unpause", "stop", "resume")), TeamStatus),
+    "team list": list[TeamStatus] | list[ArchivedTeam],
+    "team show": PastTeam,
+    "team cost": TeamCost,
+    "team wait": Progress,
+    "member spawn": More(MemberStatus, {"made": list[str]}),
+    "member restart": MemberStatus,
+    "member list": list[MemberStatus],
+    "member show": More(
+        MemberStatus,
+        {
+            "role": str,
+            "prompt": str,
+            "argv": tuple[str, ...],
+            "generation": int,
+            "lastLines": list[str],
+            "gate": Plan | None,
+            "exit": Exit | None,
+            "changes": CHANGES,
+        },
+    ),
+    "member env": dict[str, str],
+    "member grants": list[GrantStatus],
+    "member revoke": list[str],
+    "member approve-plan": Plan,
+    "member reject-plan": Plan,
+    "member answer": PermissionRequest,
+    "member shutdown": More(MemberStatus, {"exit": Exit | None}),
+    **dict.fromkeys((f"task {act}" for act in TASK_ACTS.split()), Task),
+    "task create": Task | list[Task],
+    **dict.fromkeys((f"task {act}" for act in ("list", "ready", "blocked")), list[Task]),
+    **dict.fromkeys((f"task {act}" for act in ("block", "unblock", "cancel", "import")), Task | list[Task]),
+    "import": Task | list[Task],
+    "task next": Task | None,
+    "task show": More(Task, {"whyNotReady": str | None, "remarks": list[Remark], "changes": CHANGES}),
+    "task tree": list[More(Task, {"children": Children})],  # type: ignore[misc]
+    "task comment": Comment,
+    "role list": list[Role],
+    **dict.fromkeys((f"role {act}" for act in ("show", "add", "edit", "remove")), Role),
+    "delegate": list[Task],
+    "worker list": list[Worker],
+    "worker show": More(Worker, {"merge": Merge | None, "changes": CHANGES}),
+    "needs": list[Need] | Trouble,
+    "diff": More(Difference, {"name": str, "shared": bool, "worktree": str, "uncommitted": int}),
+    "send": Message,
+    "broadcast": list[Message],
+    "inbox": list[Letter],
+    "web devices": list[PairedDevice],
+    "agent list": list[AgentProgram],
+    "agent explain": Explained,
+    "config": list[SettingRow] | list[SettingInFull],
+    "config get": SettingRow,
+    "doctor": Checks,
+    "uninstall": list[Trace],
+    "demo": Summary,
+}
+"""Command → the type of what it prints."""
+LINES = {
+    "team logs": "an event of events.jsonl or lead.jsonl",
+    "events": "an event of events.jsonl or lead.jsonl",
+    "task watch": "{seq, tasks, removed}: the tasks that changed since the line before",
+    "run": "an event of the run",
+}
+"""Commands that print one object a line, and what it is."""
+
+
+def document() -> Schema:
+    """Return the schema of an object of outputs by command."""
+    parts: Schema = {}
+    outputs = {command: _shape(kind, parts) for command, kind in OUTPUTS.items()}
+    whole = {"$schema": DIALECT, "title": "what commands print with --json, by command", "type": "object"}
+    return {
+        **whole,
+        "properties": outputs,
+        "additionalProperties": False,
+        "$defs": {k: parts[k] for k in sorted(parts)},
+    }
+
+
+def _shape(kind: Any, parts: Schema) -> Schema:
+    if isinstance(kind, More):
+        own = _shape(kind.kind, parts)["$ref"].rpartition("/")[2]
+        more = {name: _shape(value, parts) for name, value in kind.keys.items()}
+        return _whole({"type": "object", "properties": {**parts[own]["properties"], **more}})
+    if isinstance(kind, UnionType):
+        return {"anyOf": [_shape(arm, parts) for arm in get_args(kind)]}
+    if get_origin(kind) is list:
+        return {"type": "array", "items": _shape(get_args(kind)[0], parts)}
+    [shape], found = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    parts |= {name: _whole(part) for name, part in found.items()}
+    return dict(shape)
+
+
+def _whole(part: Schema) -> Schema:
+    """Return the schema of an object that prints every key, whether it has its default or not."""
+    if "properties" not in part:
+        return part
+    return {**part, "required": sorted(part["properties"]), "additionalProperties": False}
+
+
+def page() -> str:
+    """Return the page that names what each command prints."""
+    found = document()
+    head = "# JSON output\n\nMade by `make reference` from the types that commands print.\n"
+    head += "[outputs.json](../outputs.json) is a JSON Schema of all of it.\n"
+    head += "Every key is printed, whether it has its default or not.\n"
+    error = '{"error": {"code": "no_team", "message": "…", "hint": "…"}}'
+    head += f"An error is printed to stderr as `{error}`; the codes are in the [reference](../reference.md).\n\n"
+    rows = [(f"`pro0 {name}`", _told(shape, found["$defs"])) for name, shape in found["properties"].items()]
+    rows += [(f"`pro0 {name}`", f"one a line: {about}") for name, about in LINES.items()]
+    return head + table(("Command", "What `--json` prints"), rows)
+
+
+def _told(shape: Schema, parts: Schema) -> str:
+    """Return a shape in words: the keys of an object, or a list of such."""
+    if "$ref" in shape:
+        return _told(parts[shape["$ref"].rpartition("/")[2]], parts)
+    if "anyOf" in shape:
+        return " or ".join(dict.fromkeys(_told(arm, parts) for arm in shape["anyOf"]))
+    if "items" in shape:
+        return f"a list of {_told(shape['items'], parts)}"
+    if "properties" in shape:
+        return ", ".join(f"`{key}`" for key in shape["properties"])
+    return {"null": "null", "object": "a mapping", "string": "texts"}.get(str(shape.get("type")), "a value")
+
+
+def text() -> str:
+    """Return the text of the document."""
+    return json.dumps(document(), indent=1, sort_keys=True) + "\n"
+
+
+def main() -> None:
+    """Write it."""
+    FILE.write_text(text(), encoding="utf-8")
+    print(f"{len(OUTPUTS)} outputs in docs/outputs.json")
+
+
+if __name__ == "__main__":
+    main()
