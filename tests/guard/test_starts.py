@@ -98,6 +98,14 @@ def test_programs_are_found_as_a_shell_finds_them(session: Session, tmp_path: Pa
     assert (tmp_path / "which").read_text() == "second\n"
 
 
+def test_a_path_with_an_empty_part_finds_what_is_in_the_agents_folder(session: Session) -> None:
+    """As a shell does."""
+    tool = session.cwd / "tool"
+    tool.write_text("#!/bin/sh\nexit 7\n")
+    tool.chmod(0o755)
+    assert session.start(["tool"], env={"PATH": f":{PATH}"}).wait(STUCK) == 7
+
+
 def test_the_launch_file_is_gone_and_the_report_is_private(session: Session) -> None:
     session.start(["sleep", "600"])
     found = session.reported(lambda report: report.agent, "the agent")
