@@ -33,6 +33,7 @@ from tests.trying import Reach, forked, pairs, tried_once
 ROOT = Path(__file__).parents[1]
 FILES = ("mutants", "files")
 PLACE = ROOT if ROOT.parts[-2:] == FILES else ROOT.joinpath(*FILES)
+NOTICED_BY = PLACE / "noticed_by"
 WANTED = "MUTANTS_TO_TRY"
 NEAR = {
     "pro0/guard": ("tests/guard",),
@@ -45,7 +46,7 @@ NEAR = {
 APART = ("pro0/guard", "pro0/ops/identity.py")
 """What runs in processes of its own, where nobody sees which test reaches which function."""
 SPECIAL = {"pro0/guard/detached.py": ("tests/engine/test_revival.py", "tests/guard/test_looks.py")}
-ENOUGH = 20
+ENOUGH = 10
 """A mistake that lives through so many seconds of tests counts as alive."""
 
 
@@ -165,6 +166,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
         became[mistake.shown] = "killed" if os.waitpid(pid, 0)[1] else "lives"
         end_the_rest()
         write(path, original)
+        if NOTICED_BY.exists():  # what has noticed one mistake of a file is likely to notice the next
+            noticed = NOTICED_BY.read_text(encoding="utf-8")
+            items.sort(key=lambda item: item.nodeid != noticed)
         if became[mistake.shown] == "lives":
             print(f"lives:\n{mistake.shown}", flush=True)
     name = f"verdicts-{file.replace('/', '.')}.json"
@@ -228,7 +232,11 @@ def _looked(session: pytest.Session, path: Path) -> dict[str, Reach]:
 def _try(session: pytest.Session, mistake: Mistake, items: list[pytest.Item], looked: dict[str, Reach]) -> int:
     """Run tests until one fails, and fails again."""
     put_in(mistake)
-    return int(any(tried_once(session, item, after, looked[item.nodeid].seconds) for item, after in pairs(items)))
+    for item, after in pairs(items):
+        if tried_once(session, item, after, looked[item.nodeid].seconds):
+            NOTICED_BY.write_text(item.nodeid, encoding="utf-8")
+            return 1
+    return 0
 
 
 def end_the_rest() -> None:
