@@ -34,7 +34,8 @@ def call(agent: str, **changes: object) -> Invocation:
 
 
 def flags(agent: str, **changes: object) -> str:
-    return " ".join(word for word in call(agent, **changes).argv if word != BRIEF.prompt)
+    words = [word for word in call(agent, **changes).argv if word != BRIEF.prompt]
+    return " ".join(words[words.index(agent) :])
 
 
 MODES = {

@@ -53,7 +53,7 @@ def announced(team: RealTeam) -> int:
 
 
 @pytest.mark.parametrize("choice", ["allow", "deny"])
-@pytest.mark.parametrize("agent", ["claude", "opencode", "pi"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "opencode", "pi"])
 def test_a_permission_is_answered_from_elsewhere(
     agent: str, choice: str, user: Path, provider: Provider, team: RealTeam
 ) -> None:
@@ -73,7 +73,7 @@ def test_a_permission_is_answered_from_elsewhere(
     assert (team.project / "asked.txt").exists() is (choice == "allow")
 
 
-@pytest.mark.parametrize("agent", ["claude", "opencode", "pi"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "opencode", "pi"])
 def test_a_permission_answered_in_the_pane_takes_no_other_answer(
     agent: str, user: Path, provider: Provider, team: RealTeam
 ) -> None:

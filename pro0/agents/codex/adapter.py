@@ -1,7 +1,10 @@
 """Codex (`@openai/codex`); its behaviour was measured with 0.169.0."""
 
+from msgspec.structs import replace
+
 from pro0.agents import first_prompt, own_tools
-from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
+from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
+from pro0.agents.codex import server, starter
 from pro0.agents.codex import turn as codex_turn
 from pro0.agents.codex.chat import chat
 from pro0.agents.codex.rollout import EVENTS, began, look, read_last_words, usage
@@ -18,6 +21,13 @@ MODES = {
     PermissionMode.PLAN: READ_ONLY,
     PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
 }
+SERVED = {
+    PermissionMode.ASK: ("read-only", "on-request"),
+    PermissionMode.EDITS: ("workspace-write", "on-request"),
+    PermissionMode.PLAN: ("read-only", "never"),
+    PermissionMode.BYPASS: ("danger-full-access", "never"),
+}
+"""The same as settings: the sandbox, and when it asks."""
 IN_ONE_TURN = {
     PermissionMode.ASK: ("--sandbox", "read-only"),
     PermissionMode.EDITS: ("--sandbox", "workspace-write"),
@@ -30,16 +40,17 @@ IN_ONE_TURN = {
 def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session; all settings are in argv, and none of them is secret."""
     prompt, files = first_prompt.words(brief)
-    argv = (
-        "codex",
-        *(("resume", brief.session) if brief.resume else ()),
-        # Otherwise codex starts a server; it outlives the session, and later sessions share it and its environment.
-        "--no-daemon",
-        *(READ_ONLY if brief.delegate_only else MODES[brief.mode]),
-        *_settings(brief),
-        *(("--", prompt) if prompt else ()),
+    permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
+    first, last = (
+        ("codex", *(("resume", brief.session) if brief.resume else ())),
+        (*_settings(brief), *(("--", prompt) if prompt else ())),
     )
-    return Invocation(argv=argv, files=files)
+    # Without the word codex starts a server; it outlives the session, and later sessions share it and its environment.
+    alone = (*first, "--no-daemon", *permissions, *last)
+    # A client that resumes a session must not say what is permitted: the server's settings do.
+    client = (*first, "--remote", server.address(brief.folder), *(() if brief.resume else permissions), *last)
+    started = server.settings(brief.folder, _served(brief), client)
+    return Invocation(argv=(*starter.command(brief.folder), *alone), files={**started, **files})
 
 
 def turn(brief: Brief) -> Invocation:
@@ -58,6 +69,15 @@ def _settings(brief: Brief) -> tuple[str, ...]:
         *(("--model", seat.model) if seat.model else ()),
         *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
     )
+
+
+def _served(brief: Brief) -> tuple[str, ...]:
+    """Return the settings of the session's own server."""
+    seat = brief.seat
+    sandbox, policy = SERVED[PermissionMode.PLAN if brief.delegate_only else brief.mode]
+    entries = {"sandbox_mode": sandbox, "approval_policy": policy, "model": seat.model}
+    words = (("--config", f"{key}={toml(value)}") for key, value in entries.items() if value)
+    return (*(word for pair in words for word in pair), *_settings(replace(brief, seat=replace(seat, model=""))))
 
 
 def _server(brief: Brief) -> str:
@@ -87,6 +107,9 @@ CODEX = Adapter(
     look=look,
     words=(EVENTS,),
     screens=CODEX_SCREENS,
+    permissions=PermissionChannel(asked=server.asked, reply=server.reply),
+    channel="server",
+    deliver=server.deliver,
     interrupt="Escape",
     last_words=read_last_words,
     chat=chat,

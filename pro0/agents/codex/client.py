@@ -1,0 +1,154 @@
+"""A client of Codex's app server: JSON-RPC without its version field, one WebSocket message for each."""
+
+from typing import TypeVar
+
+import msgspec
+
+from pro0.agents.codex.websocket import WebSocket
+
+Result = TypeVar("Result")
+COMMAND, CHANGE = "item/commandExecution/requestApproval", "item/fileChange/requestApproval"
+"""What the server asks when the agent may not do something by itself."""
+_RESOLVED = "serverRequest/resolved"
+_ITEMS = 50
+"""The newest items searched for the change that is asked about."""
+
+
+class ServerMessage(msgspec.Struct):
+    """A message of the server: its answer, its question, or its news."""
+
+    id: int | str | None = None
+    method: str = ""
+    params: msgspec.Raw = msgspec.Raw(b"null")
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error: msgspec.Raw | None = None
+
+
+class ApprovalRequest(msgspec.Struct, rename="camel"):
+    """What the server asks of its clients."""
+
+    turn_id: str = ""
+    item_id: str = ""
+    approval_id: str | None = None
+    command: str | None = None
+    cwd: str | None = None
+    reason: str | None = None
+    available_decisions: list[object] | None = None
+
+
+class ThreadStatus(msgspec.Struct, rename="camel"):
+    """The state of a thread."""
+
+    type: str = ""
+    active_flags: list[str] = []
+
+
+class _Thread(msgspec.Struct):
+    ephemeral: bool = False
+    status: ThreadStatus = msgspec.field(default_factory=ThreadStatus)
+
+
+class _Read(msgspec.Struct):
+    thread: _Thread
+
+
+class _Loaded(msgspec.Struct):
+    data: list[str] = []
+
+
+class _Item(msgspec.Struct):
+    id: str = ""
+    changes: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Entry(msgspec.Struct):
+    item: _Item = msgspec.field(default_factory=_Item)
+
+
+class _Entries(msgspec.Struct):
+    data: list[_Entry] = []
+
+
+class _Over(msgspec.Struct, rename="camel"):
+    request_id: int | str | None = None
+
+
+_MESSAGE = msgspec.json.Decoder(ServerMessage)
+
+
+class ServerRefused(OSError):
+    """The server answered with an error, or has no such thing."""
+
+
+class ServerClient:
+    """A client on one connection; whatever goes wrong is an OSError or a MsgspecError."""
+
+    def __init__(self, connection: WebSocket) -> None:
+        self._connection = connection
+        self._calls = 0
+        self._asked: list[ServerMessage] = []
+        self._resolved: list[int | str | None] = []
+        self._call("initialize", dict[str, object], clientInfo={"name": "pro0", "version": "1"})
+        self._send({"method": "initialized"})
+
+    def thread(self, session: str) -> str:
+        """Return the session's thread; before its first turn no file names it, so the server is asked."""
+        if session:
+            return session
+        for id in self._call("thread/loaded/list", _Loaded).data:
+            if not self._read(id).ephemeral:
+                return id
+        raise ServerRefused("it has no thread")
+
+    def status(self, thread: str) -> ThreadStatus:
+        """Return the state of a thread."""
+        return self._read(thread).status
+
+    def say(self, thread: str, text: str) -> None:
+        """Begin a turn with a text, or add it to the turn that goes on."""
+        self._call("turn/start", dict[str, object], threadId=thread, input=[{"type": "text", "text": text}])
+
+    def requests(self, thread: str) -> list[tuple[ServerMessage, ApprovalRequest]]:
+        """Return what the server asks now; it repeats that for whoever takes up the thread."""
+        if "waitingOnApproval" not in self.status(thread).active_flags:
+            return []
+        self._call("thread/resume", dict[str, object], threadId=thread, excludeTurns=True)
+        while not self._asked:
+            self._hear()
+        return [(message, msgspec.json.decode(message.params, type=ApprovalRequest)) for message in self._asked]
+
+    def changes(self, thread: str, item: str) -> bytes:
+        """Return the changes of files that an item is about, as JSON; empty when they are not known."""
+        entries = self._call("thread/items/list", _Entries, threadId=thread, limit=_ITEMS, sortDirection="desc")
+        return next((bytes(entry.item.changes) for entry in entries.data if entry.item.id == item), b"")
+
+    def answer(self, request: ServerMessage, decision: str) -> None:
+        """Answer a request and wait until the server says that it is over."""
+        self._send({"id": request.id, "result": {"decision": decision}})
+        while request.id not in self._resolved:
+            self._hear()
+
+    def _read(self, thread: str) -> _Thread:
+        return self._call("thread/read", _Read, threadId=thread).thread
+
+    def _call(self, method: str, result: type[Result], **params: object) -> Result:
+        self._calls += 1
+        self._send({"id": self._calls, "method": method, "params": params})
+        while True:
+            message = self._hear()
+            if message.id == self._calls and not message.method:
+                if message.error is not None:
+                    raise ServerRefused(bytes(message.error).decode("utf-8", "replace"))
+                return msgspec.json.decode(message.result, type=result)
+
+    def _hear(self) -> ServerMessage:
+        """Return the next message; keep what it asks, and what is over."""
+        message = _MESSAGE.decode(self._connection.receive())
+        if message.method in (COMMAND, CHANGE) and message.id is not None:
+            self._asked.append(message)
+        elif message.method == _RESOLVED:
+            self._resolved.append(msgspec.json.decode(message.params, type=_Over).request_id)
+        return message
+
+    def _send(self, message: object) -> None:
+        self._connection.send(msgspec.json.encode(message))

@@ -1,0 +1,122 @@
+"""The app server of one Codex: its terminal program is a client of it, and the lead is another.
+
+Each act is a connection of its own, so nothing has to be kept. Measured with 0.169.0.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents.adapter import SessionView
+from pro0.agents.codex import starter
+from pro0.agents.codex.client import CHANGE, COMMAND, ApprovalRequest, ServerClient, ServerMessage, ServerRefused
+from pro0.agents.codex.websocket import connect
+from pro0.agents.transcripts import value
+from pro0.model.need import AskedPermission, Choice, PermissionAnswer
+
+SOCKET = "codex.sock"
+PATIENCE = 10.0
+"""The time limit of one act, in seconds."""
+_FAILURES = (OSError, msgspec.MsgspecError, ValueError, RecursionError)
+_FOR_SESSION = "acceptForSession"
+
+
+class CodexServer(msgspec.Struct):
+    """The server's socket and command, and its client's, as stored in the session's folder."""
+
+    socket: str
+    argv: tuple[str, ...]
+    client: tuple[str, ...]
+
+
+_SERVER = msgspec.json.Decoder(CodexServer)
+
+
+def address(folder: str) -> str:
+    """Return where the server of a session listens, in codex's words."""
+    return f"unix://{folder}/{SOCKET}"
+
+
+def settings(folder: str, words: tuple[str, ...], client: tuple[str, ...]) -> dict[str, bytes]:
+    """Return the file for the starter: a server with these settings, and the terminal program as its client."""
+    argv = ("codex", "app-server", "--listen", address(folder), *words)
+    server = CodexServer(socket=f"{folder}/{SOCKET}", argv=argv, client=client)
+    return {starter.FILE: msgspec.json.encode(server)}
+
+
+def deliver(session_view: SessionView, line: str) -> bool:
+    """Begin a turn with a line; the server gives it to a turn that goes on."""
+    try:
+        with _connected(session_view) as client:
+            client.say(client.thread(session_view.session), line)
+            return True
+    except _FAILURES:
+        return False
+
+
+def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
+    """Return the permissions that the server asks for now, None when it does not say."""
+    try:
+        with _connected(session_view) as client:
+            thread = client.thread(session_view.session)
+            shown = [_shown(client, thread, message, request) for message, request in client.requests(thread)]
+            return tuple(entry for entry in shown if entry)
+    except _FAILURES:
+        return None
+
+
+def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool:
+    """Answer a permission that the server asks for; the words of a refusal follow as a text of their own."""
+    try:
+        with _connected(session_view) as client:
+            thread = client.thread(session_view.session)
+            wanted = [(message, request) for message, request in client.requests(thread) if _key(request) == key]
+            if not wanted:
+                return False
+            message, request = wanted[0]
+            client.answer(message, _decision(request, answer))
+            if answer.choice is Choice.DENY and answer.text:
+                with suppress(*_FAILURES):  # the answer counts, whatever becomes of its words
+                    client.say(thread, answer.text)
+            return True
+    except _FAILURES:
+        return False
+
+
+@contextmanager
+def _connected(session_view: SessionView) -> Iterator[ServerClient]:
+    server = value(Path(session_view.folder, starter.FILE), _SERVER)
+    if server is None:
+        raise ServerRefused("it has no server")
+    connection = connect(server.socket, PATIENCE)
+    try:
+        yield ServerClient(connection)
+    finally:
+        connection.close()
+
+
+def _shown(
+    client: ServerClient, thread: str, message: ServerMessage, request: ApprovalRequest
+) -> AskedPermission | None:
+    """Return a request as the person is shown it, None for one that only the pane shows whole."""
+    always = request.available_decisions is None or _FOR_SESSION in request.available_decisions
+    choices = (Choice.ALLOW, *((Choice.ALWAYS,) if always else ()), Choice.DENY)
+    if message.method == COMMAND and request.command:
+        shown = {"command": request.command, "cwd": request.cwd, "reason": request.reason}
+        text = msgspec.json.encode(shown).decode()
+        return AskedPermission(key=_key(request), tool="command", input=text, choices=choices)
+    if message.method == CHANGE and (changes := client.changes(thread, request.item_id)):
+        return AskedPermission(key=_key(request), tool="file change", input=changes.decode(), choices=choices)
+    return None
+
+
+def _key(request: ApprovalRequest) -> str:
+    return ":".join(part for part in (request.turn_id, request.item_id, request.approval_id) if part)
+
+
+def _decision(request: ApprovalRequest, answer: PermissionAnswer) -> str:
+    if answer.choice is not Choice.DENY:
+        return _FOR_SESSION if answer.choice is Choice.ALWAYS else "accept"
+    return "decline" if request.available_decisions is None or "decline" in request.available_decisions else "cancel"

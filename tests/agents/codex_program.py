@@ -1,0 +1,130 @@
+"""A stand-in for the codex program: its app server, and a terminal program that tells how it was started.
+
+`codex_program.py app-server --listen unix://PATH` serves one thread; with MODE=old it knows no such words.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+REQUEST = {"turnId": "t1", "itemId": "call_1", "command": "touch a", "cwd": "/shop", "reason": "May I?"}
+
+
+class Connection:
+    """One client, by the server's side of RFC 6455; each message goes out in two frames, after a ping."""
+
+    def __init__(self, peer: socket.socket) -> None:
+        self.peer, self.file = peer, peer.makefile("rb")
+        head = b""
+        while line := self.file.readline().strip():
+            head += line + b"\n"
+        (key,) = [line.split(b": ")[1] for line in head.split(b"\n") if line.startswith(b"Sec-WebSocket-Key")]
+        accept = base64.b64encode(hashlib.sha1(key + GUID).digest())
+        peer.sendall(b"HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+
+    def read(self) -> bytes | None:
+        """Return the next text, None at the end."""
+        while True:
+            head = self.file.read(2)
+            if len(head) < 2:
+                return None
+            size = head[1] & 0x7F
+            if size > 125:
+                width = 2 if size == 126 else 8
+                size = int.from_bytes(self.file.read(width), "big")
+            mask, data = self.file.read(4), self.file.read(size)
+            if head[0] & 15 == 1:
+                return bytes(byte ^ mask[n % 4] for n, byte in enumerate(data))
+
+    def write(self, data: bytes) -> None:
+        """Send a text."""
+        half = len(data) // 2
+        self._frame(0x89, b"still there?")
+        self._frame(0x01, data[:half])
+        self._frame(0x80, data[half:])
+
+    def _frame(self, first: int, data: bytes) -> None:
+        size = len(data)
+        length = bytes([size]) if size < 126 else struct.pack("!BH", 126, size)
+        self.peer.sendall(bytes([first]) + (length if size < 1 << 16 else struct.pack("!BQ", 127, size)) + data)
+
+
+class Server:
+    """An app server with one thread; `said` are the texts of its turns, `decisions` the answers it took."""
+
+    def __init__(self, *, asks: bool = False, **request: Any) -> None:
+        self.asks, self.request = asks, REQUEST | request
+        self.said: list[str] = []
+        self.decisions: list[str] = []
+        self.method = "item/commandExecution/requestApproval"
+
+    def serve(self, path: str) -> None:
+        """Take clients for ever; the socket lies elsewhere, as that of codex does."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen()
+        while True:
+            peer, _ = listener.accept()
+            threading.Thread(target=self._talk, args=(peer,), daemon=True).start()
+
+    def _talk(self, peer: socket.socket) -> None:
+        with peer:
+            try:
+                connection = Connection(peer)
+                while (text := connection.read()) is not None:
+                    for answer in self.answers(json.loads(text)):
+                        connection.write(json.dumps(answer).encode())
+            except (OSError, ValueError):
+                return
+
+    def answers(self, message: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return what is sent for a message."""
+        news = [{"method": "configWarning", "params": {"summary": "ünïcode ✳"}}]
+        if "method" not in message:
+            self.decisions.append(message["result"]["decision"])
+            self.asks = False
+            return [{"method": "serverRequest/resolved", "params": {"requestId": message["id"]}}]
+        if "id" not in message:
+            return []
+        method, params = message["method"], message.get("params") or {}
+        status = {"activeFlags": ["waitingOnApproval"] if self.asks else []}
+        results: dict[str, Any] = {
+            "initialize": {"userAgent": "codex"},
+            "thread/loaded/list": {"data": ["side", "main"]},
+            "thread/read": {"thread": {"ephemeral": params.get("threadId") == "side", "status": status}},
+            "thread/resume": {"thread": {}},
+            "thread/items/list": {"data": [{"item": {"id": "call_1", "changes": [{"path": "a", "diff": "+x"}]}}]},
+            "turn/start": {"turn": {"id": "t2"}},
+        }
+        if method == "turn/start":
+            if params["threadId"] != "main":
+                return [{"id": message["id"], "error": {"code": -32600, "message": "thread not found"}}]
+            self.said.append(params["input"][0]["text"])
+        asked = [{"id": 0, "method": self.method, "params": self.request}]
+        answer = {"id": message["id"], "result": results[method]}
+        return [*news, answer, *(asked if method == "thread/resume" and self.asks else [])]
+
+
+def main(words: list[str], mode: str) -> None:
+    """Be the program."""
+    if words[0] == "app-server":
+        if mode == "old":
+            sys.exit("error: unexpected argument '--listen' found")
+        Server().serve(words[2].removeprefix("unix://"))
+    shown = Path(os.environ["SHOWN"])
+    shown.with_suffix(".new").write_text(json.dumps([os.getpid(), words]))
+    shown.with_suffix(".new").rename(shown)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], os.environ.get("MODE", ""))
