@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: browser screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size surface setup clean
+.PHONY: browser film screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size surface setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -83,6 +83,9 @@ setup:
 browser:               # the distribution's Chromium, in which the page is tested
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 		|| tools/install chromium || { [ -z "$$CI" ] && echo "setup: the tests of the page are left out" >&2; }
+
+film: setup            # docs/film.svg, from a real run with a stand-in for the agent
+	@$(BIN)/python -m tools.film
 
 screenshots: setup browser # the pictures in docs
 	@$(BIN)/python -m tools.screenshots
