@@ -24,8 +24,8 @@ def of_a_document(name: str) -> Iterator[str]:
     """Yield every line of a block, and every piece between backticks, that begins with the program."""
     text = (ROOT / name).read_text()
     for number, part in enumerate(re.split(r"^ *```.*$", text, flags=re.MULTILINE)):
-        lines = part.splitlines() if number % 2 else re.findall(r"`([^`]+)`", part)
-        yield from (line.strip() for line in lines if line.strip().startswith("pro0 "))
+        lines = part.splitlines() if number % 2 else map(str.strip, re.findall(r"`([^`]+)`", part))
+        yield from (line.rstrip() for line in lines if line.startswith("pro0 "))
 
 
 def calls(line: str) -> Iterator[list[str]]:

@@ -14,9 +14,14 @@ from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, seat
-from tests.cli.examples import calls, of_a_document, of_the_helps
+from tests.cli.examples import ROOT, calls, of_a_document, of_the_helps
 
-DOCUMENTS = ("README.md", "CHANGELOG.md", "docs/guide.md", "docs/agents.md")
+PAGES = [
+    Path("README.md"),
+    Path("CHANGELOG.md"),
+    *sorted(path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "reference"),
+]
+DOCUMENTS = [str(page) for page in PAGES if any(of_a_document(str(page)))]
 HELPS = list(dict.fromkeys(line for _, line in of_the_helps()))
 NEEDS_MORE = (
     r"pro0 team (start|attach|wait|stop|resume|cleanup|forget|show .*--archived)",

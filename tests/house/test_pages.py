@@ -8,11 +8,24 @@ import pytest
 import yaml
 
 from tests.house.source import ROOT
+from tools.prose import crowded, figures
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+RULES_AND_LISTS = {
+    *("AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *(
+        "docs/behaviour.md",
+        "docs/developer.md",
+        "docs/faults.md",
+        "docs/mutants.md",
+        "docs/reference.md",
+        "docs/rpc.md",
+    ),
+}
+"""Rules, lists, and what programs write, which are looked up and not read."""
 
 
 def name_of(page: Path) -> str:
@@ -69,3 +82,20 @@ def test_the_site_has_a_place_for_every_page() -> None:
     assert not missing, f"name them under nav in mkdocs.yml: {sorted(missing)}"
     assert len(placed) == len(set(placed))
     assert all((ROOT / "docs" / name).exists() or (ROOT / name).exists() for name in leaves(nav))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if name_of(page) not in RULES_AND_LISTS and page.parent.name != "reference"],
+    ids=name_of,
+)
+def test_a_page_is_read_with_ease(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    read = figures(text)
+    assert max(read.mean / 15, read.p90 / 26, read.marks / 25, read.paragraph / 60) <= 1, read
+    assert not crowded(text), "one sentence a line"
+
+
+def test_a_dense_page_is_found() -> None:
+    assert figures("A long one: " + "word " * 70 + "ends.").paragraph > 60
+    assert crowded("One is here. Two is here.")

@@ -3,6 +3,9 @@
 
 It reads its mail, agrees to its shutdown, takes the tasks that are ready for it, commits one file for each, completes
 it, and tells Claude Code's files what it does. In between it is idle. On TERM it ends.
+
+HOME/jobs.json may say, by the title of a task, what it does there: {"file", "text", "result", "asks"}. With "asks", the
+event of a permission, it asks leave as its settings say, and gives the task up when it gets none.
 """
 
 import json
@@ -14,7 +17,9 @@ import time
 from pathlib import Path
 
 CONFIG = Path(os.environ["HOME"], ".claude")
+JOBS = Path(os.environ["HOME"], "jobs.json")
 PAUSE = 1.0
+TURNS: list[dict[str, object]] = []
 
 
 def option(name: str) -> str:
@@ -30,13 +35,19 @@ def replace(path: Path, text: str) -> None:
     new.rename(path)
 
 
+def say(words: str) -> None:
+    """Have a turn end with these words."""
+    usage = {"input_tokens": 1200, "output_tokens": 340}
+    message = {"id": f"m{len(TURNS)}", "model": "claude-sonnet-4-5", "usage": usage}
+    TURNS.append({"type": "assistant", "message": {**message, "content": [{"type": "text", "text": words}]}})
+
+
 def tell(status: str) -> None:
     """Tell what it does, as Claude Code does."""
     session = option("--session-id") or option("--resume")
     state = {"sessionId": session, "status": status, "startedAt": 1, "statusUpdatedAt": 10**13}
-    turn = {"type": "assistant", "message": {"content": [{"type": "text", "text": "done"}]}}
     if session:
-        replace(CONFIG / "projects" / "all" / f"{session}.jsonl", json.dumps(turn) + "\n")
+        replace(CONFIG / "projects" / "all" / f"{session}.jsonl", "".join(json.dumps(turn) + "\n" for turn in TURNS))
         replace(CONFIG / "sessions" / f"{os.getpid()}.json", json.dumps(state))
 
 
@@ -46,26 +57,57 @@ def pro0(*words: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
+def job(task: str) -> dict[str, object]:
+    """Return what is to be done for a task."""
+    jobs = json.loads(JOBS.read_text()) if JOBS.exists() else {}
+    title = json.loads(pro0("task", "show", task, "--json") or "{}").get("title", task)
+    return {"file": f"{task}.txt", "text": f"{task}\n", "result": "committed", **jobs.get(title, {"title": task})}
+
+
+def allowed(event: object) -> bool:
+    """Ask the person for leave, through the hook of the settings."""
+    settings = json.loads(Path(option("--settings")).read_text())
+    command = settings["hooks"]["PermissionRequest"][0]["hooks"][0]["command"]
+    tell("waiting")
+    hook = subprocess.run(["sh", "-c", command], input=json.dumps(event), capture_output=True, text=True)
+    tell("busy")
+    return '"allow"' in hook.stdout
+
+
 def work(task: str) -> None:
-    """Claim a task, commit a file, and complete it."""
-    if not pro0("task", "claim", task):
+    """Claim a task that is not its own already, commit a file, and complete it."""
+    if task != os.environ.get("PRO0_TASK_ID") and not pro0("task", "claim", task):
         return
-    Path(f"{task}.txt").write_text(f"{task}\n")
-    subprocess.run(["git", "add", f"{task}.txt"], capture_output=True)
-    subprocess.run(["git", "commit", "-qm", task], capture_output=True)
-    pro0("task", "complete", task, "committed")
+    now = job(task)
+    if "asks" in now and not allowed(now["asks"]):
+        pro0("task", "fail", task, "the permission was refused")
+        return
+    Path(str(now["file"])).write_text(str(now["text"]))
+    subprocess.run(["git", "add", str(now["file"])], capture_output=True)
+    subprocess.run(["git", "commit", "-qm", str(now.get("title", now["result"]))], capture_output=True)
+    pro0("task", "complete", task, str(now["result"]))
+    say(str(now["result"]))
 
 
 def main() -> None:
     """Work until ended."""
+    if "--version" in sys.argv:
+        print("2.1.330 (Claude Code)")
+        return
+    say("I am ready.")
+    if "PRO0_TASK_ID" in os.environ:
+        work(os.environ["PRO0_TASK_ID"])
     while True:
-        tell("busy")
-        if "shutdown_request" in pro0("inbox", "--ack", "--json"):
-            pro0("shutdown", "approve")
-        for task in pro0("task", "ready", "-o", "name").split():
-            work(task)
         tell("idle")
         time.sleep(PAUSE)
+        mail = pro0("inbox", "--ack", "--json").strip()
+        tasks = pro0("task", "ready", "-o", "name").split()
+        if tasks or mail not in ("", "[]"):
+            tell("busy")
+        if "shutdown_request" in mail:
+            pro0("shutdown", "approve")
+        for task in tasks:
+            work(task)
 
 
 if __name__ == "__main__":

@@ -18,17 +18,18 @@ import yaml
 from pro0.model.agent import Signs
 from pro0.rules.layouts import layout_of
 from tests.conftest import let_scripts
+from tests.crash.lanes import a_few
 from tests.repositories import commit, put, repository_in
 from tests.waiting import STUCK
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/guide.md", "docs/agents.md", "docs/rpc.md")
+PAGES = ("README.md", "docs/agents.md", "docs/page.md", "docs/rpc.md")
+HOWTOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "howto").glob("*.md"))
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AGENT = ROOT / "tests" / "programs" / "diligent.py"
 NOT_HERE = {
     "pro0 events --follow": "it follows until it is ended; tests/cli tries it",
     "pro0 run": "tests/scenarios/test_run.py runs it with each agent",
-    "pro0 member peek": "tests/cli/test_agent.py explains recorded screens; the stand-in draws none",
     "make demo": "tests/scenarios/test_demo.py runs it",
     "make test": "it runs this",
     "uv tool install": "it needs a network; tests/house/test_wheel.py installs the package",
@@ -41,11 +42,7 @@ NOT_HERE = {
 }
 TEAM = "pro0 team start alpha --detach -m w1=shell -m ada=claude"
 BEFORE = {
-    'pro0 task create "parser"': f"{TEAM}; pro0 task create 'the list'",
-    'pro0 task create "Build the login page"': "pro0 team start alpha --detach -m w1=shell",
-    "eval": "pro0 team start alpha --detach -m w1=shell; pro0 task create first",
     "pro0 rpc": TEAM,
-    "pro0 team list --archived": f"{TEAM}; pro0 task create first; pro0 team cleanup alpha --force",
     "import json": TEAM,
 }
 """What the page supposes, by how a block begins."""
@@ -66,16 +63,21 @@ class Block(NamedTuple):
         return "\n".join(line for line in self.text.splitlines() if not line.startswith(tuple(NOT_HERE)))
 
 
-def blocks() -> Iterator[Block]:
-    for page in PAGES:
+def blocks(*pages: str) -> Iterator[Block]:
+    for page in pages:
         for number, found in enumerate(FENCED.finditer((ROOT / page).read_text(encoding="utf-8"))):
             yield Block(page, number, found[1], found[2])
 
 
-BLOCKS = list(blocks())
-COMMANDS = [block for block in BLOCKS if not block.language and re.search("^(pro0|eval) ", block.script, re.MULTILINE)]
+def is_typed(block: Block) -> bool:
+    return not block.language and bool(re.search("^(pro0|eval) ", block.script, re.MULTILINE))
+
+
+BLOCKS = list(blocks(*PAGES))
+STEPS = {page: steps for page in HOWTOS if (steps := [block for block in blocks(page) if is_typed(block)])}
+COMMANDS = [block for block in BLOCKS if is_typed(block)]
 PROGRAMS = [block for block in BLOCKS if block.language == "python"]
-DATA = [block for block in BLOCKS if block.language == "yaml"]
+DATA = [block for block in blocks(*PAGES, *HOWTOS) if block.language == "yaml"]
 
 
 def named(block: Block) -> str:
@@ -128,6 +130,13 @@ def test_each_line_does_what_the_page_says(block: Block, shop: Path) -> None:
     done = typed(block.script, shop)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == 0, (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("page", a_few(STEPS, 2))
+def test_the_steps_of_a_page_follow_each_other(page: str, shop: Path) -> None:
+    done = typed("\n".join(block.script for block in STEPS[page]), shop)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-4000:])
 
 
 @pytest.mark.parametrize("block", PROGRAMS, ids=named)
