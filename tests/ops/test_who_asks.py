@@ -244,7 +244,9 @@ def test_a_guard_is_found_above_whatever_lies_between(team: TeamStore, started: 
     [between] = wait_until(lambda: _children(started[-1].pid), STUCK, "the shell runs")
     [below] = wait_until(lambda: _children(between), STUCK, "its child runs")
     of_w1 = ("alpha", session(team, "w1"), "w1")
+    resource.prlimit(below, resource.RLIMIT_RTTIME, (-1, -1))
     assert identity.session_of({}, home, below) == of_w1
+    resource.prlimit(below, resource.RLIMIT_RTTIME, (mark.mark_of(session(team, "w1")), -1))
     started[-1].kill()
     started[-1].wait(STUCK)
     try:
