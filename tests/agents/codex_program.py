@@ -63,17 +63,21 @@ class Server:
 
     def __init__(self, *, asks: bool = False, **request: Any) -> None:
         self.asks, self.request = asks, REQUEST | request
+        self.works = False
         self.said: list[str] = []
         self.decisions: list[str] = []
         self.method = "item/commandExecution/requestApproval"
 
-    def serve(self, path: str) -> None:
-        """Take clients for ever; the socket lies elsewhere, as that of codex does."""
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        listener.listen()
+    def listen(self, path: str) -> None:
+        """Let clients come."""
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+
+    def serve(self) -> None:
+        """Take clients for ever."""
         while True:
-            peer, _ = listener.accept()
+            peer, _ = self.listener.accept()
             threading.Thread(target=self._talk, args=(peer,), daemon=True).start()
 
     def _talk(self, peer: socket.socket) -> None:
@@ -96,7 +100,10 @@ class Server:
         if "id" not in message:
             return []
         method, params = message["method"], message.get("params") or {}
-        status = {"activeFlags": ["waitingOnApproval"] if self.asks else []}
+        status = {
+            "type": "active" if self.asks or self.works else "idle",
+            "activeFlags": ["waitingOnApproval"] if self.asks else [],
+        }
         results: dict[str, Any] = {
             "initialize": {"userAgent": "codex"},
             "thread/loaded/list": {"data": ["side", "main"]},
@@ -119,7 +126,9 @@ def main(words: list[str], mode: str) -> None:
     if words[0] == "app-server":
         if mode == "old":
             sys.exit("error: unexpected argument '--listen' found")
-        Server().serve(words[2].removeprefix("unix://"))
+        server = Server()
+        server.listen(words[2].removeprefix("unix://"))
+        server.serve()
     shown = Path(os.environ["SHOWN"])
     shown.with_suffix(".new").write_text(json.dumps([os.getpid(), words]))
     shown.with_suffix(".new").rename(shown)

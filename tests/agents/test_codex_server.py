@@ -50,14 +50,22 @@ def serve(view: SessionView, short_folder: Path, monkeypatch: pytest.MonkeyPatch
         for name, data in server.settings(view.folder, (), ("codex",)).items():
             Path(view.folder, name).write_bytes(data)
         served = Server(**options)
-        threading.Thread(target=served.serve, args=(str(real),), daemon=True).start()
-        wait_until(real.exists, STUCK, "it listens")
+        served.listen(str(real))
+        threading.Thread(target=served.serve, daemon=True).start()
         return served
 
     return one
 
 
-def test_a_line_begins_a_turn_or_joins_it(view: SessionView, serve: Serve) -> None:
+def test_a_line_waits_for_the_end_of_a_turn(view: SessionView, serve: Serve) -> None:
+    """Codex asks its model anew when a text comes, and drops what that was just answering."""
+    served = serve()
+    served.works = True
+    assert not server.deliver(view, LINE)
+    assert served.said == []
+
+
+def test_a_line_begins_a_turn(view: SessionView, serve: Serve) -> None:
     served = serve()
     assert server.deliver(view, LINE)
     assert server.deliver(msgspec.structs.replace(view, session=""), "again"), "a session that no file names yet"

@@ -47,10 +47,13 @@ def settings(folder: str, words: tuple[str, ...], client: tuple[str, ...]) -> di
 
 
 def deliver(session_view: SessionView, line: str) -> bool:
-    """Begin a turn with a line; the server gives it to a turn that goes on."""
+    """Begin a turn with a line; during a turn it waits, since the server would drop what the model just answers."""
     try:
         with _connected(session_view) as client:
-            client.say(client.thread(session_view.session), line)
+            thread = client.thread(session_view.session)
+            if client.status(thread).type == "active":
+                return False
+            client.say(thread, line)
             return True
     except _FAILURES:
         return False
