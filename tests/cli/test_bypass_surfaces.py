@@ -17,6 +17,7 @@ from pro0.ops.tasks import importing, tasks
 from pro0.rules.tickets.importing import Ticket
 from pro0.store.teams import TeamStore
 from pro0.view.acts import ACTS
+from tests.crash.lanes import a_few
 from tests.gated import STATES, Homes, furnish
 from tests.teams import as_who, human, member
 
@@ -36,8 +37,7 @@ def homes(
     made.end()
 
 
-@pytest.mark.parametrize("who", Who)
-@pytest.mark.parametrize("homes", STATES, indirect=True)
+@pytest.mark.parametrize(("homes", "who"), a_few(product(STATES, Who), 30), indirect=["homes"])
 def test_no_act_of_the_board_goes_around_a_gate(homes: Homes, who: Who) -> None:
     """What is behind its keys, whoever looks at it: also from inside a session."""
     bypasses, moved = [], set()

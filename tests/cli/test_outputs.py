@@ -13,6 +13,7 @@ from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, commands
 from tests.conftest import Result
+from tests.crash.lanes import a_few
 from tests.repositories import repository_in
 from tools import outputs
 
@@ -84,7 +85,7 @@ def test_it_has_every_command_with_json_and_no_other() -> None:
     assert {*map(name_of, WORDS), *acts, *ELSEWHERE} == set(outputs.OUTPUTS)
 
 
-@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+@pytest.mark.parametrize("words", a_few(WORDS, 20), ids=" ".join)
 def test_what_is_printed_fits(words: list[str], pro0: Pro0, world: Context) -> None:
     for before in ["member env w1"] if words[:2] == ["member", "revoke"] else []:
         assert pro0(*before.split()).code == 0
@@ -107,6 +108,7 @@ def test_a_task_is_printed_after_each_act(act: str, pro0: Pro0, world: Context) 
     fits(["task", *act.split()], called.out)
 
 
+@pytest.mark.soak
 def test_a_real_team_prints_what_fits(cli: Callable[..., Result], home: Path, project: Path) -> None:
     repository_in(project)
     steps = [

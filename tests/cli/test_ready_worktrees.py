@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Result
+from tests.crash.lanes import a_few
 from tests.repositories import commit, git, put, repository_in
 from tests.waiting import wait_until
 
@@ -129,7 +130,7 @@ def project_of(shape: Shape, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", a_few(SHAPES, 6))
 def test_the_first_build_works_unaided(
     name: str, cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
