@@ -95,8 +95,8 @@ def main() -> None:
         print("2.1.330 (Claude Code)")
         return
     say("I am ready.")
-    if "PRO0_TASK_ID" in os.environ:
-        work(os.environ["PRO0_TASK_ID"])
+    if task := os.environ.get("PRO0_TASK_ID"):
+        work(task)
     while True:
         tell("idle")
         time.sleep(PAUSE)
