@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_collection() -> Iterator[None]:
-    """No garbage is collected while these tests hold the package's syntax trees: it would look through them each time."""
+    """Collect no garbage while a test holds the syntax trees of the package: each collection walks through them all."""
     gc.disable()
     yield
     gc.enable()
