@@ -19,6 +19,7 @@ from pro0.model.runtime import ENDED, State
 from pro0.model.team import PermissionMode, Seat
 from tests.agents import placed
 from tests.recorded import recordings
+from tools.agents.install import PINNED
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(AGENTS)
@@ -127,6 +128,14 @@ def test_what_a_person_is_told_of_it(name: str) -> None:
     assert adapter.install
     assert adapter.tested
     assert all(version in row for version in adapter.tested), "docs/agents.md names each version that was tried"
+
+
+@pytest.mark.parametrize("name", sorted(PINNED))
+def test_a_person_is_told_to_install_what_is_tried(name: str) -> None:
+    """A package that moved to another name stays at its last version for ever."""
+    install = adapter_named(name).install
+    assert install.split()[-1] == PINNED[name].name
+    assert install in (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(DRAWN))

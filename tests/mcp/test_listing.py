@@ -65,11 +65,26 @@ def test_a_client_knows_what_only_looks_and_what_takes_away(kind: str) -> None:
 
 
 def test_both_families_of_task_tools_are_the_same() -> None:
-    """AC-55, rulings 3.15: task_* = ticket_*; over MCP."""
+    """AC-55, rulings 3.15: task_* = ticket_*; over MCP. The second says so: nobody has to find out which to call."""
     for tool in TOOLS.values():
         if tool.name.startswith("task_"):
             twin = TOOLS[tool.name.replace("task_", "ticket_")]
             assert (twin.function, twin.callers, twin.operation) == (tool.function, tool.callers, tool.operation)
+            assert (tool.same_as, twin.same_as) == ("", tool.name)
+            assert twin.about == f"{twin.worded(tool.about)} The same tool as {tool.name}."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_two_names_the_first_is_offered_first(kind: str) -> None:
+    """An agent's client takes a call only of what is listed, so both are: who is told of tickets finds them."""
+    tools = listed(kind)
+    names = [tool["name"] for tool in tools]
+    second = [tool for tool in tools if TOOLS[tool["name"]].same_as]
+    assert {tool["name"] for tool in second} == {name for name in names if name.startswith("ticket_")}
+    for tool in second:
+        first = TOOLS[tool["name"]].same_as
+        assert names.index(first) < names.index(tool["name"])
+        assert tool["description"].endswith(f" The same tool as {first}.")
 
 
 def test_teammates_never_spawn() -> None:

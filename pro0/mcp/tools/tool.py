@@ -35,11 +35,14 @@ class Tool(msgspec.Struct, frozen=True):
     ends: bool = False
     if_lost: Callable[[ToolContext], object] | None = None
     """What is done when the result did not arrive."""
+    same_as: str = ""
+    """The first name of the same tool, for one that has two."""
 
     @property
     def about(self) -> str:
-        """Return its description for agents."""
-        return self.worded(" ".join((getdoc(self.function) or "").split()))
+        """Return its description for agents; one with two names says so, for agents are shown both."""
+        about = self.worded(" ".join((getdoc(self.function) or "").split()))
+        return f"{about} The same tool as {self.same_as}." if self.same_as else about
 
     def worded(self, text: str) -> str:
         """Return a text in the words of the tool's family; an id is that of a task in both."""
@@ -74,7 +77,8 @@ def tool(
 
     def enter(function: Function) -> Function:
         for name in names or (function.__name__,):
-            TOOLS[name] = Tool(name, operation, callers, function, waits, ends, if_lost)
+            same_as = "" if name == function.__name__ else function.__name__
+            TOOLS[name] = Tool(name, operation, callers, function, waits, ends, if_lost, same_as)
         return function
 
     return enter
