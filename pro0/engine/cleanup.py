@@ -75,7 +75,9 @@ def remove(
 def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Show, keep: bool) -> None:
     """Remove the team's folders; say what goes with it and where it is kept. By force, an archive is not a must."""
     unfinished_work, archive_notice = needs.unfinished(team), ""
-    if keep and archives.holds_work(team):
+    if keep and not archives.holds_work(team):
+        archive_notice = f"nothing of {team.name} is kept: it had no task and no message"
+    elif keep:
         try:
             store.discard(team.name, uid, ended=clock())
             archive_notice = _archive_notice(store, team.name, uid)

@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,9 @@ def test_cleanup_says_what_goes_and_where_it_is(begun: Callable[[], Context], pr
     assert pro0("team", "list").out == ""
 
 
-def test_forgetting_asks_and_wants_to_know_which(begun: Callable[[], Context], pro0: Pro0, home: Path) -> None:
+def test_forgetting_asks_and_wants_to_know_which(
+    begun: Callable[[], Context], pro0: Pro0, home: Path, scripts: None
+) -> None:
     store = Store(home)
     for _ in range(2):
         context = begun()
@@ -82,11 +85,46 @@ def test_forgetting_asks_and_wants_to_know_which(begun: Callable[[], Context], p
     assert "pro0 team cleanup alpha" in pro0("team", "forget", "alpha", "--force").err
 
 
+TIMES = {"2026-01-10": 0, "2026-01-10T12:00": 1, "2026-01-20": 2, "2026-02-01T00:30+01:00": 2, "2100-01-01": 3}
+
+
+@pytest.mark.parametrize(("before", "number"), TIMES.items())
+def test_old_archives_are_forgotten_together(
+    before: str, number: int, begun: Callable[[], Context], pro0: Pro0, home: Path, scripts: None
+) -> None:
+    store = Store(home)
+    for ended in ("2026-01-10T11:59:59Z", "2026-01-19T23:59:59Z", "2026-01-31T23:45:00Z"):
+        context = begun()
+        store.discard("alpha", context.team.config.read().uid, ended=datetime.fromisoformat(ended))
+    assert pro0("team", "forget", "beta", "--before", "2100-01-01", "--force").out == ""
+    assert len(store.archives()) == 3
+    unasked = pro0("team", "forget", "--before", before)
+    assert (unasked.code, len(store.archives())) == (6 if number else 0, 3)
+    done = pro0("team", "forget", "--before", before, "--force")
+    assert (done.code, len(store.archives())) == (0, 3 - number), done
+    if number > 1:
+        assert done.out == f"{number} archives of alpha are removed\n"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["alpha", "--before", "soon"], ["--before", "2026-01-01", "--all"], ["--before", "", "--force"]]
+)
+def test_what_is_to_be_forgotten_has_to_be_said(
+    words: list[str], begun: Callable[[], Context], pro0: Pro0, home: Path, scripts: None
+) -> None:
+    begun()
+    pro0("team", "cleanup", "alpha")
+    refused = pro0("team", "forget", *words)
+    assert (refused.code, refused.out, len(refused.err.splitlines())) == (2, "", 2), refused
+    assert len(Store(home).archives()) == 1
+
+
 def test_nothing_is_kept_of_nothing_nor_when_not_wanted(begun: Callable[[], Context], pro0: Pro0, home: Path) -> None:
     begun()
     assert "kept" not in pro0("team", "cleanup", "alpha", "--no-archive").err
     teams.create(Store(home), THE_HUMAN, teams.Home("alpha", home, "headless", "a test"))
-    assert pro0("team", "cleanup", "alpha").code == 0
+    empty = pro0("team", "cleanup", "alpha")
+    assert (empty.code, "nothing of alpha is kept: it had no task and no message" in empty.err) == (0, True), empty
     assert not (home / "archive").exists()
 
 

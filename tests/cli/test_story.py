@@ -33,7 +33,7 @@ def alpha(cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert ended.code == 0, ended
 
 
-def test_a_team_works_and_goes(alpha: str, cli: Cli, home: Path) -> None:
+def test_a_team_works_and_goes(alpha: str, cli: Cli, home: Path, scripts: None) -> None:
     """S004-006 S004-117, must show 2, 3 and 6"""
     look = json.loads(cli("team", "status", "--json").out)
     assert look["lead"]["state"] == "running"

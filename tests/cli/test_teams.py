@@ -10,8 +10,11 @@ from msgspec.structs import replace
 from pro0.cli.config import settings
 from pro0.cli.team import attaching
 from pro0.errors import EnvironmentMissing
+from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Exit, Handle, Process, State
+from pro0.model.task import Draft
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, become, make, seat, tree
 
 
@@ -26,6 +29,26 @@ def test_the_shape_of_a_status(pro0: Pro0, team: Context) -> None:
     assert {"name", "project", "mode", "modeReason", "phase", "paused", "tasks", "attention"} <= set(look)
     assert json.loads(pro0("member", "list", "--json").out) == look["members"]
     assert json.loads(pro0("team", "list", "--json").out) == [look]
+
+
+def test_a_member_is_shown_with_the_task_that_it_holds(pro0: Pro0, team: Context) -> None:
+    """The claim counts, whatever a member says of itself; a crashed one holds nothing that another works on."""
+
+    def shown() -> dict[str, str | None]:
+        return {row["agentId"]: row["task"] for row in json.loads(pro0("member", "list", "--json").out)}
+
+    with team.team.runtime.change("test") as change:
+        w1, w2 = change.value.seats
+        crashed = replace(w2, state=State.CRASHED, task="task-1")
+        change.value = replace(change.value, seats=(w1, crashed))
+    tasks.create(team, [Draft(title="one"), Draft(title="two")])
+    held = Context(team.team, Caller(Who.MEMBER, "w1", w1.incarnation))
+    assert shown() == {"w1": None, "w2": None}
+    tasks.claim(held, "1")
+    assert shown() == {"w1": "task-1", "w2": None}
+    assert [line.split()[3] for line in pro0("team", "status").out.splitlines() if line.startswith("w1 ")] == ["task-1"]
+    tasks.complete(held, "1", "done")
+    assert shown() == {"w1": None, "w2": None}
 
 
 def test_what_needs_the_person(pro0: Pro0, team: Context) -> None:

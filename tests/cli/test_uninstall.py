@@ -21,6 +21,7 @@ from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.conftest import Result
 from tests.repositories import commit, git, repository_in
 
+pytestmark = pytest.mark.usefixtures("scripts")
 SKILLS = (".claude", ".codex", ".gemini", ".config/opencode", ".pi/agent")
 
 
@@ -200,7 +201,7 @@ def test_what_others_put_there_stays(used: Context, pro0: Pro0, home: Path, pers
 
 
 def test_a_home_that_is_a_link_is_refused(pro0: Pro0, home: Path, tmp_path: Path) -> None:
-    real = tmp_path / "real"
+    home.rename(real := tmp_path / "real")
     make(real, "alpha", tmp_path)
     home.symlink_to(real)
     before = tree(real)

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from pro0.engine.cleanup import cleanup
 from pro0.model.caller import THE_HUMAN
+from pro0.model.task import Draft
 from pro0.ops.catalog import OPERATIONS
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make, seat
 from tests.conftest import Result
@@ -40,6 +43,9 @@ LINES = {
     "bypass": ("config", "set", "permissionMode", "bypass"),
     "pin": ("verdict", "pin"),
     "remove the pin": ("verdict", "pin", "--remove"),
+    "forget": ("team", "forget", "gone", "--force"),
+    "forget the old": ("team", "forget", "--before", "2100-01-01", "--force"),
+    "uninstall": ("uninstall", "--yes"),
 }
 PIN, OTHER = "correct horse", "battery staple"
 
@@ -71,7 +77,9 @@ def typed(*words: str, answers: tuple[str, ...] = (), program: str = SCRIPT, **e
 
 @pytest.fixture
 def gated(home: Path, project: Path, cli: Callable[..., Result]) -> Callable[..., Result]:
-    """A team without a lead, with a task that waits for its approval; the program without a terminal."""
+    """A team without a lead, with a task that waits for its approval, and an archive; a program without a terminal."""
+    tasks.create(make(home, "gone", project), [Draft(title="done")])
+    cleanup(Store(home), "gone", force=False, show=lambda _: None)
     make(home, "alpha", project)
     assert cli("task", "create", "one", "--requires", "approval", "--awaiting", "approval").code == 0
 
@@ -142,6 +150,14 @@ def test_a_grant_is_given_in_a_terminal_and_taken_by_the_shell(
     assert gated("member", "revoke", "w1").code == 4
     assert typed("member", "revoke", "w1", answers=(PIN,)).code == 0
     assert json.loads(gated("member", "grants", "--json").out) == []
+
+
+def test_an_archive_is_forgotten_by_who_knows_the_pin(gated: Callable[..., Result], home: Path) -> None:
+    assert typed("verdict", "pin", answers=(PIN, PIN)).code == 0
+    refused = typed("team", "forget", "gone", "--force", answers=(OTHER,))
+    assert (refused.code, len(Store(home).archives())) == (4, 1), refused
+    done = typed("team", "forget", "gone", "--force", answers=(PIN,))
+    assert (done.code, Store(home).archives()) == (0, []), done
 
 
 def test_only_the_persons_own_word_lets_scripts_give_verdicts(gated: Callable[..., Result], home: Path) -> None:

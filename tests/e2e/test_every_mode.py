@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pro0.sessions import BACKENDS
+from tests.conftest import let_scripts
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill
 from tests.waiting import STUCK
@@ -96,7 +97,9 @@ def test_the_story_of_a_team(mode: str, team: Team, tmp_path: Path) -> None:
     team.until(lambda: team.state(other) == "idle", "the other goes on")
     team("team", "stop")
     team("team", "cleanup", "alpha")
+    let_scripts(team.home)
     team("team", "forget", "alpha", "--force")
+    (team.home / "config.yaml").unlink()
     nothing_stored(team.home)
     assert changes(before, running(*folders)) == []
 

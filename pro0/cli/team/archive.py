@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from pro0.cli import completing
-from pro0.cli.context import here, human_only, named_team, quiet, store, team_name
+from pro0.cli.context import by_terminal, here, human_only, named_team, project_here, quiet, store, team_name
 from pro0.cli.message import print_letters
 from pro0.cli.output import json_option, line, local, pairs, say, terminal, write, write_json
 from pro0.cli.task.look import print_tasks
@@ -69,30 +69,31 @@ def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool
 
 
 @click.command()
-@click.argument("name", shell_complete=completing.archives)
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completing.archives)
 @ended_option
+@click.option("--before", metavar="TIME", help="Those that ended before it, of all teams or of NAME: 2026-11-01.")
 @click.option("--all", "everything", is_flag=True, help="All archives of that name.")
 @click.option("--force", is_flag=True, help="Without asking.")
-def forget(name: str, ended: str, everything: bool, force: bool) -> None:
+def forget(name: str | None, ended: str, before: str | None, everything: bool, force: bool) -> None:
     """Remove what is kept of a team that is removed.
 
-    Of several archives of one name --ended says which, or --all. Asks first, unless --force is given.
+    Of several archives of one name --ended says which, or --all. --before takes all older ones; times are in UTC. Asks
+    first, unless --force is given. It is a verdict: without a terminal it is refused, exit 4, unless you let scripts
+    give verdicts.
 
     \b
     Examples:
       pro0 team forget alpha
       pro0 team forget alpha --ended 2026-11-23T12:30 --force
+      pro0 team forget --before 2026-11-01
     """
     human_only("forget a team")
-    matches = archives.find(store(), name, ended)
-    if len(matches) > 1 and not everything:
-        times = ", ".join(archives.utc(archive.ended) for archive in matches)
-        raise BadInput(f"which of {len(matches)} archives of {name}?", hint=f"--all, or --ended with one of: {times}")
-    description = (
-        f"{len(matches)} archives of {name}"
-        if len(matches) > 1
-        else f"the archive of {name} of {local(matches[0].ended)}"
-    )
+    matches = _matches(name, ended, before, everything=everything)
+    if not matches:
+        say(f"no archive ended before {before}: nothing is removed")
+        return
+    by_terminal(store().home, project_here, "forget a team")
+    description = _described(name, matches)
     if not force:
         if not terminal():
             hint = "--force removes it without asking"
@@ -102,6 +103,27 @@ def forget(name: str, ended: str, everything: bool, force: bool) -> None:
             return
     archives.forget(store(), matches)
     write(f"{description} {'are' if len(matches) > 1 else 'is'} removed")
+
+
+def _matches(name: str | None, ended: str, before: str | None, *, everything: bool) -> list[Archive]:
+    if before is not None:
+        if ended or everything:
+            raise BadInput("--before goes with neither --ended nor --all", hint="give one of them")
+        return archives.older(store(), before, name)
+    if name is None:
+        raise BadInput("which team?", hint="name it, or give --before TIME; list them: pro0 team list --archived")
+    matches = archives.find(store(), name, ended)
+    if len(matches) > 1 and not everything:
+        times = ", ".join(archives.utc(archive.ended) for archive in matches)
+        raise BadInput(f"which of {len(matches)} archives of {name}?", hint=f"--all, or --ended with one of: {times}")
+    return matches
+
+
+def _described(name: str | None, matches: Sequence[Archive]) -> str:
+    if len(matches) == 1:
+        return f"the archive of {matches[0].name} of {local(matches[0].ended)}"
+    names = name or ", ".join(sorted({archive.name for archive in matches}))
+    return f"{len(matches)} archives of {names}"
 
 
 def _show(context: Context, archive: Archive | None, lines: int, *, as_json: bool) -> None:

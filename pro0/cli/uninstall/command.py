@@ -2,7 +2,7 @@
 
 import click
 
-from pro0.cli.context import human_only, project_here, store
+from pro0.cli.context import by_terminal, human_only, project_here, store
 from pro0.cli.output import json_option, pairs, say, talk, terminal, write, write_json
 from pro0.engine.uninstall import Trace, TraceFate, by_fate, traces
 from pro0.engine.uninstall import uninstall as take_away
@@ -27,6 +27,7 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     files of completion, and what killed commands left. The list comes first, then the question; --show ends with the
     list. Entries in the settings of other programs, and the program itself, are named with the command for each.
 
+    It is a verdict: without a terminal it is refused, exit 4, also with --yes, unless you let scripts give verdicts.
     Refused while a team runs, exit 4, naming it. A worktree with files that are not committed, or with commits that are
     not merged, stays and is named, exit 7. Nothing is committed, and no branch that is not merged is removed.
 
@@ -47,6 +48,8 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     if as_json:
         write_json(found)
         return
+    if not only_show and by_fate(found).get(TraceFate.REMOVED):
+        by_terminal(home.home, lambda: project, "take pro0 away")
     _print(found)
     if only_show or not _agreed(yes=yes):
         return

@@ -145,8 +145,9 @@ class Opener:
         )
 
     def _environment(self, adapter: Adapter, seat: Seat, state: SeatState, task: Task | None) -> dict[str, str]:
-        task_variables = members.task_identity(task.id, task.parent or "") if task else members.task_identity("", "")
-        identity = members.identity(self._team, state) | task_variables
+        identity = members.identity(self._team, state)
+        if task:
+            identity |= members.task_identity(task.id, task.parent or "")
         if seat.disposable:
             identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
         if base := port_base(self._team, seat.agent_id):

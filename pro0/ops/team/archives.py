@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from pro0.errors import NotFound, Pro0Error
+from pro0.errors import BadInput, NotFound, Pro0Error
 from pro0.model import ids
 from pro0.model.caller import THE_HUMAN
 from pro0.ops.context import Context
@@ -57,6 +57,18 @@ def find(store: Store, name: str, ended: str = "") -> list[Archive]:
         removal = f"it is there; remove it: pro0 team cleanup {name}" if store.team(name).exists() else ""
         raise NotFound(f"there is no archive of {name}", hint=removal or "list them: pro0 team list --archived")
     return matches
+
+
+def older(store: Store, before: str, name: str | None = None) -> list[Archive]:
+    """Return the archives, of one name or of all, that ended before a time, in UTC where it names no zone."""
+    if name is not None:
+        ids.team_name(name)
+    try:
+        moment = datetime.fromisoformat(before)
+    except ValueError:
+        raise BadInput(f"{before!r} is no time", hint="such as 2026-11-01 or 2026-11-01T12:30") from None
+    limit = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return [archive for archive in store.archives() if archive.ended < limit and name in (None, archive.name)]
 
 
 def forget(store: Store, archives: list[Archive]) -> None:

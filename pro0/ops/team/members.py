@@ -151,7 +151,7 @@ def identity(team: TeamStore, state: SeatState) -> dict[str, str]:
 
 
 def task_identity(task: str, parent: str) -> dict[str, str]:
-    """Return the variables naming a program's task, empty for none."""
+    """Return the variables naming a program's task; empty ones take the place of those that it has."""
     return {"PRO0_TASK_ID": task, "PRO0_PARENT_TASK_ID": parent}
 
 

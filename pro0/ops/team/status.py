@@ -8,7 +8,7 @@ import msgspec
 from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.need import Need
-from pro0.model.runtime import Phase, Process, Runtime, State, TurnEnd
+from pro0.model.runtime import ENDED, Phase, Process, Runtime, State, TurnEnd
 from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
@@ -110,7 +110,8 @@ def status(context: Context) -> TeamStatus:
     config, team_roster = team.config.read(), roster(team)
     listed = team.tasks.read()
     board, limits = Board(listed.tasks), _limits(team_roster.runtime, context.now())
-    members = tuple(_member(context, team_roster, seat, limits) for seat in team_roster.wanted.seats)
+    claimed = {task.claim.agent_id: task.id for task in board if task.claim and task.status is Status.IN_PROGRESS}
+    members = tuple(_member(context, team_roster, seat, claimed, limits) for seat in team_roster.wanted.seats)
     outside = _state(team_roster.wanted.outside.process) if team_roster.wanted.outside else None
     return TeamStatus(
         name=config.name,
@@ -158,7 +159,9 @@ def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
     )
 
 
-def _member(context: Context, team_roster: Roster, seat: Seat, limits: tuple[LimitStatus, ...]) -> MemberStatus:
+def _member(
+    context: Context, team_roster: Roster, seat: Seat, claimed: Mapping[str, str], limits: tuple[LimitStatus, ...]
+) -> MemberStatus:
     state = team_roster.state(seat.agent_id)
     head = context.team.mailbox(seat.agent_id).head.read()
     unread = mail.news(head, state.incarnation if state else "").count
@@ -179,7 +182,7 @@ def _member(context: Context, team_roster: Roster, seat: Seat, limits: tuple[Lim
     return msgspec.structs.replace(
         basic,
         state=state.state,
-        task=seat.task or state.task,
+        task=seat.task or claimed.get(seat.agent_id) or (None if state.state in ENDED else state.task),
         pid=state.agent.pid if state.agent else None,
         pane=state.handle.pane or None if state.handle else None,
         since=state.since,
