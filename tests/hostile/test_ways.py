@@ -223,10 +223,10 @@ def test_there_are_many() -> None:
 def test_what_is_open_is_named() -> None:
     """Each heading of what is open stands in SECURITY.md, below the part that it belongs to."""
     page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    without, both = page.partition("\nWithout a PIN:\n")[2].split("\nWith and without a PIN:\n")
+    without, both = page.partition(" open without a PIN\n")[2].split(" open with a PIN too\n")
     for way in WAYS.values():
         always = way.open in IN_SPITE_OF_A_PIN | {COMMANDS}
-        assert not way.open or f"* **{way.open}**" in (both if always else without), way
+        assert not way.open or f"\n**{way.open}.**\n" in (both if always else without), way
 
 
 def test_who_reads_the_persons_keys_learns_the_pin(home: Path, tmp_path: Path) -> None:
@@ -239,4 +239,4 @@ def test_who_reads_the_persons_keys_learns_the_pin(home: Path, tmp_path: Path) -
     path = f"{false.parent}:{_path()}"
     assert typed("-c", "pro0 task approve 1", program="/bin/sh", answers=(PIN,), PATH=path).code == 0
     assert learned.read_text() == f"{PIN}\n"
-    assert "* **Reading your keys**" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert "\n**Reading your keys.**\n" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
