@@ -1,9 +1,16 @@
-"""The exit codes of the program, from its error classes."""
+"""The exit codes of the program, from its error classes, and of each command, from its own help."""
 
+import re
 from collections.abc import Iterator
+
+import click
 
 from pro0 import errors
 from pro0.errors import Pro0Error
+
+SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z-])")
+NOT_WRAPPED = "\b"
+CODE_NAMED = re.compile(r"\bexit \d", re.IGNORECASE)
 
 
 def exit_codes() -> Iterator[tuple[str, str]]:
@@ -15,3 +22,17 @@ def exit_codes() -> Iterator[tuple[str, str]]:
             if kind.exit_code not in above:
                 yield str(kind.exit_code), str(kind.__doc__)
     yield "130", "The person interrupted the act."
+
+
+def own_exit_codes(command: click.Command) -> str:
+    """Return the sentences of a command's help and of its options that name an exit code."""
+    return " ".join(sentence for sentence in _sentences(command) if CODE_NAMED.search(sentence))
+
+
+def _sentences(command: click.Command) -> Iterator[str]:
+    for paragraph in (command.help or "").split("\n\n"):
+        if not paragraph.startswith(NOT_WRAPPED):
+            yield from SENTENCE_END.split(" ".join(paragraph.split()))
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.help:
+            yield f"{parameter.opts[-1]}: {parameter.help}"

@@ -10,7 +10,7 @@ import click
 from click_man.core import generate_man_page
 
 from pro0 import __version__
-from tools.exit_codes import exit_codes
+from tools.exit_codes import exit_codes, own_exit_codes
 from tools.meanings import VARIABLES
 from tools.topics import plain, references, roff, terms, topics
 
@@ -89,7 +89,10 @@ def _ending(ctx: click.Context) -> Iterator[str]:
     else:
         yield from terms({"0": "The act is done."})
         yield ".PP"
-        yield plain("The other codes are those of pro0(1), if nothing else is said above.")
+        if codes := own_exit_codes(ctx.command):
+            yield plain(codes)
+            yield ".PP"
+        yield plain("The other codes are those of pro0(1).")
     yield ".SH ENVIRONMENT"
     options = {option for parameter in ctx.command.params for option in parameter.opts}
     named = VARIABLES if first else ("PRO0_HOME", *(("PRO0_TEAM",) if "--team" in options else ()))

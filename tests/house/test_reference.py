@@ -25,6 +25,7 @@ from tests.cli.conftest import commands
 from tests.house.source import ROOT, package, path_of, strings
 from tools import meanings, reference, topics
 from tools.event_names import events
+from tools.exit_codes import own_exit_codes
 
 PAGE = reference.PAGE.read_text(encoding="utf-8")
 NAMES: dict[str, list[str]] = {
@@ -168,3 +169,9 @@ def test_each_error_code_is_raised_somewhere() -> None:
     """A code that nothing raises is a promise that nobody keeps."""
     exits = reference.exits()
     assert [code for code in ErrorCode if not exits.get(code)] == []
+
+
+def test_exit_codes_of_a_command_come_from_its_help() -> None:
+    waiting = click.Option(["--wait"], help="So long: exit 124 if not.")
+    command = click.Command("go", help="Go. Exit 4 when shut.\n\n\b\nexit 5", params=[waiting, click.Option(["--now"])])
+    assert own_exit_codes(command) == "Exit 4 when shut. --wait: So long: exit 124 if not."
