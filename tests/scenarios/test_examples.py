@@ -84,19 +84,25 @@ def named(block: Block) -> str:
     return f"{block.page}-{block.number}"
 
 
+def programs(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put stand-ins for the agents on the path, in an environment of their own."""
+    let_scripts(home)
+    (folder / "bin").mkdir()
+    for name in ("claude", "codex", "gemini", "opencode", "pi"):
+        program = folder / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -I {AGENT} "$@"\n')
+        program.chmod(0o755)
+    path = os.pathsep.join((str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]))
+    for name, value in {"PATH": path, "PRO0_TEAMMATE_MODE": "headless", "PRO0_END_GRACE_SECONDS": "1"}.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.fixture
 def shop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A person's repository, with the agents' programs on the path."""
-    let_scripts(home)
-    programs, project = tmp_path / "bin", tmp_path / "shop"
-    programs.mkdir()
+    programs(home, tmp_path, monkeypatch)
+    project = tmp_path / "shop"
     project.mkdir()
-    for name in ("claude", "codex", "gemini", "opencode", "pi"):
-        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} -I {AGENT} "$@"\n')
-        (programs / name).chmod(0o755)
-    path = os.pathsep.join((str(programs), str(Path(sys.executable).parent), os.environ["PATH"]))
-    for name, value in {"PATH": path, "PRO0_TEAMMATE_MODE": "headless", "PRO0_END_GRACE_SECONDS": "1"}.items():
-        monkeypatch.setenv(name, value)
     repository_in(project)
     put(project, "plan.yaml", "- {key: lib, title: build it, run: make lib}\n")
     commit(project, "Makefile", MAKEFILE)
