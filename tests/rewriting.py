@@ -45,8 +45,21 @@ NEAR = {
 """What is given mistakes so, and the tests that should notice them."""
 APART = ("pro0/guard", "pro0/ops/identity.py")
 """What runs in processes of its own, where nobody sees which test reaches which function."""
-SPECIAL = {"pro0/guard/detached.py": ("tests/engine/test_revival.py", "tests/guard/test_looks.py")}
-ENOUGH = 10
+SPECIAL = {
+    f"pro0/guard/{name}.py": tuple(f"tests/{test}.py" for test in tests.split())
+    for name, tests in {
+        "agent": "guard/test_starts guard/test_ends",
+        "client": "guard/test_clients guard/test_terminals",
+        "detached": "guard/test_lookout guard/test_looks engine/test_revival",
+        "lookout": "guard/test_lookout guard/test_looks",
+        "output": "guard/test_own_terminal guard/test_output",
+        "pty": "guard/test_clients guard/test_terminals",
+        "run": "guard/test_guard guard/test_ends guard/test_starts guard/test_states guard/test_terminals",
+        "terminal": "guard/test_own_terminal guard/test_visitors guard/test_terminals",
+    }.items()
+}
+"""Of a room with many tests those that are about one file of it: the others would take the time."""
+ENOUGH = 40
 """A mistake that lives through so many seconds of tests counts as alive."""
 
 
@@ -221,7 +234,7 @@ def _looked(session: pytest.Session, path: Path) -> dict[str, Reach]:
             json.dump(took, out)
         return 0
 
-    pid = forked(look)
+    pid = forked(look, quiet=False)
     os.close(theirs)
     with open(ours) as read:
         found = {name: Reach(*values) for name, values in json.load(read).items()}

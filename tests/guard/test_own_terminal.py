@@ -1,0 +1,259 @@
+"""The terminal that a guard makes, in this process: what it shows and to whom, and what it tells of the end."""
+
+import io
+import os
+import select
+import sys
+import tty
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pro0.guard import launch as launches
+from pro0.guard import output
+from pro0.guard import terminal as terminals
+from pro0.guard.terminal import AgentTerminal
+from pro0.terminals import protocol
+from pro0.terminals.connection import Connection, Silent
+from tests.guard.shown import SECONDS, terminal
+from tests.waiting import STUCK, wait_until
+
+
+@contextmanager
+def log(path: Path) -> Iterator[None]:
+    """Let the standard output be a file, as a guard's is."""
+    kept, descriptor = os.dup(1), os.open(path, os.O_RDWR | os.O_CREAT)
+    os.dup2(descriptor, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(descriptor)
+
+
+class Stage:
+    """A terminal in this process, and its agent's end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.wanted = terminal(folder)
+        values = {"socket": self.wanted.socket, "library": self.wanted.library, "columns": 80, "lines": 24}
+        self.made = AgentTerminal(launches.Terminal(values), "inc-1")
+        self.end = os.open(self.made.path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        tty.setraw(self.end)
+        self.log = folder / "log"
+
+    def prints(self, text: str) -> None:
+        """Print, in as many pieces as there is room for."""
+        data = text.encode()
+        while data:
+            select.select([], [self.end], [], STUCK)
+            data = data[os.write(self.end, data) :]
+
+    def typed(self) -> bytes:
+        """Return what was typed, once something was."""
+        assert select.select([self.end], [], [], STUCK)[0], "something is typed"
+        return os.read(self.end, 1 << 16)
+
+    def connect(self) -> Connection:
+        return Connection(self.wanted.socket, SECONDS)
+
+    def over(self) -> None:
+        os.close(self.end)
+        with log(self.log):
+            self.made.end()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(tmp_path)
+    yield made
+    if Path(made.wanted.socket).exists():
+        made.over()
+
+
+def looked(one: Connection) -> dict[str, object]:
+    return one.ask(protocol.LOOK, answer=protocol.FRAME)
+
+
+def rows(one: Connection) -> list[str]:
+    found = looked(one)["rows"]
+    assert isinstance(found, dict)
+    return list(found.values())
+
+
+def test_who_looks_is_told_who_it_is_and_what_is_shown(stage: Stage) -> None:
+    with stage.connect() as one:
+        assert one.hello == {"version": protocol.VERSION, "incarnation": "inc-1", "pid": os.getpid()}
+        stage.prints("\x1b]2;a title\x07\x1b[?25lone\r\ntwo")
+        wait_until(lambda: rows(one)[:2] == ["one", "two"], STUCK, "it is drawn")
+        frame = looked(one)
+        told = {name: value for name, value in frame.items() if name not in ("rows", "modes")}
+        assert told == {"columns": 80, "lines": 24, "cursor": [3, 1], "visible": False, "title": "a title"}
+        assert one.ask(protocol.TEXT, b'{"lines":1}') == {"text": "two"}
+        assert one.ask(protocol.HISTORY) == {"rows": ["one", "two"]}
+
+
+def test_watchers_get_changes_and_say_the_size(stage: Stage) -> None:
+    with stage.connect() as one, stage.connect() as other:
+        one.send(protocol.WATCH, b'{"columns":100,"lines":30}')
+        first = one.wait(protocol.FRAME)
+        assert (first["columns"], first["lines"]) == (100, 30)
+        assert os.get_terminal_size(stage.end) == (100, 30)
+        stage.prints("abc")
+        assert one.wait(protocol.FRAME)["rows"] == {"0": "abc"}
+        assert other.ask(protocol.FOCUS) == {"told": 1}
+        assert one.wait(protocol.FOCUS) == {}
+        assert one.ask(protocol.FOCUS) == {"told": 0}
+        one.send(protocol.UNWATCH)
+        other.send(protocol.SIZE, b'{"columns":2,"lines":1000}')
+        assert other.ask(protocol.FOCUS) == {"told": 1}
+        assert (looked(other)["columns"], os.get_terminal_size(stage.end)) == (2, (2, 1000))
+        assert one.wait(protocol.FOCUS) == {}
+        assert other.take() == []
+
+
+def test_a_text_waits_for_a_person_who_types(stage: Stage) -> None:
+    def put(kind: bytes, words: bytes) -> bool:
+        return bool(one.ask(kind, words, protocol.TAKEN)["taken"])
+
+    with stage.connect() as one:
+        assert put(protocol.PRESS, b'{"text":"k","quiet":1000000}'), "nobody has typed yet"
+        assert stage.typed() == b"k"
+        assert put(protocol.INPUT, b"typed")
+        assert stage.typed() == b"typed"
+        assert not put(protocol.PRESS, b'{"text":"k","quiet":1000000}')
+        assert not put(protocol.PASTE, b'{"text":"k","quiet":1000000}')
+        assert put(protocol.PASTE, b'{"text":"pasted","quiet":0}')
+        assert stage.typed() == b"pasted"
+        stage.prints("\x1b[?2004hon")
+        wait_until(lambda: rows(one)[0] == "on", STUCK, "it is drawn")
+        assert put(protocol.PASTE, b'{"text":"pasted","quiet":0}')
+        assert stage.typed() == b"\x1b[200~pasted\x1b[201~"
+        assert put(protocol.PRESS, b'{"text":"p","quiet":0}')
+        assert stage.typed() == b"p"
+
+
+def test_a_program_is_answered_but_not_about_keys(stage: Stage) -> None:
+    """A client's own terminal sends the keys as it always does."""
+    stage.prints("ab\x1b[?u\x1b[6n")
+    assert stage.typed() == b"\x1b[1;3R"
+
+
+def test_drawing_that_is_held_back_is_shown_at_once_when_let_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminals, "HELD", 1e6)
+    with stage.connect() as one:
+        one.send(protocol.WATCH, b'{"columns":80,"lines":24}')
+        one.wait(protocol.FRAME)
+        stage.prints("\x1b[?2026hone")
+        wait_until(lambda: rows(one)[0] == "one", STUCK, "it is known")
+        assert one.take() == []
+        stage.prints("two\x1b[?2026l")
+        assert one.wait(protocol.FRAME)["rows"] == {"0": "onetwo"}
+
+
+def test_who_breaks_the_protocol_or_is_too_many_is_let_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminals, "CLIENTS", 2)
+    with stage.connect() as one, stage.connect() as other:
+        with pytest.raises(Silent):
+            stage.connect()
+        for said in (protocol.message(b"?"), protocol.message(protocol.SIZE, b"{}")):
+            other._socket.sendall(said)
+            with pytest.raises(Silent):
+                other.wait(protocol.FRAME)
+            other = wait_until(lambda: connected(stage), STUCK, "there is room again")  # type: ignore[assignment]
+        other.close()
+        assert len(rows(one)) == 24
+
+
+def connected(stage: Stage) -> Connection | None:
+    try:
+        return stage.connect()
+    except Silent:
+        return None
+
+
+def test_what_is_shown_last_reaches_who_looks_and_the_log(stage: Stage) -> None:
+    with stage.connect() as one:
+        one.send(protocol.WATCH, b'{"columns":80,"lines":24}')
+        one.wait(protocol.FRAME)
+        stage.prints("\x1b[?2026hone\r\ntwo\r\n" + "x" * 79)
+        assert output.last_output(stage.made) == f"one\ntwo\n{'x' * 79}"
+        stage.over()
+        frame = one.wait(protocol.FRAME)
+        assert frame["rows"] == {"0": "one", "1": "two", "2": "x" * 79}
+        with pytest.raises(Silent):
+            one.wait(protocol.FRAME)
+    assert stage.log.read_text().split() == ["one", "two", "x" * 79]
+    assert not Path(stage.wanted.socket).exists()
+    with pytest.raises(Silent):
+        stage.connect()
+
+
+def test_a_terminal_that_fails_says_so_and_is_drained_on(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", said)
+    monkeypatch.setattr(stage.made._screen, "feed", lambda data: [][0])
+    stage.prints("x" * (1 << 18))
+    wait_until(lambda: "list index out of range" in said.getvalue(), STUCK, "it is said")
+    assert said.getvalue() == (
+        "pro0 guard: its terminal cannot be shown any more: IndexError: list index out of range\n"
+    )
+    stage.prints("x" * (1 << 18))
+    with pytest.raises(Silent):
+        stage.connect()
+    stage.over()
+
+
+def test_the_end_of_a_terminal_that_does_not_answer_is_not_waited_for(stage: Stage) -> None:
+    stopped = SimpleNamespace(last_output=lambda lines, patience: f"  {lines} {patience}\n")
+    assert output.last_output(stopped) == f"{output.LINES} {output.PATIENCE}"  # type: ignore[arg-type]
+    stage.over()
+    assert stage.made.last_output(9, 0.01) == ""
+
+
+@pytest.mark.parametrize("size", [0, 3, output.LENGTH - 1, output.LENGTH, output.LENGTH + 1, 9999])
+def test_the_end_of_a_log_is_told(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX_PANE", raising=False)
+    text = "".join(chr(ord("a") + n % 26) for n in range(size))
+    (tmp_path / "log").write_text(text)
+    with log(tmp_path / "log"):
+        told = output.last_output(None)
+    assert told == text[-output.LENGTH :]
+
+
+def test_what_is_no_file_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX_PANE", raising=False)
+    reading, writing = os.pipe()
+    with ExitStack() as stack:
+        kept = os.dup(1)
+        stack.callback(os.close, kept)
+        stack.callback(os.dup2, kept, 1)
+        os.dup2(writing, 1)
+        told = [output.last_output(None)]
+        os.close(1)
+        told.append(output.last_output(None))
+    os.close(reading)
+    os.close(writing)
+    assert told == ["", ""]
+
+
+def test_a_pane_is_asked_of_the_server_that_it_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "tmux"
+    program.write_text('#!/bin/sh\necho complaint >&2\nprintf "  %s  \\n" "$@"\nprintf "é\\n\\n"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/at/here,1,0")
+    monkeypatch.setenv("TMUX_PANE", "%7")
+    open_before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+    words = ["-S", "/at/here", "capture-pane", "-p", "-J", "-t", "%7", "é"]
+    told = output.last_output(None)
+    assert [line.strip() for line in told.splitlines()] == words
+    assert not any(line.endswith(" ") for line in told.splitlines())
+    if sys.platform == "linux":
+        assert len(os.listdir("/proc/self/fd")) == open_before
+    monkeypatch.delenv("TMUX")
+    assert "capture-pane" in output.last_output(None)
