@@ -1,8 +1,11 @@
 """A client of a guard's terminal, and a pseudo-terminal, in this process: nobody waits for anybody."""
 
+import fcntl
 import os
 import select
 import socket
+import struct
+import termios
 import tty
 from collections.abc import Iterator
 
@@ -12,7 +15,7 @@ from pro0.guard import pty
 from pro0.guard.client import PAUSE, Client, Gone
 from pro0.guard.pty import INPUT_LIMIT, Pty
 from pro0.terminals import protocol
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 FULL = 1 << 22
 """Bytes that no socket keeps."""
@@ -130,6 +133,11 @@ def line() -> Iterator[tuple[Pty, int]]:
     made.close()
 
 
+def there(end: int) -> int:
+    """Return how many bytes can be read at one end: they come some time after they were written at the other."""
+    return int(struct.unpack("i", fcntl.ioctl(end, termios.FIONREAD, bytes(4)))[0])
+
+
 def test_a_terminal_has_its_size(line: tuple[Pty, int]) -> None:
     made, end = line
     assert os.get_terminal_size(end) == (80, 24)
@@ -143,28 +151,42 @@ def test_output_is_read_in_turns(line: tuple[Pty, int], monkeypatch: pytest.Monk
     monkeypatch.setattr(pty, "TURN", 8)
     monkeypatch.setattr(pty, "READ", 4)
     os.write(end, b"0123456789abcdefghij")
+    wait_until(lambda: there(made.fileno) == 20, STUCK, "it has come")
     assert [made.read() for _ in range(4)] == [b"01234567", b"89abcdef", b"ghij", b""]
 
 
-def test_input_waits_for_the_agent_and_comes_whole(line: tuple[Pty, int]) -> None:
+def test_input_comes_to_the_agent(line: tuple[Pty, int]) -> None:
     made, end = line
-    text = bytes(ord("a") + n % 26 for n in range(INPUT_LIMIT - 1))
-    assert made.put(text[:5])
+    assert made.put(b"hello")
     assert made.waiting == b""
-    assert os.read(end, 9) == text[:5]
-    assert made.put(text)
-    took = len(text) - len(made.waiting)
-    assert 0 < took < len(text)
+    wait_until(lambda: there(end) == 5, STUCK, "it has come")
+    assert os.read(end, 9) == b"hello"
+
+
+def test_input_waits_for_an_agent_that_does_not_read_and_comes_whole(line: tuple[Pty, int]) -> None:
+    """In the place of its terminal a pipe that is full, for that takes in nothing by itself."""
+    made, _ = line
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    kept, made.fileno = made.fileno, writing
+    filled = 0
+    while not made.waiting:
+        made.put(b"#" * 4096)
+        filled += 4096
+    text = bytes(ord("a") + n % 26 for n in range(INPUT_LIMIT))
     room = INPUT_LIMIT - len(made.waiting)
-    assert not made.put(b"x" * (room + 1))
-    assert made.put(b"x" * room)
+    assert not made.put(text[: room + 1])
+    assert made.put(text[:room])
     assert len(made.waiting) == INPUT_LIMIT
     assert not made.put(b"x")
     arrived = b""
-    while len(arrived) < len(text) + room:
-        arrived += os.read(end, 1 << 16)
+    while len(arrived) < filled + room:
+        arrived += os.read(reading, 1000)
         made.write()
-    assert (arrived, bytes(made.waiting)) == (text + b"x" * room, b"")
+    assert (arrived, bytes(made.waiting)) == (b"#" * filled + text[:room], b"")
+    made.fileno = kept
+    os.close(reading)
+    os.close(writing)
 
 
 def test_what_nobody_will_read_is_not_kept() -> None:
