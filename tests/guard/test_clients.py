@@ -145,10 +145,11 @@ def test_a_terminal_has_its_size(line: tuple[Pty, int]) -> None:
     assert os.get_terminal_size(end) == (120, 40)
 
 
-def test_output_is_read_in_turns(line: tuple[Pty, int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("turn", [5, 8])
+def test_output_is_read_in_turns(line: tuple[Pty, int], turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made, end = line
     assert made.read() == b""
-    monkeypatch.setattr(pty, "TURN", 8)
+    monkeypatch.setattr(pty, "TURN", turn)
     monkeypatch.setattr(pty, "READ", 4)
     os.write(end, b"0123456789abcdefghij")
     wait_until(lambda: there(made.fileno) == 20, STUCK, "it has come")

@@ -4,13 +4,15 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from pro0.guard import run
+from pro0.guard import run, tree
 from pro0.guard.run import ASKED, BY_ITSELF, FAILED, HANG_UP, TEAM_GONE, Guard
+from pro0.processes import table
 from tests.guard.sessions import Session
 from tests.guard.test_last_words import launched
 from tests.waiting import STUCK
@@ -91,6 +93,147 @@ def test_a_pane_without_a_kind_leaves_what_the_launch_says(session: Session, mon
     session.start(["sh", "-c", f'echo "$TERM" > {file}'], env={"TERM": "mine", "PATH": os.environ["PATH"]})
     session.reported(lambda report: report.exit, "the end", STUCK)
     assert file.read_text() == "mine\n"
+
+
+class Desk:
+    """A guard that waits, by a clock that the test sets."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: str = "/t") -> None:
+        self.now, self.waits, self.done = 100.0, [], []  # type: float, list[object], list[str]
+        self.ready: list[object] = []
+        self.guard = Guard.__new__(Guard)
+        self.guard.cause, self.guard._look_at = BY_ITSELF, 104.0
+        self.guard._launch = SimpleNamespace(team_folder=folder, look=2.0, incarnation="inc")  # type: ignore[assignment]
+        self.reading, self.guard._wake = os.pipe()
+        self.guard._wake, self.reading = self.reading, self.guard._wake
+        self.guard._pipe = SimpleNamespace(open=True, fileno=77)  # type: ignore[assignment]
+        monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(run, "select", SimpleNamespace(select=self.select))
+        for name in ("_listen", "_reap"):
+            monkeypatch.setattr(Guard, name, lambda _, name=name: self.done.append(name))
+
+    def select(self, sources: list[int], *rest: object) -> tuple[list[object], list[object], list[object]]:
+        self.waits.append((sources, *rest))
+        return self.ready, [], []
+
+    def close(self) -> None:
+        os.close(self.reading)
+        os.close(self.guard._wake)
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    made = Desk(monkeypatch)
+    yield made
+    made.close()
+
+
+def test_it_waits_until_the_next_look(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = desk.guard
+    monkeypatch.setattr(Guard, "_look", lambda _: desk.done.append("look"))
+    guard._wait()
+    assert (desk.waits, desk.done) == ([([guard._wake, 77], [], [], 4.0)], [])
+    desk.now, desk.waits = 104.0, []
+    guard._wait()
+    assert (desk.waits, desk.done) == ([([guard._wake, 77], [], [], 0.0)], ["look"])
+    desk.now, desk.waits, desk.done = 109.0, [], []
+    guard._pipe.open = False
+    guard._wait()
+    assert (desk.waits, desk.done) == ([([guard._wake], [], [], 0.0)], ["look"])
+    guard._launch.team_folder, desk.waits, desk.done = "", [], []
+    guard._wait()
+    assert (desk.waits, desk.done) == ([([guard._wake], [], [], None)], [])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "cause"),
+    [
+        ([signal.SIGCHLD], BY_ITSELF),
+        ([signal.SIGCHLD, signal.SIGTERM], ASKED),
+        ([signal.SIGHUP, signal.SIGCHLD], HANG_UP),
+        ([signal.SIGHUP, signal.SIGTERM], ASKED),
+        ([signal.SIGINT], BY_ITSELF),
+    ],
+)
+def test_a_request_comes_before_the_end_that_it_brings(desk: Desk, numbers: list[int], cause: str) -> None:
+    os.write(desk.reading, bytes(numbers))
+    desk.ready = [77, desk.guard._wake]
+    desk.guard._wait()
+    assert (desk.guard.cause, desk.done) == (cause, ["_listen", "_reap"])
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("cause", [BY_ITSELF, ASKED])
+def test_a_look_ends_a_session_whose_team_is_gone(desk: Desk, there: bool, cause: str) -> None:
+    guard = desk.guard
+    guard._lookout = SimpleNamespace(look=lambda: there, pause=lambda usual: usual / 4)  # type: ignore[assignment]
+    guard.cause = cause
+    guard._look()
+    assert guard.cause == (cause if there or cause else TEAM_GONE)
+    assert guard._look_at == 100.5
+
+
+def test_a_look_that_fails_is_said_and_comes_again_in_a_minute(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(run, "_complain", said.append)
+    desk.guard._lookout = SimpleNamespace(look=lambda: [][0])  # type: ignore[assignment]
+    desk.guard._look()
+    assert said == ["cannot look around: list index out of range"]
+    assert (desk.guard.cause, desk.guard._look_at) == (BY_ITSELF, 160.0)
+
+
+@pytest.mark.parametrize(
+    ("subreaper", "shown", "leaders"), [(True, True, ()), (False, False, (0,)), (False, True, (0, 7))]
+)
+def test_whose_processes_are_looked_for(
+    desk: Desk, subreaper: bool, shown: bool, leaders: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where orphans do not come to it, those of its terminal sessions too; what has ended is reaped after the look."""
+    asked: list[object] = []
+    me = table.entry(os.getpid())
+    assert me
+
+    def belonging(*words: object) -> list[table.ProcessEntry]:
+        asked.append((*words, list(desk.done)))
+        return [me]
+
+    monkeypatch.setattr(tree, "belonging", belonging)
+    guard = desk.guard
+    guard._subreaper, guard._pid, guard._terminal = subreaper, 7, object() if shown else None  # type: ignore[assignment]
+    assert guard._belonging() == [me]
+    expected = tuple(pid or me.pid for pid in leaders)
+    assert (asked, desk.done) == ([("inc", expected, [])], ["_reap"])
+
+
+def test_all_that_have_ended_are_reaped_and_the_agent_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[object] = []
+    monkeypatch.setattr(Guard, "_agent_ended", lambda _, status: ends.append(status))
+    guard = Guard.__new__(Guard)
+    guard._pid = 7
+    for last in ((0, 0), None):
+        left = [(5, 1), (7, 256), (6, 0), *([last] if last else [])]
+
+        def waitpid(pid: int, options: int, left: list[tuple[int, int]] = left) -> tuple[int, int]:
+            assert (pid, options) == (-1, os.WNOHANG)
+            if not left:
+                raise ChildProcessError
+            return left.pop(0)
+
+        monkeypatch.setattr(run, "os", SimpleNamespace(waitpid=waitpid, WNOHANG=os.WNOHANG))
+        guard._reap()
+        assert left == []
+    assert ends == [256, 256]
+
+
+def test_what_cannot_be_told_of_the_output_keeps_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(run, "_complain", said.append)
+    guard = Guard.__new__(Guard)
+    guard._terminal = SimpleNamespace(last_output=lambda *_: [][0])  # type: ignore[assignment]
+    assert guard._last_output() == ""
+    assert said == ["cannot tell what the agent printed last: list index out of range"]
+    guard._terminal = SimpleNamespace(last_output=lambda *_: "why")  # type: ignore[assignment]
+    assert guard._last_output() == "why"
 
 
 def test_a_complaint_is_one_line_and_fails_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import select
 import sys
 import tty
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -65,6 +65,7 @@ class Stage:
         os.close(self.end)
         with log(self.log):
             self.made.end()
+        assert not self.made._thread.is_alive()
 
 
 @pytest.fixture
@@ -209,51 +210,7 @@ def test_a_terminal_that_fails_says_so_and_is_drained_on(stage: Stage, monkeypat
 
 
 def test_the_end_of_a_terminal_that_does_not_answer_is_not_waited_for(stage: Stage) -> None:
-    stopped = SimpleNamespace(last_output=lambda lines, patience: f"  {lines} {patience}\n")
-    assert output.last_output(stopped) == f"{output.LINES} {output.PATIENCE}"  # type: ignore[arg-type]
+    stopped = SimpleNamespace(last_output=lambda lines, patience: f"  {lines} {patience}\n\ud800")
+    assert output.last_output(stopped) == f"{output.LINES} {output.PATIENCE}\n?"  # type: ignore[arg-type]
     stage.over()
     assert stage.made.last_output(9, 0.01) == ""
-
-
-@pytest.mark.parametrize("size", [0, 3, output.LENGTH - 1, output.LENGTH, output.LENGTH + 1, 9999])
-def test_the_end_of_a_log_is_told(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TMUX_PANE", raising=False)
-    text = "".join(chr(ord("a") + n % 26) for n in range(size))
-    (tmp_path / "log").write_text(text)
-    with log(tmp_path / "log"):
-        told = output.last_output(None)
-    assert told == text[-output.LENGTH :]
-
-
-def test_what_is_no_file_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TMUX_PANE", raising=False)
-    reading, writing = os.pipe()
-    with ExitStack() as stack:
-        kept = os.dup(1)
-        stack.callback(os.close, kept)
-        stack.callback(os.dup2, kept, 1)
-        os.dup2(writing, 1)
-        told = [output.last_output(None)]
-        os.close(1)
-        told.append(output.last_output(None))
-    os.close(reading)
-    os.close(writing)
-    assert told == ["", ""]
-
-
-def test_a_pane_is_asked_of_the_server_that_it_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "tmux"
-    program.write_text('#!/bin/sh\necho complaint >&2\nprintf "  %s  \\n" "$@"\nprintf "é\\n\\n"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setenv("TMUX", "/at/here,1,0")
-    monkeypatch.setenv("TMUX_PANE", "%7")
-    open_before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
-    words = ["-S", "/at/here", "capture-pane", "-p", "-J", "-t", "%7", "é"]
-    told = output.last_output(None)
-    assert [line.strip() for line in told.splitlines()] == words
-    assert not any(line.endswith(" ") for line in told.splitlines())
-    if sys.platform == "linux":
-        assert len(os.listdir("/proc/self/fd")) == open_before
-    monkeypatch.delenv("TMUX")
-    assert "capture-pane" in output.last_output(None)
