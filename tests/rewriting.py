@@ -54,7 +54,8 @@ SPECIAL = {
         "lookout": "guard/test_lookout guard/test_looks",
         "output": "guard/test_last_output guard/test_own_terminal guard/test_output",
         "pty": "guard/test_clients guard/test_terminals",
-        "run": "guard/test_guard guard/test_ends guard/test_starts guard/test_states guard/test_looks guard/test_terminals",
+        "run": "guard/test_guard guard/test_ends guard/test_starts guard/test_states guard/test_looks "
+        "guard/test_terminals",
         "terminal": "guard/test_own_terminal guard/test_visitors guard/test_terminals",
     }.items()
 }
