@@ -12,7 +12,7 @@ from click_man.core import generate_man_page
 from pro0 import __version__
 from tools.exit_codes import exit_codes, own_exit_codes
 from tools.meanings import VARIABLES
-from tools.topics import plain, references, roff, terms, topics
+from tools.topics import plain, references, reliability, roff, terms, topics
 
 FOLDER = Path(__file__).parents[1] / "man"
 FILES = (
@@ -66,7 +66,7 @@ def _prepared(command: click.Command, shown: dict[str, click.Command]) -> click.
 def topic_pages() -> dict[str, str]:
     """Return the text of every page on what is no command, by folder and file name."""
     version = f"pro0 {__version__}"
-    return {f"man{t.section}/pro0-{t.name}.{t.section}": roff(t, version, DATE) for t in topics()}
+    return {f"man{t.section}/pro0-{t.name}.{t.section}": roff(t, version, DATE) for t in (*topics(), reliability())}
 
 
 def _page(ctx: click.Context) -> str:
@@ -107,7 +107,11 @@ def _related(ctx: click.Context) -> list[str]:
     path = ctx.command_path.replace(" ", "-")
     above = [ctx.parent.command_path.replace(" ", "-") + ".1"] if ctx.parent else []
     commands = shown_commands(ctx.command, ctx) if isinstance(ctx.command, click.Group) else ()
-    related = [f"pro0-{t.name}.{t.section}" for t in topics() if ctx.parent is None or f"{path}.1" in t.see_also]
+    related = [
+        f"pro0-{t.name}.{t.section}"
+        for t in (*topics(), reliability())
+        if ctx.parent is None or f"{path}.1" in t.see_also
+    ]
     return [*above, *(f"{path}-{name}.1" for name, _ in commands), *related] or ["pro0.1"]
 
 

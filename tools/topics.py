@@ -1,5 +1,6 @@
-"""Pages on what is no command: settings, layouts, files of tasks, hooks; the same text as Markdown and as roff."""
+"""Pages on what is no command: settings, layouts, files of tasks, hooks, reliability; as Markdown and as roff."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +9,9 @@ from pro0.config import SETTINGS
 from tools.meanings import HOOKS, LAYOUT_KEYS, MEMBER_KEYS, PERMISSIONS, POLICIES, ROLE_KEYS, TASK_KEYS, WINDOW_KEYS
 
 ROOT = Path(__file__).parents[1]
+PROMISE = re.compile(r"^\| ([A-Z][^|]+) \| ([^|]+) \|", re.MULTILINE)
+POINT = re.compile(r"^\* (.+)$", re.MULTILINE)
+LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 TASKS_EXAMPLE = """\
 tasks:
   - key: parser
@@ -58,6 +62,18 @@ class Topic(NamedTuple):
 def topics() -> tuple[Topic, ...]:
     """Return every page."""
     return (_settings(), _layout(), _tasks(), _hooks())
+
+
+def reliability() -> Topic:
+    """Return the manual's page on what pro0 promises, from the page of the site."""
+    promised, _, rest = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8").partition("## What is not ")
+    limits, _, how = rest.partition("## How it is tested\n")
+    tested = LINK.sub(r"\1", " ".join(how.strip().rpartition("\n\n")[0].split()))
+    points = tuple(LINK.sub(r"\1", f"* {point}") for point in POINT.findall(limits))
+    tables = {"Promises": dict(PROMISE.findall(promised))}
+    paragraphs = (tested, "The promises stand below. This is not promised:", *points)
+    about = "what pro0 promises, and how that is tested"
+    return Topic("reliability", 7, about, paragraphs, tables, "", "", ("pro0-doctor.1", "pro0-needs.1"))
 
 
 def _settings() -> Topic:
@@ -145,7 +161,8 @@ def roff(topic: Topic, version: str, date: str) -> str:
         lines += [".PP", plain(paragraph)]
     for title, rows in topic.tables.items():
         lines += [f".SH {title.upper()}", *terms(rows)]
-    lines += [".SH EXAMPLE", ".nf", *map(_line, topic.example.splitlines()), ".fi"]
+    if topic.example:
+        lines += [".SH EXAMPLE", ".nf", *map(_line, topic.example.splitlines()), ".fi"]
     lines += [".SH SEE ALSO", references(topic.see_also)]
     return "\n".join(lines) + "\n"
 

@@ -130,6 +130,7 @@ def test_the_help_shows_every_command_in_one_group() -> None:
         ("5 config", "pro0-config - settings of pro0"),
         ("config", "pro0-config - Show the settings"),
         ("7 hooks", "pro0-hooks - commands"),
+        ("reliability", "pro0-reliability - what pro0 promises"),
     ],
 )
 def test_pages_on_what_is_no_command_are_shown(words: str, page: str, pro0: Pro0) -> None:

@@ -116,4 +116,5 @@ def _write(checks: list[Check], repaired: list[str]) -> None:
     for check in checks:
         if check.mend:
             write(f"\n{check.name}: {line(check.found)}\n  fix: {line(check.mend)}")
+    write("\nWhat pro0 promises, and how that is tested: pro0 man reliability")
     sys.stdout.flush()

@@ -19,7 +19,7 @@ _FONTS = re.compile(r"\\f[BIRP]")
 @click.command()
 @click.argument("command", nargs=-1)
 def man(command: tuple[str, ...]) -> None:
-    """Show the manual page of a command, or of layout, tasks, hooks, and `5 config`.
+    """Show the manual page of a command, or of layout, tasks, hooks, reliability, and `5 config`.
 
     On a terminal by `man`, otherwise as plain text.
 
