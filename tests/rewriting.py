@@ -48,7 +48,7 @@ APART = ("pro0/guard", "pro0/ops/identity.py")
 SPECIAL = {
     f"pro0/guard/{name}.py": tuple(f"tests/{test}.py" for test in tests.split())
     for name, tests in {
-        "agent": "guard/test_starts guard/test_ends",
+        "agent": "guard/test_guard guard/test_starts guard/test_ends",
         "client": "guard/test_clients guard/test_terminals",
         "detached": "guard/test_lookout guard/test_looks engine/test_revival",
         "lookout": "guard/test_lookout guard/test_looks",
@@ -56,7 +56,7 @@ SPECIAL = {
         "pty": "guard/test_clients guard/test_terminals",
         "run": "guard/test_guard guard/test_ends guard/test_starts guard/test_states guard/test_looks "
         "guard/test_terminals",
-        "terminal": "guard/test_own_terminal guard/test_visitors guard/test_terminals",
+        "terminal": "guard/test_frames guard/test_own_terminal guard/test_visitors guard/test_terminals",
     }.items()
 }
 """Of a room with many tests those that are about one file of it: the others would take the time."""

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pro0.guard import run, tree
+from pro0.guard import agent, run, tree
 from pro0.guard.run import ASKED, BY_ITSELF, FAILED, HANG_UP, TEAM_GONE, Guard
 from pro0.processes import table
 from tests.guard.sessions import Session
@@ -244,3 +244,19 @@ def test_a_complaint_is_one_line_and_fails_nobody(monkeypatch: pytest.MonkeyPatc
     for stderr in (None, SimpleNamespace(write=lambda _: os.close(-1))):
         monkeypatch.setattr(sys, "stderr", stderr)
         run._complain("nobody hears")
+
+
+def test_a_program_without_a_terminal_keeps_the_guards_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open(os.devnull) as inherited:
+        pid = agent.start(["/bin/sh", "-c", "echo here > file"], str(tmp_path), {}, inherited.fileno())
+    assert os.waitpid(pid, 0)[1] == 0
+    assert (tmp_path / "file").read_text() == "here\n"
+
+
+def test_a_system_that_refuses_subreapers_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: int) -> int:
+        raise OSError
+
+    monkeypatch.setattr(agent, "_prctl", refused)
+    assert not agent.become_subreaper()
