@@ -48,7 +48,7 @@ APART = ("pro0/guard", "pro0/ops/identity.py")
 SPECIAL = {
     f"pro0/guard/{name}.py": tuple(f"tests/{test}.py" for test in tests.split())
     for name, tests in {
-        "agent": "guard/test_guard guard/test_starts guard/test_ends",
+        "agent": "guard/test_guard guard/test_starts guard/test_ends guard/test_terminals",
         "client": "guard/test_clients guard/test_terminals",
         "detached": "guard/test_lookout guard/test_looks engine/test_revival",
         "lookout": "guard/test_lookout guard/test_looks",

@@ -15,7 +15,7 @@ from pro0.guard.run import ASKED, BY_ITSELF, FAILED, HANG_UP, TEAM_GONE, Guard
 from pro0.processes import table
 from tests.guard.sessions import Session
 from tests.guard.test_last_words import launched
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 ENDS = {
     "well": (BY_ITSELF, 0, ("exited", 0, None, "", ""), 0),
@@ -254,9 +254,37 @@ def test_a_program_without_a_terminal_keeps_the_guards_streams(tmp_path: Path, m
     assert (tmp_path / "file").read_text() == "here\n"
 
 
+def test_a_program_gets_its_bytes_and_holds_no_signal_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the guard does with signals; what is no UTF-8 reaches it as it was."""
+    monkeypatch.chdir(tmp_path)
+    told = tmp_path / "told"
+    code = f"open({str(told)!r}, 'w').write(ascii((os.environb[b'X'], os.fsencode(sys.argv[1]), MASK, USR2)))"
+    masks = "MASK = signal.pthread_sigmask(signal.SIG_BLOCK, ()); USR2 = signal.getsignal(signal.SIGUSR2).name"
+    argv = [sys.executable, "-S", "-c", f"import os, signal, sys; {masks}; {code}", "\udcff"]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    handled = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    try:
+        with open(os.devnull) as inherited:
+            pid = agent.start(argv, str(tmp_path), {"X": "ü\udcfe"}, inherited.fileno())
+        assert os.waitpid(pid, 0)[1] == 0
+    finally:
+        signal.signal(signal.SIGUSR2, handled)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert told.read_text() == ascii((b"\xc3\xbc\xfe", b"\xff", set(), "SIG_DFL"))
+
+
 def test_a_system_that_refuses_subreapers_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: int) -> int:
         raise OSError
 
     monkeypatch.setattr(agent, "_prctl", refused)
     assert not agent.become_subreaper()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere orphans go to the first process")
+def test_what_becomes_an_orphan_comes_to_the_guard(session: Session) -> None:
+    guard = session.start(["sh", "-c", "(setsid sleep 600 &) ; exec sleep 600"])
+    agents = session.agent()
+    children = Path(f"/proc/{guard.pid}/task/{guard.pid}/children")
+    below = wait_until(lambda: [pid for pid in children.read_text().split() if int(pid) != agents.pid], STUCK, "it has")
+    assert len(below) == 1
