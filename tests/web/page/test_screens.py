@@ -273,3 +273,35 @@ def test_a_limit_is_set(shown: Shown, alpha: Crew) -> None:
 def test_devices_are_listed_with_their_rights(shown: Shown) -> None:
     page = shown.go("devices")
     expect(page.get_by_role("listitem").filter(has_text="this browser")).to_contain_text("may do all")
+
+
+ROLES_COME = """async () => {
+  const { team } = await import(new URL("data/team.js", document.baseURI));
+  team.value.roles.value = [...team.value.roles.value];
+}"""
+
+
+def test_what_is_typed_and_chosen_stays_when_lists_change(shown: Shown, alpha: Crew) -> None:
+    """A form is drawn anew by each change of a list that it shows: what its person did in it is not undone."""
+    id = made(alpha, "the old one")
+    page = shown.go("tree", id)
+    shown.press("Edit", shown.panel)
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("the new one")
+    page.evaluate(ROLES_COME)
+    expect(form.get_by_label("Title")).to_have_value("the new one")
+    page.keyboard.press("Escape")
+    shown.go("tree")
+    shown.press("New task")
+    form.get_by_label("Title").fill("chosen for ada")
+    form.get_by_label("Assignee").select_option("ada")
+    other = made(alpha, "made meanwhile")
+    expect(form.get_by_label("Parent").locator("option", has_text="made meanwhile")).to_have_count(1)
+    expect(form.get_by_label("Assignee")).to_have_value("ada")
+    shown.press("Create", form)
+
+    def assignees() -> list[str | None]:
+        return [task.assignee for task in tasks.list_tasks(alpha.context) if task.title == "chosen for ada"]
+
+    assert wait_until(assignees, STUCK, "the task is made") == ["ada"]
+    tasks.delete(alpha.context, other)

@@ -26,22 +26,27 @@ export function Act({ label, run, done, look = "", name = undefined, ...rest }) 
   return html`<button type="button" class=${`act ${look}`} aria-busy=${busy} aria-label=${name} onClick=${click} ...${rest}>${label}</button>`;
 }
 
-/** A text field with its label. */
-export function Field({ label, area = false, about = "", ...rest }) {
+/** A text field with its label. What a person has typed stays, whatever is drawn anew. */
+export function Field({ label, area = false, about = "", value = "", autofocus = false, onInput, ...rest }) {
   const field = useRef(null);
-  useLayoutEffect(() => void (rest.autofocus && field.current.focus()), []);
+  const touched = useRef(false);
+  useLayoutEffect(() => void (touched.current || (field.current.value = value)), [value]);
+  useLayoutEffect(() => void (autofocus && field.current.focus()), []);
+  const typed = (event) => ((touched.current = true), onInput?.(event));
   return html`<label class="field">
     <span>${label}${about && html`<small class="soft"> ${about}</small>`}</span>
-    ${area ? html`<textarea ref=${field} rows="4" ...${rest}></textarea>` : html`<input ref=${field} autocomplete="off" ...${rest} />`}
+    ${area ? html`<textarea ref=${field} rows="4" onInput=${typed} ...${rest}></textarea>` : html`<input ref=${field} autocomplete="off" onInput=${typed} ...${rest} />`}
   </label>`;
 }
 
-/** A choice of [value, words]. */
-export function Choice({ label, options, value = "", ...rest }) {
+/** A choice of [value, words]. One of a form stays as the person has made it; any other shows what is so. */
+export function Choice({ label, options, value = "", onChange, ...rest }) {
+  const [chosen, setChosen] = useState(null);
+  const change = (event) => (setChosen(event.target.value), onChange?.(event));
   return html`<label class="field">
     <span>${label}</span>
-    <select value=${value} ...${rest}>
-      ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
+    <select value=${(rest.name && chosen) ?? value} onChange=${change} ...${rest}>
+      ${options.map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}
     </select>
   </label>`;
 }
