@@ -141,6 +141,8 @@ def there(end: int) -> int:
 def test_a_terminal_has_its_size(line: tuple[Pty, int]) -> None:
     made, end = line
     assert os.get_terminal_size(end) == (80, 24)
+    made.resize(60_000, 50_000)
+    assert os.get_terminal_size(end) == (60_000, 50_000)
     made.resize(120, 40)
     assert struct.unpack("HHHH", fcntl.ioctl(end, termios.TIOCGWINSZ, bytes(8))) == (40, 120, 0, 0), "and no pixels"
 

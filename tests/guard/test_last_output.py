@@ -120,7 +120,7 @@ def test_a_tmux_that_takes_too_long_is_ended(
 
 
 def test_a_tmux_that_has_told_is_waited_for(tmux: Callable[[str], None], tmp_path: Path) -> None:
-    tmux(f"echo $$ > {tmp_path}/pid; echo told; exec >&-; sleep 0.3")
-    assert output.last_output(None) == "told"
+    tmux(f"echo $$ > {tmp_path}/pid; echo told; sleep 0.2; echo whole; exec >&-; sleep 0.3")
+    assert output.last_output(None) == "told\nwhole"
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
