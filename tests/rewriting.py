@@ -50,7 +50,7 @@ SPECIAL = {
     for name, tests in {
         "agent": "guard/test_guard guard/test_starts guard/test_ends guard/test_terminals",
         "client": "guard/test_clients guard/test_terminals",
-        "detached": "guard/test_lookout guard/test_looks engine/test_revival",
+        "detached": "guard/test_detached guard/test_looks",
         "lookout": "guard/test_lookout guard/test_looks",
         "output": "guard/test_last_output guard/test_own_terminal guard/test_output",
         "pty": "guard/test_clients guard/test_terminals",
